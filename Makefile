@@ -11,6 +11,7 @@
 # make docs    build the documentation into build/docs; warnings are errors
 # make bench   measure, beside each of PyTorch, autograd, MyGrad and JAX that is installed
 # make lint    style and types only
+# make stubs   write what type checkers and editors read, from the package as it is
 # make clean   remove the environments and what the tools left behind
 
 PYTHON ?= python3
@@ -31,7 +32,7 @@ CORE = $(addprefix tests/,autograd func nn optim semantics tape) $(wildcard test
 NUMBERS = src docs README.md $(addprefix tests/,amp autograd benchmarks bridge compiler func \
 	implicit integrate kernels nn numpy ops optim semantics table tensor)
 
-.PHONY: demo test python native slow parity machines matrix fuzz mutants docs bench lint clean
+.PHONY: demo test python native slow parity machines matrix fuzz mutants docs bench lint stubs clean
 
 demo: .venv/installed
 	.venv/bin/wengert demo
@@ -80,6 +81,10 @@ lint: .venv/developing
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
+
+stubs: .venv/developing
+	.venv/bin/python stubs/exports.py
+	.venv/bin/python stubs/generate.py
 
 clean:
 	rm -rf .venv .venv-parity .venv-matrix .nox src/wengert/native .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

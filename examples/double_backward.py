@@ -22,8 +22,6 @@ derivative is right; in the graph of the second they would be constants, so it i
 the Function says that it means that.
 """
 
-# ruff: noqa: D102 (what `forward` and `backward` are, is said once, above)
-
 import numpy as np
 
 import wengert as wg

@@ -12,8 +12,6 @@ are SciPy's again, so each gets a `Function` of its own, whose derivatives are t
 closes the circle: the second, third, ... derivative is there.
 """
 
-# ruff: noqa: D102 (what `forward` and `backward` are, is said once, above)
-
 import numpy as np
 
 import wengert as wg

@@ -9,14 +9,12 @@ structures, and arithmetic goes through ``arrays.h``. The same tests run on both
 
 from __future__ import annotations
 
-import ast
-import copy
-import functools
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from wengert.interp.symbols import Symbol, named
 from wengert.prims.record import Primitive
 from wengert.prims.whole import TABLE
 from wengert.tape.compiled import signature_of
@@ -32,71 +30,27 @@ USED = """
     split_with_sizes sqrt squeeze stack sub sub_scalar sum sum_dim t tan tanh transpose unbind
     unsafe_view unsqueeze view where
 """
-_QUICK = {ast.Add: "wg_add", ast.Sub: "wg_sub", ast.Mult: "wg_mul", ast.Div: "wg_div"}
+_QUICK = {"+": "wg_add", "-": "wg_sub", "*": "wg_mul", "/": "wg_div", "neg": "wg_neg"}
 
 
-# -- rules as expressions --------------------------------------------------------------------------
+def _quick(formula: Symbol) -> str:
+    """Arithmetic as calls of the functions in arrays.h."""
+    if formula.head in ("name", "number"):
+        return str(formula.parts[0])
+    return f"{_QUICK[formula.head]}({', '.join(map(_quick, formula.parts))})"
 
 
-@functools.cache
-def _tree(path: str) -> ast.Module:
-    return ast.parse(Path(path).read_text(encoding="utf-8"))
-
-
-def _located(function: Callable[..., Any]) -> ast.Lambda | None:
-    """The lambda expression that `function` was compiled from."""
-    code = function.__code__
-    for node in ast.walk(_tree(code.co_filename)):
-        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno:
-            made = compile(ast.Expression(node), "<lambda>", "eval").co_consts[0]
-            same = (made.co_code, made.co_names, made.co_varnames, made.co_consts)
-            if same == (code.co_code, code.co_names, code.co_varnames, code.co_consts):
-                return node
-    return None
-
-
-class _Arithmetic(ast.NodeTransformer):
-    """Names replaced by other expressions, and arithmetic by calls of the functions in arrays.h."""
-
-    def __init__(self, values: dict[str, str]) -> None:
-        self.values = values
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        text = self.values.get(node.id, node.id)
-        return ast.parse(text, mode="eval").body
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        self.generic_visit(node)
-        name = _QUICK.get(type(node.op))
-        if name is None:
-            return node
-        return ast.Call(ast.Name(name, ast.Load()), [node.left, node.right], [])
-
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
-        self.generic_visit(node)
-        if not isinstance(node.op, ast.USub) or isinstance(node.operand, ast.Constant):
-            return node
-        return ast.Call(ast.Name("wg_neg", ast.Load()), [node.operand], [])
-
-
-def _quick(expression: ast.expr, values: dict[str, str]) -> str:
-    made = _Arithmetic(values).visit(copy.deepcopy(expression))
-    return ast.unparse(ast.fix_missing_locations(made))
-
-
-_PLAIN = ast.BinOp | ast.UnaryOp | ast.Constant | ast.Name
-_PLAIN |= ast.operator | ast.unaryop | ast.expr_context
-
-
-def _inlined(rule: Any, values: dict[str, str]) -> str | None:
-    """The rule as an expression, if it is nothing but arithmetic."""
-    node = _located(rule.call)
-    if node is None or node.args.defaults:
+def _inlined(function: Callable[..., Any], *values: Any) -> str | None:
+    """What a function makes of values, as an expression, if it is nothing but arithmetic."""
+    try:
+        return _quick(function(*values))
+    except (AttributeError, KeyError, TypeError):
         return None
-    for part in ast.walk(node.body):
-        if not isinstance(part, _PLAIN) or (isinstance(part, ast.Name) and part.id not in values):
-            return None
-    return _quick(node.body, values)
+
+
+class _Names(dict[str, Symbol]):
+    def __missing__(self, name: str) -> Symbol:
+        return named(name)
 
 
 # -- steps ---------------------------------------------------------------------------------------
@@ -124,7 +78,9 @@ class _Typed(Steps):
         ]
 
     def rule(self, i: int, values: dict[str, str]) -> str:
-        text = _inlined(self.prim.rules[i], {k: v for k, v in values.items() if k != "F"})
+        rule = self.prim.rules[i].call
+        # with no functions to call
+        text = _inlined(rule, None, *[named(v) for k, v in values.items() if k != "F"])
         if text is not None:
             return text
         name = f"_rule_{self.prim.name}_{i}"
@@ -156,9 +112,9 @@ class _Typed(Steps):
         ]
 
     def computed(self) -> str:
-        if not self.prim.infix:
-            return super().computed()
-        return _quick(ast.parse(super().computed(), mode="eval").body, {})
+        text = super().computed()
+        quick = _inlined(eval, text, {}, _Names()) if self.prim.infix else None
+        return text if quick is None else quick
 
     def made(self) -> list[str]:
         # None in all fields

@@ -22,16 +22,22 @@ from wengert.tape.modes import is_multithreading_enabled as _is_multithreading_e
 from wengert.tape.node import AccumulateGrad, Node, accumulator_of, edge_of, next_sequence
 from wengert.tape.saved import SavedTensor
 from wengert.tape.saving import RUNNING, keeps_aside, stand_in, unpacked
+from wengert.tape.sites import warn
 from wengert.tape.watch import CURRENT
 
 __all__ = [
+    "_add_cached_tensor",
     "_autograd",
     "_current_autograd_node",
     "_current_graph_task_execution_order",
     "_current_graph_task_id",
     "_functions",
+    "_is_cached_tensor",
     "_is_fwd_grad_enabled",
     "_is_multithreading_enabled",
+    "_nn",
+    "_remove_cached_tensor",
+    "_set_cached_tensors_enabled",
     "_set_fwd_grad_enabled",
     "_set_grad_enabled",
     "_WeakTensorRef",
@@ -43,8 +49,8 @@ __all__ = [
 
 def _current_autograd_node() -> Node | None:
     """The node that the backward pass is at, in a hook or a custom Function; else None."""
-    node: Node | None = RUNNING.get()
-    return node
+    at = RUNNING.get()
+    return accumulator_of(at) if isinstance(at, TensorBase) else at
 
 
 def _will_engine_execute_node(node: Any) -> bool:
@@ -94,8 +100,7 @@ def _current_graph_task_execution_order() -> list[Node]:
 
     Raises
     ------
-    RuntimeError
-        Outside of a backward pass, and unless `set_multithreading_enabled` says False.
+    RuntimeError: Outside of a backward pass, and unless `set_multithreading_enabled` says False.
     """
     walk = CURRENT.get()
     if walk is None:
@@ -124,8 +129,10 @@ class _WeakTensorRef:
         return self._tensor() is None
 
 
-class DelayedError:
+class DelayedError(Node):
     """A function that hands its arguments on, and raises where a gradient would go through it."""
+
+    __slots__ = ("message", "num_inputs")
 
     def __init__(self, message: str, num_inputs: int) -> None:
         self.message = message
@@ -158,12 +165,71 @@ class _Undefined(Node):
     apply_in = apply
 
 
-class UndefinedGrad:
+class UndefinedGrad(Node):
     """A function that hands its argument on, and no gradient back."""
+
+    __slots__ = ()
 
     def __call__(self, tensor: Any) -> Any:
         """The tensor, with a history through which no gradient comes."""
         return new_tensor(tensor.array(), _Undefined(tensor), tensor.share_version())
+
+
+class _Warning(Node):
+    """Hands its gradient on with a warning."""
+
+    __slots__ = ()
+    label = "TestWarnInAutogradBackward0"
+
+    def __init__(self, tensor: TensorBase) -> None:
+        self.edges = (edge_of(tensor),)
+        self.ext = None
+        self.seq = next_sequence()
+
+    def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        warn("Warn from backward")
+        return (g,)
+
+    apply_in = apply
+
+
+def _test_warn_in_autograd(tensor: TensorBase) -> Any:
+    """A copy of `tensor` whose backward pass warns, to test how warnings come through."""
+    return new_tensor(tensor.array().copy(), _Warning(tensor))
+
+
+_caching = False
+_cached: weakref.WeakValueDictionary[int, TensorBase] = weakref.WeakValueDictionary()
+
+
+def _set_cached_tensors_enabled(enabled: bool) -> None:
+    """Let tensors be noted as cached by somebody, or not."""
+    global _caching
+    _caching = enabled
+
+
+def _add_cached_tensor(tensor: TensorBase) -> None:
+    """Note that `tensor` is cached."""
+    _check_caching()
+    _cached[id(tensor)] = tensor
+
+
+def _remove_cached_tensor(tensor: TensorBase) -> None:
+    """Note that `tensor` is not cached any more."""
+    _check_caching()
+    _cached.pop(id(tensor), None)
+
+
+def _is_cached_tensor(tensor: TensorBase) -> bool:
+    """Whether `tensor` is noted as cached, and such notes count."""
+    return _caching and id(tensor) in _cached
+
+
+def _check_caching() -> None:
+    if not _caching:
+        raise RuntimeError(
+            "cached_tensorimpls_enabled is not set: call _set_cached_tensors_enabled(True) first"
+        )
 
 
 def _unsafe_set_version_counter(tensors: Iterable[TensorBase], versions: Iterable[int]) -> None:
@@ -234,6 +300,7 @@ _functions = types.SimpleNamespace(
     Error=Error,
     UndefinedGrad=UndefinedGrad,
 )
+_nn = types.SimpleNamespace(_test_warn_in_autograd=_test_warn_in_autograd)
 _autograd = types.SimpleNamespace(
     SavedTensor=SavedTensor,
     _get_current_graph_task_keep_graph=_get_current_graph_task_keep_graph,

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from wengert.base.device import device
+from wengert.base.names import shows
+from wengert.base.sections import fill_sections
 
 __all__ = ["current_accelerator", "device_count", "is_available"]
+__dir__ = shows(__all__)
 
 
 def is_available() -> bool:
@@ -12,7 +15,6 @@ def is_available() -> bool:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.accelerator.is_available()
     False
     """
@@ -24,12 +26,10 @@ def current_accelerator(check_available: bool = False) -> device | None:
 
     Parameters
     ----------
-    check_available : bool
-        Has no effect.
+    check_available : bool. Has no effect.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> accelerator = wg.accelerator.current_accelerator()
     >>> wg.device("cpu" if accelerator is None else accelerator)
     device(type='cpu')
@@ -42,8 +42,10 @@ def device_count() -> int:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.accelerator.device_count()
     0
     """
     return 0
+
+
+fill_sections(globals())

@@ -1,5 +1,6 @@
 """Layer 6 · tensor: linear algebra, under PyTorch's names."""
 
+from wengert.base.names import shows
 from wengert.ops import (
     factors,
     least_squares,
@@ -30,3 +31,4 @@ __all__ = sorted(
         *spectral.__all__,
     }
 )
+__dir__ = shows(__all__)

@@ -84,7 +84,7 @@ def test_forward_mode_needs_no_second_derivative():
     class Once(wg.autograd.Function):
         @staticmethod
         def forward(ctx, x):
-            ctx.save_for_backward(x)
+            ctx.save_for_forward(x)
             return x**2
 
         @staticmethod

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from support.samples import differentiable_args, samples, supports
 from wengert.interp.eager import K
 from wengert.prims.whole import TABLE
 from wengert.tape.base import LEAF, new_tensor
 from wengert.tape.modes import MODE
 from wengert.tape.record import run
-from wengert.testing.samples import differentiable_args, samples, supports
 from wengert.utils.checkpoint import (
     CheckpointError,
     checkpoint,

@@ -1,5 +1,6 @@
 """`autograd.functional` where PyTorch gives a wrong number, or fails without need."""
 
+import math
 import subprocess
 import sys
 
@@ -7,7 +8,7 @@ import pytest
 
 import wengert as wg
 from wengert.autograd import functional
-from wengert.autograd.functional import hessian, jacobian, jvp, vjp
+from wengert.autograd.functional import hessian, hvp, jacobian, jvp, vjp
 
 NAMES = ("vjp", "jvp", "jacobian", "hessian", "vhp", "hvp")
 FORWARD = {"vectorize": True, "strategy": "forward-mode"}
@@ -99,6 +100,15 @@ def test_strict_names_the_input_that_a_constant_jacobian_belongs_to():
 def test_inputs_that_are_lists_are_told_what_to_do():
     with pytest.raises(TypeError, match="Make a tuple of the list"):
         jacobian(lambda x: x, [wg.ones(1)])
+
+
+def test_infinite_slopes_below_masks_are_seen():
+    def f(x):
+        return wg.where(x > 0, x, x * x)
+
+    x = wg.tensor([-math.inf, 2.0])
+    assert jvp(f, x, wg.ones(2))[1].tolist() == [-math.inf, 1.0]
+    assert hvp(lambda x: f(x).sum(), x, wg.ones(2))[1].tolist() == [2.0, 0.0]
 
 
 def test_the_module_is_imported_when_it_is_first_named():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
+import wengert.autograd.forward_ad as fwd
 from wengert.autograd import gradcheck, gradgradcheck
 from wengert.autograd.gradcheck import GradcheckError
 
@@ -266,11 +267,15 @@ def test_an_undefined_gradient_is_zero(fast):
         return right(one, two) if one is None or two is None else one * 5 + two * 2
 
     assert gradcheck(two_outputs(right), leaf(3), fast_mode=fast)
-    with pytest.raises(GradcheckError, match="undefined output grads"):
+    with (
+        pytest.warns(UserWarning, match="Backwards compatibility: New undefined gradient support"),
+        pytest.raises(GradcheckError, match="undefined output grads"),
+    ):
         gradcheck(two_outputs(wrong), leaf(3), fast_mode=fast)
     assert gradcheck(two_outputs(wrong), leaf(3), fast_mode=fast, check_undefined_grad=False)
 
 
+@pytest.mark.filterwarnings("ignore:Backwards compatibility")
 def test_one_output_without_a_gradient_is_tried_too():
     class Doubled(wg.autograd.Function):
         @staticmethod
@@ -417,6 +422,7 @@ def test_a_steep_bend_is_no_kink():
         gradcheck(Wrong.apply, x)
 
 
+@pytest.mark.filterwarnings("ignore:Backwards compatibility")
 def test_a_backward_that_fails_on_an_undefined_gradient():
     with pytest.raises((GradcheckError, TypeError)):
         gradcheck(two_outputs(lambda one, two: one + two * 2), leaf(3))
@@ -456,6 +462,11 @@ def test_the_function_must_return_a_tensor():
     assert gradcheck(lambda x: (x * x, 3, None), leaf(3))
 
 
+@pytest.mark.parametrize("fast", [False, True])
+def test_no_output_at_all_has_nothing_wrong(fast):
+    assert gradcheck(lambda x: (), leaf(3), fast_mode=fast)
+
+
 def test_expanded_inputs_are_refused():
     x = leaf(1).detach().expand(3).requires_grad_()
     with pytest.raises(RuntimeError, match="The 0th input has a dimension with stride 0"):
@@ -472,10 +483,111 @@ def test_forward_mode_and_batches_are_checked(fast):
     assert gradcheck(lambda x: x**3, leaf(3), check_forward_ad=True, check_backward_ad=False)
 
 
+@pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.parametrize("dtypes", [(wg.float64,) * 2, (wg.complex128, wg.float64)])
+def test_forward_mode_is_checked_in_a_dual_level(fast, dtypes):
+    def wrong(x, y):
+        if fwd._current_level >= 0:
+            assert not (x.requires_grad or y.requires_grad)
+            value, slope = fwd.unpack_dual(y)
+            y = fwd.make_dual(value, slope * 1.1)
+        return x + y, y
+
+    inputs = tuple(wg.ones(2, dtype=dtype, requires_grad=True) for dtype in dtypes)
+    assert gradcheck(wrong, inputs, fast_mode=fast)
+    message = "Jacobian computed with forward mode mismatch for output 0 with respect to input 1"
+    with pytest.raises(GradcheckError, match=message):
+        gradcheck(wrong, inputs, check_forward_ad=True, fast_mode=fast)
+
+
+@pytest.mark.parametrize(
+    ("undefined", "batched", "both", "one"),
+    [(False, False, 2, 1), (True, False, 6, 2), (True, True, 12, 5)],
+)
+def test_how_often_a_tangent_is_asked_for(undefined, batched, both, one):
+    calls = []
+
+    class Copies(wg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            return x.clone(), y.clone()
+
+        @staticmethod
+        def jvp(ctx, x, y):
+            calls.append((x, y))
+            return x, y
+
+    options = {"check_undefined_grad": undefined, "check_batched_forward_grad": batched}
+    for y, count in ((leaf(1), both), (leaf(1).detach(), one)):
+        calls.clear()
+        assert gradcheck(
+            Copies.apply,
+            (leaf(1), y),
+            check_forward_ad=True,
+            check_backward_ad=False,
+            **options,
+        )
+        assert len(calls) == count
+
+
+def test_an_undefined_tangent_is_zero():
+    class Adds(wg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            ctx.set_materialize_grads(False)
+            return x + y
+
+        @staticmethod
+        def backward(ctx, g):
+            return g, g
+
+        @staticmethod
+        def jvp(ctx, x, y):
+            # right for zeros, not for what is undefined
+            return 3 * y if x is None else 3 * x if y is None else x + y
+
+    inputs = (leaf(2), leaf(2))
+    options = {"check_forward_ad": True, "check_backward_ad": False}
+    assert gradcheck(Adds.apply, inputs, check_undefined_grad=False, **options)
+    with pytest.raises(GradcheckError, match="Mismatch in tangent values for output with index: 0"):
+        gradcheck(Adds.apply, inputs, **options)
+
+
+def test_numbers_drawn_in_a_batch_are_refused_by_name():
+    class Draws(wg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            wg.randn_like(g)
+            return g * 2
+
+        @staticmethod
+        def jvp(ctx, t):
+            wg.randn_like(t)
+            return t * 2
+
+    message = "vmap: We do not yet support calling random operations inside of vmap"
+    x = leaf(2)
+    assert gradcheck(Draws.apply, x, check_forward_ad=True)
+    with pytest.raises(GradcheckError, match=message):
+        gradcheck(Draws.apply, x, check_forward_ad=True, check_batched_forward_grad=True)
+    with pytest.raises(GradcheckError, match=message):
+        gradcheck(Draws.apply, x, check_batched_grad=True)
+    with pytest.raises(RuntimeError, match=message):
+        wg.autograd.grad(Draws.apply(x), x, wg.eye(2, dtype=wg.float64), is_grads_batched=True)
+    # where the user says vmap, its flag is the cure
+    with pytest.raises(RuntimeError, match="vmap: called random operation while in randomness"):
+        wg.func.vmap(lambda v: wg.randn_like(v))(x)
+
+
 class WrongTangent(wg.autograd.Function):
     @staticmethod
     def forward(ctx, x):
         ctx.save_for_backward(x)
+        ctx.save_for_forward(x)
         return x.sin()
 
     @staticmethod

@@ -122,6 +122,7 @@ class Cubed(wg.autograd.Function):
     @staticmethod
     def forward(ctx, x, w):
         ctx.save_for_backward(x, w)
+        ctx.save_for_forward(x, w)
         return w * x**3
 
     @staticmethod
@@ -255,14 +256,15 @@ REFUSED = "does not belong to the transform"
 @pytest.mark.parametrize("graph", [False, True])
 @pytest.mark.parametrize("kind", ["function", "function_with_jvp", "vjp", "jvp"])
 def test_gradients_inside_of_a_level_by_what_a_rule_closes_over_are_refused(kind, graph):
+    reason = "closes over a tensor" if kind in ("vjp", "jvp") else REFUSED
     for w in (leaf(3.0), 1.0 * leaf(3.0)):
         ruled = getattr(Closing(), kind)(w)
         x = leaf(5.0)
         with fwd.dual_level():
             y = ruled(fwd.make_dual(x, number(1.0)))
-            with pytest.raises(RuntimeError, match=REFUSED):
+            with pytest.raises(RuntimeError, match=reason):
                 wg.autograd.grad(y + w * x, w, create_graph=graph, retain_graph=True)
-            with pytest.raises(RuntimeError, match=REFUSED):
+            with pytest.raises(RuntimeError, match=reason):
                 y.backward(create_graph=graph, retain_graph=True)
             assert x.grad is None
             # what does belong to it has its gradient, and from outside so has w
@@ -324,3 +326,14 @@ def test_hooks_see_the_gradient_by_the_value_in_a_pass_through_the_tangent(kind,
     changed = 1.0 if kind == "posthook" or factor is None else factor
     expected = changed * by_h * cos - by_slope * sin * 3
     np.testing.assert_allclose(x.grad.item(), expected, rtol=1e-12)
+
+
+def test_a_recorded_gradient_that_a_dual_level_adds_to_keeps_its_derivative():
+    x = wg.tensor([1.5, -0.3], dtype=wg.float64, requires_grad=True)
+    (x * x).sum().backward(create_graph=True)
+    with wg.autograd.forward_ad.dual_level():
+        dual = wg.autograd.forward_ad.make_dual(x, wg.ones_like(x))
+        (dual * 2).sum().backward()
+    assert x.grad.tolist() == [5.0, 1.4]
+    (g,) = wg.autograd.grad(x.sin().sum() + x.grad.sum(), x)
+    assert g.tolist() == pytest.approx((x.cos() + 2).tolist())

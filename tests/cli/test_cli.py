@@ -166,6 +166,7 @@ def test_info_and_ops_speak_json(capsys):
     assert main(["ops", "rsqrt", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert row["node"] == "RsqrtBackward0" and row["saves"] == ["result"]
+    assert row["derivative"] == {"self": "-g * result ** 3 / 2"}
 
 
 @pytest.mark.parametrize("command", ["demo", "info", "ops", "bench", "check", "graph"])

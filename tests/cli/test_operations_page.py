@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from wengert.cli.formulas import formula, rule_source, rules_of
+from wengert.cli.formulas import formulas_of
 from wengert.cli.operations import page
 from wengert.prims.whole import TABLE
 
@@ -27,10 +27,8 @@ def test_a_page_made_again_is_the_same():
     assert page() == page()
 
 
-@pytest.mark.parametrize("name", [name for name, prim in TABLE.items() if prim.is_differentiable])
-def test_the_source_of_a_rule_is_found(name):
-    for _, rule in rules_of(TABLE[name]):
-        source = rule_source(rule)
-        assert source.startswith(("lambda", "def")), source
-        text = formula(rule)
-        assert text is None or "".join(text.split())[:8] in "".join(source.split())
+def test_a_rule_that_is_more_than_a_formula_has_none():
+    assert formulas_of(TABLE["mul"]) == {"self": "g * other", "other": "g * self"}
+    assert formulas_of(TABLE["linalg_svd"]) == {"self": None}
+    assert formulas_of(TABLE["mish"]) == {"self": None}, "it would be too long to read"
+    assert formulas_of(TABLE["eq"]) == {}

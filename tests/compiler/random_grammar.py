@@ -94,6 +94,12 @@ STEPS: dict[str, list[str]] = {
         *("{a}", "{a}", "F.leaky_relu(a, 0.2)", "F.elu(a)", "a.sign() * a"),
         *("a.reciprocal().tanh()", "wg.lerp(a, b, 0.3)", "wg.addcmul(a, b, b, value=0.5)"),
         *("wg.hypot(a, b + 3)", "a.masked_fill(m, 0.5)", "wg.where(m, a, 0.0)"),
+        *(
+            "wg.where(a > 0, a.sqrt(), 0.0)",
+            "wg.where(a > 0, 1 / a, b)",
+            "a.relu() / a.relu().sum()",
+        ),
+        *("a.clamp(min=0).sqrt().clamp(max=0.5)", "(a * 500).exp().clamp(max=2)"),
         *("wg.where(m, a, b)", "a.remainder(0.7)", "a.floor() + a", "a.round() * a"),
         *("wg.logaddexp(a, b)", "a.nan_to_num()", "a.float()", "a.to(wg.float64)"),
         *("wg.fmod(a, 1.5)", "a.heaviside(b)", "a.expm1().clamp(max=3)", "a.square()"),
@@ -443,7 +449,7 @@ STEPS: dict[str, list[str]] = {
         *("a + wg.randint(0, 3, a.shape)", "a[wg.randperm(a.shape[0])]", "wg.rand(2)"),
         *("a * wg.randn(())", "wg.empty(3).normal_()", "a + wg.empty(a.shape).uniform_()"),
         *("wg.bernoulli(wg.full((3,), 0.5)) * a.sum()", "a if wg.rand(()) > 0.5 else a * 2"),
-        *("wg.randn(3, 3, requires_grad=True).sum() * a",),
+        *("wg.randn(3, 3, requires_grad=True).square().sum() * a",),
     ],
     "made": [
         *("wg.zeros(3)", "wg.ones_like(a)", "wg.eye(3)", "wg.linspace(0, 1, 3)"),

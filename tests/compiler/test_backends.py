@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from programs import Writer, programs, results
 
 import wengert
+from support.samples import samples
 from wengert.compiler.backends import numpy as numpy_backend
 from wengert.compiler.ir import Affine, Loop, Number, Program, Step, Value
 from wengert.prims.whole import TABLE
-from wengert.testing.samples import samples
 
 pytest.importorskip("llvmlite.binding")
 

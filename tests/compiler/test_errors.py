@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from support.samples import samples
 from wengert.compiler.ir import Step, Value
 from wengert.compiler.raising import is_within
 from wengert.prims.record import Primitive
 from wengert.prims.whole import TABLE
-from wengert.testing.samples import samples
 
 
 def remainder(x, i, m):

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import wengert as wg
-from wengert.compiler.operations import BY_VALUES
+from support.checks import BORROWING
+from support.samples import differentiable_args, draw, samples, supports
+from wengert.compiler.facets import SIZE
 from wengert.prims.whole import TABLE
 from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, new_tensor
 from wengert.tape.node import is_leaf_edge
 from wengert.tape.record import run
-from wengert.testing.checks import BORROWING
-from wengert.testing.samples import differentiable_args, draw, samples, supports
 
 STRICT = {"measure": False}
 LLVM = importlib.util.find_spec("llvmlite") is not None
@@ -67,7 +67,7 @@ def check(name: str, backend: str, dtype: Any, most: int | None = None) -> None:
                 found = flat(compiled(*tensors))
         # a program has one size for each result; memory that a rule borrows has no owner here
         if name not in BORROWING:
-            assert (compiled.reason is None) == (name not in BY_VALUES), str(compiled.reason)
+            assert (compiled.reason is None) == (SIZE[prim] != "values"), str(compiled.reason)
         assert len(found) == len(expected)
         for ours, theirs in zip(found, expected, strict=True):
             assert (ours is None) == (theirs is None)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from wengert.compiler.leftovers import full_collections, instances
 from wengert.compiler.scalar import Scalar
 from wengert.compiler.sym import Sym
 
@@ -20,11 +21,14 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*is not compiled")
 BACKENDS = ["numpy", "llvm"]
 
 
+KINDS = {Sym, Scalar, *Scalar.__subclasses__()}
+
+
 def left() -> list[Any]:
     """What of traces is alive."""
     gc.collect()
     # by type: they say that they are numbers
-    return [thing for thing in gc.get_objects() if issubclass(type(thing), Scalar | Sym)]
+    return [thing for thing in gc.get_objects() if type(thing) in KINDS]
 
 
 class Slots:
@@ -91,6 +95,7 @@ HOLDERS: dict[str, Callable[[list[Any], Any, Any], Any]] = {
     "partial": lambda kept, v, t: kept.append(functools.partial(max, v, w=v)),
     "array of objects": lambda kept, v, t: kept.append(np.array([v, None], object)),
     "array": lambda kept, v, t: kept.append(np.array([v, 1.0])),
+    "payload": lambda kept, v, t: kept.append((t.payload, 1)),
     "tensor": lambda kept, v, t: kept.append([t, {"a": t}]),
     "context": lambda kept, v, t: kept.append(Keeps.apply(t)),
 }
@@ -118,10 +123,10 @@ def shown(kept: Any) -> Any:
     return kind, kept.tolist() if isinstance(kept, wg.Tensor) else kept
 
 
-@pytest.mark.parametrize("backend", [None, *BACKENDS])
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("fails", [False, True], ids=["returns", "raises"])
 @pytest.mark.parametrize("name", HOLDERS)
-def test_what_a_function_keeps_is_real(name: str, fails: bool, backend: str | None) -> None:
+def test_what_a_function_keeps_is_real(name: str, fails: bool, backend: str) -> None:
     stories = []
     before = len(left())
     for way in (None, backend):
@@ -143,6 +148,15 @@ def test_what_a_function_keeps_is_real(name: str, fails: bool, backend: str | No
         stories.append(shown(kept))
     assert stories[0] == stories[1]
     assert len(left()) == before
+
+
+def test_what_is_new_is_found_whether_the_collector_has_run_or_not() -> None:
+    since = full_collections()
+    made = Slots()
+    made.a = None
+    for _ in range(3):
+        assert instances(Slots, since=since) == [made]
+        gc.collect()
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -386,6 +386,7 @@ def test_memory_without_a_model_lets_only_such_calls_run_as_they_are(backend):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.* is not compiled:UserWarning")
+@pytest.mark.filterwarnings("ignore:.* encountered in:RuntimeWarning")  # the bytes of others
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_each_way_after_each(program, backend):

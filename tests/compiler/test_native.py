@@ -5,11 +5,12 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
+from support.native_forms import native_text, step_of, whole
+from support.samples import samples
 from wengert.compiler.ir import Value
 from wengert.compiler.native_table import NATIVE
+from wengert.prims import records
 from wengert.prims.whole import TABLE
-from wengert.testing.native_forms import native_text, step_of, whole
-from wengert.testing.samples import samples
 
 
 def native(name, *arrays, known=False, strided=(), **params):
@@ -93,7 +94,7 @@ def test_large_products_are_calls_of_blas(first, second, dtype):
     step, read = step_of("mm", [a, b], {})
     letter = "d" if dtype == f8 else "s"
     step.outs = (Value(dtype, (60, 200)),)
-    assert NATIVE["mm"].describe(step) == f"{letter}gemm 60x180x200"
+    assert NATIVE[records.mm].describe(step) == f"{letter}gemm 60x180x200"
     assert f"@wengert.{letter}gemm" in native_text(step, read)
     agrees("mm", a, b, strided=(0, 1), tolerance=1e-2 if dtype == f4 else 1e-9)
 
@@ -151,7 +152,7 @@ def test_products_of_what_numpy_multiplies_otherwise_are_refused():
     for a, b in ((np.ones((2, 2), bool),) * 2, (np.ones((2, 2), complex),) * 2):
         step, _ = step_of("mm", [a, b], {})
         step.outs = (Value(a.dtype, (2, 2)),)
-        assert not NATIVE["mm"].accepts(step)
+        assert not NATIVE[records.mm].accepts(step)
 
 
 # -- places ---------------------------------------------------------------------------------------
@@ -256,7 +257,7 @@ def test_an_index_out_of_range_is_trouble_and_nothing_is_written(name, arrays, p
     shape = params.get("shape", arrays[0].shape)
     result, trouble = whole(step, read, np.empty(shape))
     assert trouble
-    before = np.zeros(shape) if NATIVE[name].into is None else arrays[0]
+    before = np.zeros(shape) if NATIVE[TABLE[name]].into is None else arrays[0]
     np.testing.assert_array_equal(result, before)
 
 

@@ -6,9 +6,10 @@ import pytest
 pytest.importorskip("llvmlite")
 pytest.importorskip("scipy")
 
+from support.native_forms import step_of, whole
 from wengert.compiler.native_table import NATIVE
+from wengert.prims import records
 from wengert.prims.whole import TABLE
-from wengert.testing.native_forms import step_of, whole
 
 f4, f8 = np.dtype("f4"), np.dtype("f8")
 
@@ -122,4 +123,4 @@ def test_complex_and_empty_matrices_are_left_to_numpy():
 
 def test_it_says_what_is_called():
     step, _ = step_of("linalg_inv", [np.eye(3)], {})
-    assert NATIVE["linalg_inv"].describe(step) == "dgetrf 3"
+    assert NATIVE[records.linalg_inv].describe(step) == "dgetrf 3"

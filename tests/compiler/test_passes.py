@@ -550,3 +550,9 @@ def test_writes_follow_their_outputs():
     found = simplify(program)
     assert found.writes == ((found.outputs[0], x),)
     assert found.outputs[1] is y
+
+
+@pytest.mark.parametrize("exponent", [0.5, -0.5, 1.5, 2.0, -1.0])
+def test_powers_to_arrays_of_one_number_are_those_to_the_array(exponent):
+    left = simplified(lambda w, x: w.pow(x, np.full(AWKWARD.shape, exponent)), AWKWARD)
+    assert ("pow" in names(left)) == (abs(exponent) == 0.5)

@@ -75,7 +75,8 @@ CASES = {
     ),
     "hooks on what a loop starts from run once": Case(
         "v = x0 * 1\nv.register_hook(lambda g: g * 2)\nw = v\n"
-        "while w.abs().sum() < 8:\n    w = w * 1.5 + 0.2\nw"
+        "while w.abs().sum() < 8:\n    w = w * 1.5 + 0.2\nw",
+        compiles=False,
     ),
     "effects of a function with a loop happen once": Case(
         "held.add_(0.5)\nv = x0\nwhile v.abs().sum() < 8:\n    v = v * 1.5 + 0.2\nv + held",
@@ -171,6 +172,57 @@ CASES = {
     ),
     "numbers read off tensors fill edges": Case("F.pad(x0, (1, 1), value=x0.sum().item())"),
     "parts of what is reshaped are joined": Case("x0.unbind(0)[-1].roll(1, 0)", ("make(1, 3)",)),
+    "pieces are taken of what is reshaped anew": Case(
+        "v = x0.expand(3, 4).reshape(3, 2, 2)\nwg.cat([v, v])", ("make(3, 1)",)
+    ),
+    "softmax of mapped constants without dimensions": Case(
+        "x0 * wg.func.vmap(lambda u: u.softmax(-1))(wg.ones(3))"
+    ),
+    "numbers that were saved are written to by .data": Case(
+        "v = x0.tanh()\nv.data.mul_(0.9)\nv * 1", ("make()",), outside="backward"
+    ),
+    "a tensor made inside whose history has been walked": Case(
+        "v = x0.detach().requires_grad_() * 2\n(x0 * v).sum().backward()\nv * x0",
+        outside="backward",
+        compiles=False,
+    ),
+    "what is stacked is read where it is": Case(
+        "v = [row.sum() for row in x0[0:2, None] if row.sum() > 0]\n"
+        "v = wg.stack(v) if v else x0.sum()\n(x0 * x0, v.norm())",
+    ),
+    "zero cotangents hide what is infinite in other calls than the first": Case(
+        "(x0.sum() * 1000 + x0).expm1().clamp(max=3)"
+    ),
+    "gradients that are retained lie in memory as uncompiled": Case(
+        "v = x0.t() * 1\nv.retain_grad()\n(v ** 2).sum().backward(retain_graph=True)\n"
+        "v * 1 + v.grad",
+        ("make(2, 3)",),
+    ),
+    "blocks whose derivatives decide on values are left as they are": Case(
+        "v0 = loop(x0)\nv1 = x0.clone()\nv1[v0 > 0.3] = x0.mean()\nv5 = loop(v1)\nx0 * 2",
+        ("make(4)",),
+        outside="second",
+        compiles=False,
+    ),
+    "blocks have the derivatives that later traces need, where the first had no history": Case(
+        "v0 = loop(x1)\nv1 = x0.sin()\nv2 = v0 - v0.mean()\nif v0.max() > 7:\n"
+        "    v2 = v2 + v1.sum()\nv2",
+        ("make(3, 3)", "make(4, grad=False) * 3"),
+    ),
+    "gradients of leaves that are made inside lie in memory as uncompiled": Case(
+        "leaf = x0.t()[::2].detach().clone().requires_grad_()\n"
+        "(leaf - leaf.mean()).sum().backward()\nleaf.grad",
+        ("make(3, 3)",),
+    ),
+    "gradients that are recorded lie in memory as uncompiled": Case(
+        "leaf = x0.t()[::2].detach().clone().requires_grad_()\n"
+        "(leaf - leaf.mean()).square().sum().backward(create_graph=True)\nleaf.grad",
+        ("make(3, 3)",),
+    ),
+    "gradients in transforms lie in memory as uncompiled": Case(
+        "v = wg.func.grad(lambda u: (x1 @ u.t()).sum())(x0).clone()\nv.flatten()[0:1].zero_()\nv",
+        ("make(2, 3)", "make(2, 3)"),
+    ),
 }
 
 

@@ -268,3 +268,145 @@ def test_results_count_writes_with_the_tensors_of_outside_that_theirs_are_counte
         return seen
 
     assert told(True) == told(False)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_writes_are_counted_apart_where_they_were_counted_together_before(backend):
+    def told(compiled):
+        held = wg.ones(3)
+
+        def function(other):
+            held.data = held.data * 1.5
+            held.detach().mul_(0.5)
+            return other * 2, held.detach()
+
+        if compiled:
+            function = wg.compile(function, backend=backend, options={"measure": False})
+        seen = []
+        for together in (True, True, False, False, True):
+            other = held.detach() if together else wg.ones(3)
+            result = function(other)[1]
+            seen.append((other._version, held._version, result._version))
+        return seen
+
+    assert told(True) == told(False)
+
+
+# -- how results lie in memory ---------------------------------------------------------------------
+
+LYING = {
+    "a transpose of what is computed": lambda x: (x * 2).t(),
+    "computed from a transpose": lambda x: x.t() * 1.5 + 1,
+    "a transpose of that": lambda x: (x.t() * 1.5).t(),
+    "expanded": lambda x: (x.sum(0) * 2).expand(5, -1),
+    "expanded columns": lambda x: x.sum(1, keepdim=True).expand(-1, 6),
+    "a part": lambda x: (x * 2)[:, ::2],
+    "a part of a transpose": lambda x: (x.t() * 2)[1:, ::2],
+    "a diagonal": lambda x: (x * 2).diagonal(),
+    "flipped": lambda x: (x * 2).flip(0),
+    "permuted": lambda x: (x * 2).reshape(-1, 2, 2).permute(2, 0, 1),
+    "two of one memory": lambda x: (lambda z: (z[0], z.t()))(x * 2),
+    "a product": lambda x: (x @ x.t()).t(),
+    "unfolded": lambda x: (x * 2).unfold(1, 2, 1),
+    "a real part": lambda x: (x * 1j).imag,
+    "a softmax": lambda x: x.t().softmax(0),
+    "an activation": lambda x: wg.nn.functional.gelu(x.t()),
+    "a constant power": lambda x: x.t() ** 1,
+}
+ORDERS = {
+    "rows": lambda: wg.arange(16.0).reshape(4, 4) / 7,
+    "columns": lambda: (wg.arange(16.0).reshape(4, 4) / 7).t(),
+    "a part": lambda: wg.arange(64.0).reshape(8, 8)[::2, ::2] / 7,
+    "one column": lambda: wg.arange(4.0).reshape(4, 1).expand(4, 4),
+    "one row": lambda: wg.arange(4.0).expand(4, 4),
+}
+
+
+@pytest.mark.parametrize(
+    ("backend", "requires_grad"), [("numpy", False), ("numpy", True), ("llvm", False)]
+)
+@pytest.mark.parametrize("name", LYING)
+def test_results_lie_in_memory_as_without_compiling(name, backend, requires_grad):
+    f = LYING[name]
+    g = wg.compile(f, backend=backend, options={"measure": False})
+    for _ in range(2):
+        for make in ORDERS.values():
+            x = make().detach().requires_grad_(requires_grad)
+            one, other = f(x), g(x)
+            pairs = zip(one, other, strict=True) if isinstance(one, tuple) else [(one, other)]
+            for a, b in pairs:
+                assert a.stride() == b.stride()
+                assert wg.allclose(a, b)
+                # flatten() is a view of the one where it is a view of the other
+                with wg.no_grad():
+                    a.flatten()[:1] += 1
+                    b.flatten()[:1] += 1
+                assert wg.allclose(a, b)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("draw", ["rand_like", "randn_like"])
+def test_random_numbers_lie_in_memory_as_without_compiling(draw, backend):
+    def f(x):
+        return getattr(wg, draw)(x.t() * 1)
+
+    g = wg.compile(f, backend=backend, options={"measure": False})
+    x = wg.rand(3, 4)
+    for _ in range(3):
+        wg.manual_seed(1)
+        one = f(x)
+        wg.manual_seed(1)
+        other = g(x)
+        assert one.stride() == other.stride()
+        assert wg.equal(one, other)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_writing_to_an_expanded_result_is_refused(backend):
+    g = wg.compile(lambda x: (x.sin() + 1).expand(2, 3), backend=backend)
+    for _ in range(3):
+        with pytest.raises(RuntimeError, match="more than one element"):
+            g(wg.ones(3)).add_(1)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_order_of_dimensions_is_traced_once(backend):
+    g = wg.compile(lambda x: x * 2 + 1, backend=backend, options={"measure": False})
+    for _ in range(4):
+        for make in (ORDERS["rows"], lambda: wg.rand(8, 4)[::2], lambda: wg.rand(4, 9)[:, 2:6]):
+            g(make().detach())
+    assert g.explain().traces == 1
+
+
+OUTSIDE = np.array([1.0, 2.0, 0.5])
+MADE = {
+    "tensor": lambda x: wg.tensor(OUTSIDE),
+    "part": lambda x: wg.tensor(OUTSIDE)[0:2],
+    "both": lambda x: (lambda made: (made, made[0]))(wg.tensor(OUTSIDE)),
+    "list": lambda x: wg.tensor([OUTSIDE, OUTSIDE]),
+    "dtype": lambda x: wg.tensor(OUTSIDE, dtype=wg.float32),
+    "new_tensor": lambda x: x.new_tensor(OUTSIDE),
+    "from_numpy": lambda x: wg.from_numpy(OUTSIDE * 2),
+    "of a function": lambda x: wg.tensor(np.sin(OUTSIDE)),
+    "number": lambda x: wg.tensor(OUTSIDE.sum()),
+    "full": lambda x: wg.full((3,), 2.0),
+}
+
+
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+@pytest.mark.parametrize("made", MADE)
+def test_memory_that_a_call_makes_can_be_written_to(made, backend):
+    if backend == "llvm":
+        pytest.importorskip("llvmlite")
+    stories = []
+    for function in (MADE[made], wg.compile(MADE[made], backend=backend)):
+        story = []
+        for _ in range(3):
+            found = function(wg.ones(3, dtype=wg.float64))
+            leaves = found if isinstance(found, tuple) else (found,)
+            for leaf in leaves:
+                leaf.add_(1)
+            story.append([leaf.tolist() for leaf in leaves])
+        stories.append(story)
+    assert stories[0] == stories[1]
+    assert OUTSIDE.tolist() == [1.0, 2.0, 0.5]

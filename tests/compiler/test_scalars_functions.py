@@ -7,8 +7,7 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
-from wengert.compiler import scalars_formulas, vectors
-from wengert.testing.native_forms import (
+from support.native_forms import (
     element_loop,
     elements,
     expected,
@@ -16,6 +15,7 @@ from wengert.testing.native_forms import (
     pairs,
     ulps,
 )
+from wengert.compiler import scalars_formulas, vectors
 
 f4, f8 = np.dtype("f4"), np.dtype("f8")
 
@@ -97,10 +97,9 @@ def spread(name, dtype):
 @pytest.fixture(params=["own", "library"])
 def forms(request, monkeypatch):
     """Vector functions all made of formulas, or all of the system's library if there is one."""
-    every = {
-        (name, element) for name in scalars_formulas.FORMULAS for element in ("double", "float")
-    }
-    monkeypatch.setattr(vectors, "_OWN", every if request.param == "own" else set())
+    own = ("double", "float") if request.param == "own" else ()
+    for name, formula in scalars_formulas.FORMULAS.items():
+        monkeypatch.setitem(scalars_formulas.FORMULAS, name, formula._replace(own=own))
     vectors.vector_forms.cache_clear()
     yield request.param
     vectors.vector_forms.cache_clear()

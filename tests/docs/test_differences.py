@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from wengert.testing.deviations import page
+from support.deviations import page
 
 PAGE = Path(__file__).parents[2] / "docs" / "differences.md"
 
 
 def test_the_page_is_what_the_list_of_deviations_says():
-    message = "python -m wengert.testing.deviations > docs/differences.md"
+    message = "PYTHONPATH=tests python -m support.deviations > docs/differences.md"
     assert PAGE.read_text(encoding="utf-8") == page(), message

@@ -1,5 +1,6 @@
 """What functions do inside of transforms: outer tensors, writes, views, hooks, their own rules."""
 
+import functools
 import math
 
 import numpy as np
@@ -603,3 +604,215 @@ def test_a_view_inside_follows_a_write_before_its_base_requires_a_gradient():
 
     x = wg.tensor([[1.0, 2.0], [3.0, 4.0]])
     assert wg.func.vmap(function)(x).tolist() == [[4.0, 0.0], [12.0, 0.0]]
+
+
+# -- rules that use more than their arguments -----------------------------------------------------
+
+
+class Slotted:
+    __slots__ = ("kept",)
+
+
+class Ordinary:
+    pass
+
+
+def in_slots(y):
+    holder = Slotted()
+    holder.kept = (y,)
+    return lambda: holder.kept[0]
+
+
+def in_attributes(y):
+    holder = Ordinary()
+    holder.inner = Ordinary()
+    holder.inner.kept = {"y": [y]}
+    return lambda: holder.inner.kept["y"][0]
+
+
+def in_a_method(y):
+    holder = Ordinary()
+    holder.kept = y
+    return functools.partial(getattr, holder, "kept")
+
+
+GLOBAL = Ordinary()
+
+
+def in_a_global_object(y):
+    GLOBAL.kept = [y]
+    return lambda: GLOBAL.kept[0]
+
+
+HOLDERS = (in_slots, in_attributes, in_a_method, in_a_global_object)
+
+
+def slope_by_a_rule(read):
+    """2 cos(y), by a rule that gets y from `read`."""
+
+    class Sine(wg.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return 2 * x.sin()
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            pass
+
+        @staticmethod
+        def backward(ctx, g):
+            return 2 * read().cos() * g
+
+    return func.grad(Sine.apply)(wg.tensor(1.0, dtype=wg.float64))
+
+
+@pytest.mark.parametrize("holder", HOLDERS)
+def test_a_rule_may_find_traced_values_anywhere(holder):
+    def f(y):
+        return slope_by_a_rule(holder(y))
+
+    y, one = wg.tensor(4.0, dtype=wg.float64), wg.tensor(1.0, dtype=wg.float64)
+    value, slope = 2 * math.cos(4.0), -2 * math.sin(4.0)
+    assert f(y).item() == pytest.approx(value)
+    assert func.grad(f)(y).item() == pytest.approx(slope)
+    assert func.grad(func.grad(f))(y).item() == pytest.approx(-value)
+    assert func.jacrev(f)(y).item() == pytest.approx(slope)
+    assert func.jacfwd(f)(y).item() == pytest.approx(slope)
+    assert [part.item() for part in func.jvp(f, (y,), (one,))] == pytest.approx([value, slope])
+    rows = wg.stack([y, y])
+    assert func.vmap(f)(rows).tolist() == pytest.approx([value] * 2)
+    assert func.vmap(func.grad(f))(rows).tolist() == pytest.approx([slope] * 2)
+    total = func.grad(lambda rows: func.vmap(f)(rows).sum())(rows)
+    assert total.tolist() == pytest.approx([slope] * 2)
+    leaf = wg.tensor(4.0, dtype=wg.float64, requires_grad=True)
+    f(leaf).backward()
+    assert leaf.grad.item() == pytest.approx(slope)
+
+
+# -- Functions that write to their argument -------------------------------------------------------
+
+
+class Tripled(wg.autograd.Function):
+    """Has no `jvp`: forward mode transposes `backward`."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        return x.mul_(3)
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 3
+
+
+class TripledAgain(Tripled):
+    @staticmethod
+    def jvp(ctx, t):
+        return t.mul_(3)
+
+
+def by_its_result(function, x):
+    # 3 x^2
+    return (function.apply(x * 1) * x).sum()
+
+
+def by_its_argument(function, x):
+    y = x * 1
+    function.apply(y)
+    return (y * x).sum()
+
+
+@pytest.mark.parametrize("shape", [(), (1,)])
+@pytest.mark.parametrize("way", [by_its_result, by_its_argument])
+@pytest.mark.parametrize("function", [Tripled, TripledAgain])
+def test_forward_mode_through_a_function_that_writes(function, way, shape):
+    f = functools.partial(way, function)
+    x, one = wg.full(shape, 2.0, dtype=wg.float64), wg.ones(shape, dtype=wg.float64)
+    assert [part.item() for part in func.jvp(f, (x,), (one,))] == [12.0, 12.0]
+    assert [part.item() for part in func.jvp(func.grad(f), (x,), (one,))] == [12.0, 6.0]
+    assert func.grad(lambda v: func.jvp(f, (v,), (one,))[1])(x).item() == 6.0
+    assert func.jacfwd(f)(x).item() == 12.0
+    assert func.hessian(f)(x).item() == 6.0
+    w = wg.tensor(5.0, dtype=wg.float64, requires_grad=True)
+    func.jvp(lambda v: way(function, v * w), (x,), (one,))[1].backward()
+    assert w.grad.item() == 2 * 3 * 2.0 * 5.0 * 2
+
+
+# -- tangents of what is written to ---------------------------------------------------------------
+
+
+class Passed(wg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, g):
+        return g
+
+    @staticmethod
+    def jvp(ctx, t):
+        return t
+
+
+SAME_SLOPE = {
+    "clone": lambda y: y.clone(),
+    "a constant added": lambda y: y + 1,
+    "a constant subtracted": lambda y: y - 1.0,
+    "zeros added": lambda y: y + wg.zeros(3, dtype=wg.float64),
+    "a copy by indices": lambda y: y[[0, 1, 2]],
+    "a copy of views": lambda y: wg.cat([y[:1], y[1:]]) + 0,
+    "a copy in another order": lambda y: y.flip(0).clone().flip(0) + 0,
+    "a Function's": Passed.apply,
+}
+
+
+@pytest.mark.parametrize("name", SAME_SLOPE)
+def test_a_write_leaves_the_tangents_of_others_alone(name):
+    copied = SAME_SLOPE[name]
+
+    def later(x):
+        y = x * x
+        y.mul_(2)
+        z = copied(y)
+        y.mul_(3)
+        return z
+
+    def by_a_view(x):
+        y = x * x
+        y[0].mul_(2)
+        z = copied(y)
+        y[0] = 7
+        return z
+
+    def of_the_copy(x):
+        y = x * x
+        y.mul_(2)
+        z = copied(y)
+        z.mul_(3)
+        return y * 1
+
+    for f, factor in (
+        (later, 4 * X),
+        (by_a_view, wg.tensor([4.0, 2, 2]) * X),
+        (of_the_copy, 4 * X),
+    ):
+        assert func.jvp(f, (X,), (UNIT,))[1].tolist() == (factor * UNIT).tolist()
+        together = func.vmap(lambda d, f=f: func.jvp(f, (X,), (d,))[1])(wg.eye(3).double())
+        assert together.tolist() == wg.diag(factor).tolist()
+        assert func.jacfwd(f)(X).tolist() == wg.diag(factor).tolist()
+
+
+def test_forward_over_reverse_through_two_writes():
+    def f(x):
+        y = x * x + 1
+        y.copy_(y.clone() ** 2)
+        y.copy_(y.clone() ** 2)
+        return y.sum()
+
+    # (x^2 + 1)^4
+    slope = 8 * (X**2 + 1) ** 3 + 48 * X**2 * (X**2 + 1) ** 2
+    assert func.jvp(func.grad(f), (X,), (UNIT,))[1].tolist() == pytest.approx(
+        (slope * UNIT).tolist()
+    )
+    assert func.hessian(f)(X).diagonal().tolist() == pytest.approx(slope.tolist())

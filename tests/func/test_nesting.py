@@ -3,8 +3,8 @@
 import pytest
 
 import wengert as wg
+from support.transforms import compare, programs, transforms
 from wengert import func
-from wengert.testing.transforms import compare, programs, transforms
 
 PROGRAMS = programs(wg)
 TRANSFORMS = transforms(wg)
@@ -118,3 +118,15 @@ def test_one_direction_decides_as_it_would_without_derivatives():
     assert func.jacfwd(root)(t[None]).shape == (1, 1)
     slope, value = func.jacfwd(lambda t: (t * t, root(t)), has_aux=True)(t)
     assert slope == 8.0 and abs(value - 2.0) < 1e-9
+
+
+@pytest.mark.parametrize("after", [lambda x: x, lambda x: x * 2, wg.sin])
+def test_a_view_made_without_recording_is_an_input_as_any_other(after):
+    base = wg.tensor([0.35], requires_grad=True)
+    with wg.no_grad():
+        view = base.view(1, 1)
+    x = after(view)
+    inner = wg.func.grad(lambda u: u.sin().sum())
+    assert wg.func.grad(lambda u: inner(u).sum())(x).item() == pytest.approx(-x.sin().item())
+    (second,) = wg.func.vjp(inner, x)[1](wg.ones(1, 1))
+    assert second.item() == pytest.approx(-x.sin().item())

@@ -5,12 +5,12 @@ import itertools
 import numpy as np
 import pytest
 
+from support.samples import samples, supports
 from wengert.interp import batching_rules
 from wengert.interp.batched import RULES, B, Batched
 from wengert.interp.eager import K
 from wengert.interp.levels import Level
 from wengert.prims.whole import TABLE
-from wengert.testing.samples import samples, supports
 
 SIZE = 3
 RECORDS = [name for name, prim in TABLE.items() if prim.args and prim.cases]
@@ -127,5 +127,6 @@ def test_the_fallbacks_are_these():
     assert batching_rules.fallbacks() == sorted(FALLBACKS.split())
 
 
-def test_rules_are_of_records():
-    assert set(RULES) <= set(TABLE)
+def test_a_record_has_one_rule():
+    with pytest.raises(ValueError, match="mm has the facet batching_rule twice"):
+        RULES.of(TABLE["mm"])(RULES[TABLE["mv"]])

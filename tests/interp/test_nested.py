@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from support.samples import differentiable_args, samples, supports
 from wengert.prims.whole import TABLE
 from wengert.tape.record import T
-from wengert.testing.samples import differentiable_args, samples, supports
 
 SIZE = 3
 RECORDS = [name for name, prim in TABLE.items() if prim.is_differentiable and prim.cases]

@@ -1,17 +1,44 @@
 """What holds for every derivative rule and every record."""
 
+import ast
 import dis
+import json
+import os
 import re
+import subprocess
+import sys
 import types
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import wengert
+import wengert.func
+import wengert.sparse.rules as sparse_rules
+from wengert.interp import batched, dual
 from wengert.prims.families import elementwise
-from wengert.prims.record import Primitive, case
+from wengert.prims.record import WORDS, Primitive, case
 from wengert.prims.whole import TABLE
 
 RULES = {rule.where: rule for prim in TABLE.values() for rule in prim.rules if rule is not None}
+SOURCE = Path(wengert.__file__).parent
+ALONE = """
+import importlib, json, os, sys
+import wengert
+from wengert.prims.record import TABLE
+called = json.load(sys.stdin)
+for module in (m for m in called if not TABLE.keys() >= {*called[m]}):
+    child = os.fork()
+    if not child:
+        importlib.import_module(module)
+        missing = {*called[module]} - TABLE.keys()
+        if missing:
+            print(module, "calls", *missing, flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+"""Prints what modules call that is not loaded where each is imported alone with the package."""
 # what has no meaning for every kind of value that a rule may see, or changes its dtype
 FORBIDDEN_NAMES = {"payload", "astype", "item", "copy", "tolist", "numpy", "array", "asarray"}
 
@@ -74,6 +101,36 @@ def test_rules_call_primitives_that_exist():
                 assert name in TABLE, f"{where} calls F.{name}, which is no primitive"
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a process for each module")
+def test_what_a_module_calls_is_loaded_with_it():
+    called = {}
+    for where, code, _ in codes_of_rules():
+        if "F" in code.co_varnames[: code.co_argcount] or "F" in code.co_freevars:
+            home = RULES[where].call.__module__
+            if home.startswith("wengert.prims."):
+                called.setdefault(home, set()).update(_attributes_of("F", code))
+    for path in SOURCE.rglob("*.py"):
+        text = path.read_text()
+        if re.search("import .*\\bT\\b", text) and "cli" not in path.parts:
+            home = ".".join(("wengert", *path.relative_to(SOURCE).with_suffix("").parts))
+            names = {
+                node.attr
+                for node in ast.walk(ast.parse(text))
+                if isinstance(node, ast.Attribute)
+                and isinstance(node.value, ast.Name)
+                and node.value.id == "T"
+            }
+            called.setdefault(home.removesuffix(".__init__"), set()).update(names & set(TABLE))
+    run = subprocess.run(
+        [sys.executable, "-c", ALONE],
+        input=json.dumps({home: sorted(names) for home, names in called.items()}),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not run.stdout + run.stderr
+
+
 def _attributes_of(variable, code):
     """The names that `code` looks up on a local variable."""
     before = None
@@ -113,6 +170,20 @@ def test_a_rule_may_name_only_what_its_primitive_has(rule):
     assert "never_registered" not in TABLE
 
 
+def test_a_rule_that_takes_the_rest_gets_the_parameters_that_it_does_not_name():
+    prim = TABLE["avg_pool_backward"]
+    (rule,) = prim.rules
+    assert rule.names == prim.params
+    seen = []
+
+    class Recorder:
+        def avg_pool1d(self, g, **params):
+            seen.append((g, params))
+
+    rule.call(Recorder(), "g", *[(9,) if name == "shape" else name for name in rule.names])
+    assert seen == [("g", {name: name for name in prim.params if name != "shape"})]
+
+
 def test_a_record_needs_one_rule_for_each_argument():
     with pytest.raises(ValueError, match="2 array arguments but 1 rules"):
         Primitive(
@@ -124,6 +195,15 @@ def test_a_record_needs_one_rule_for_each_argument():
             cases=(case((), ()),),
         )
     assert "never_registered" not in TABLE
+
+
+@pytest.mark.parametrize("facet", ["batching", "sparsity", "tangents"])
+def test_a_record_says_only_words_for_which_there_is_a_rule(facet):
+    with pytest.raises(ValueError, match=f"says {facet}='alng', which must be one of "):
+        elementwise("never_registered", np.sin, lin=lambda F, g: g, **{facet: "alng"})
+    assert "never_registered" not in TABLE
+    rules = {"batching": batched._SHARED, "sparsity": sparse_rules._RULES, "tangents": dual.WAYS}
+    assert WORDS[facet] == rules[facet].keys()
 
 
 def test_records_name_what_exists():

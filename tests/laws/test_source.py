@@ -94,8 +94,16 @@ def test_imports_stand_at_the_top(part):
                 assert not inside, f"{module}:{function.lineno} imports {inside} inside a function"
 
 
+def as_run(tree):
+    """`tree` without the imports at its top that only type checkers see."""
+    seen = [
+        n for n in tree.body if not (isinstance(n, ast.If) and "TYPE_CHECKING" in ast.dump(n.test))
+    ]
+    return ast.Module(seen, [])
+
+
 def test_imports_make_no_circle():
-    graph = {m: {name for name, _ in imports_of(m, tree_of(m))} - {m} for m in FILES}
+    graph = {m: {name for name, _ in imports_of(m, as_run(tree_of(m)))} - {m} for m in FILES}
     state = {}
 
     def visit(module, path):
@@ -113,11 +121,21 @@ def test_imports_make_no_circle():
             visit(module, [module])
 
 
+def test_what_traces_is_known_to_the_tape_and_the_compiler():
+    # all others say where values come from, and what they do: `traced` and `untraced`
+    for module in FILES:
+        if module.startswith(("wengert.tape.", "wengert.compiler.")):
+            continue
+        for node in ast.walk(tree_of(module)):
+            asks = isinstance(node, ast.Attribute) and node.attr == "tracing"
+            assert not asks, f"{module}:{node.lineno} asks what traces"
+
+
 @pytest.mark.parametrize("part", PARTS)
-def test_a_file_has_at_most_500_lines(part):
+def test_a_file_has_at_most_800_lines(part):
     for module in modules_of(part):
         count = len(FILES[module].read_text(encoding="utf-8").splitlines())
-        assert count <= 500, f"{module} has {count} lines: split it"
+        assert count <= 800, f"{module} has {count} lines: split it"
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -25,8 +25,8 @@ from pathlib import Path
 
 from mutants import Mutant, mutants
 
+from support.checks import CHECKS
 from wengert.prims.whole import TABLE
-from wengert.testing.checks import CHECKS
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "wengert"
@@ -60,10 +60,10 @@ ROLLING = ["tests/compiler/test_roll.py", "tests/compiler/test_roll_random.py"]
 TESTS: list[tuple[str, list[str]]] = [
     ("prims/", ["tests/ops/test_subgradients.py", "tests/ops/test_values.py"]),
     *((f"tape/{name}.py", ANOMALIES) for name in ("anomaly", "sites")),
-    *((f"tape/{n}.py", WRITES) for n in ("views", "spoiled", "write_checks", "inplace")),
-    *((f"tape/{name}.py", WRITES) for name in ("lifted_writes", "versions")),
+    *((f"tape/{n}.py", WRITES) for n in ("views", "invalidated", "write_checks", "inplace")),
+    *((f"tape/{name}.py", WRITES) for name in ("level_writes", "versions")),
     *((f"tape/{name}.py", HOOKS) for name in ("hooks", "handles", "saving")),
-    ("tape/cuts.py", ["tests/autograd/test_explain.py"]),
+    ("tape/detachments.py", ["tests/autograd/test_explain.py"]),
     ("tape/ordering.py", ["tests/semantics/test_engine.py", "tests/semantics/test_node_hooks.py"]),
     *((f"tape/{name}.py", MODES) for name in ("modes", "inference", "watch")),
     *((f"tape/{name}.py", LEVELS) for name in ("levels", "forward")),
@@ -124,7 +124,7 @@ class Tree:
     def _fails(self, tests: list[str]) -> tuple[bool, str]:
         environment = {
             **os.environ,
-            "PYTHONPATH": str(self.folder / "src"),
+            "PYTHONPATH": os.pathsep.join(str(self.folder / part) for part in ("src", "tests/lib")),
             "WENGERT_NATIVE": "0",
         }
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]

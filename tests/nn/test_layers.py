@@ -6,8 +6,8 @@ import pickle
 import pytest
 
 import wengert as wg
+from support.layers import LAYERS, calls
 from wengert.func import functional_call, vmap
-from wengert.testing.layers import LAYERS, calls
 
 CALLS = calls(LAYERS)
 # warn of what they are given: a missing dimension, former arguments, a wrong number of features

@@ -162,7 +162,6 @@ def normalised():
     wg.manual_seed(0)
     module = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Dropout(0.5), nn.Linear(4, 1))
     module[0].register_forward_hook(lambda m, args, out: 2 * out)
-    module[3].register_full_backward_hook(lambda m, gi, go: (3 * gi[0],))
     nn.utils.parametrizations.weight_norm(module[0])
     return module.double()
 
@@ -226,6 +225,20 @@ def test_training_a_compiled_module_is_training_the_module(make):
     assert compiled_losses == pytest.approx(losses, rel=1e-9)
     for name, value in state.items():
         assert wg.allclose(wg.tensor(compiled_state[name]), wg.tensor(value)), name
+
+
+@pytest.mark.parametrize("way", ["register_full_backward_hook", "register_full_backward_pre_hook"])
+def test_a_module_with_backward_hooks_is_not_compiled_but_right(way):
+    def told(compiled):
+        module, seen = nn.Linear(2, 1), []
+        getattr(module, way)(lambda m, *grads: seen.append(grads[-1][0].tolist()))
+        call = wg.compile(module, backend="numpy") if compiled else module
+        for scale in (1.0, 2.0, 3.0):
+            (scale * call(wg.ones(1, 2, requires_grad=True))).sum().backward()
+        return seen
+
+    with pytest.warns(UserWarning, match="it registers a hook"):
+        assert told(True) == told(False) == [[[1.0]], [[2.0]], [[3.0]]]
 
 
 def test_a_compiled_module_sees_parameters_and_modes_that_were_changed():

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
-from wengert.tape.cuts import recent
+from wengert.tape.detachments import recent
 
 A = np.array([[1.0, -2.0], [3.0, 4.0]])
 V = np.array([0.3, -0.7])

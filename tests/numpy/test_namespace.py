@@ -8,9 +8,9 @@ import pytest
 
 import wengert as wg
 import wengert.numpy as np
-from wengert.tensor.numpy_dispatch import kind_of
-from wengert.testing.numpy_samples import SAMPLES
-from wengert.testing.numpy_ufunc_samples import UFUNCS
+from support.numpy_samples import SAMPLES
+from support.numpy_ufunc_samples import UFUNCS
+from wengert.tensor.numpy.dispatch import kind_of
 
 
 def leaves(result):

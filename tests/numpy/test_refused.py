@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import wengert as wg
-from wengert.tensor.numpy_dispatch import kind_of
-from wengert.tensor.numpy_kinds import REFUSED
+from wengert.tensor.numpy.dispatch import kind_of
+from wengert.tensor.numpy.kinds import REFUSED
 
 special = pytest.importorskip("scipy.special")
 VALUES = np.array([0.3, 0.5])

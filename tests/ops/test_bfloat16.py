@@ -180,3 +180,13 @@ def test_operations_that_take_floating_dtypes_take_bfloat16():
     assert made["max_unpool2d"].flatten().tolist() == [0.0, 0.0, 2.0, 0.0]
     assert made["histc"].tolist() == [1.0, 1.0, 1.0, 1.0]
     assert made["igamma"].flatten()[1].item() == pytest.approx(1 - 2.718281828**-2, rel=0.01)
+
+
+def test_the_similarity_of_two_kinds_of_half_precision_is_in_single_precision():
+    x = wg.tensor([3.0, 4.0])
+    for a, b in ((wg.bfloat16, wg.float16), (wg.float16, wg.bfloat16), (wg.float16, wg.float32)):
+        y = F.cosine_similarity(x.to(a), x.to(b), 0)
+        assert y.dtype is wg.float32 and y.item() == pytest.approx(1)
+    assert F.cosine_similarity(x.to(wg.float16), wg.tensor(2.0, dtype=wg.float64), 0).dtype == (
+        wg.float64
+    )

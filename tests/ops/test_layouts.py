@@ -14,6 +14,19 @@ def test_what_works_element_by_element_lies_as_its_argument():
         assert y.stride() == x.stride()
 
 
+def test_what_indices_pick_is_contiguous():
+    x, at = wg.rand(2, 3, 4), wg.tensor([0, 1])
+    for y in (x[at], x[:, at], x[..., at], x[:, [True, False, True]], x[1:, at], x[:, at, at]):
+        assert y.is_contiguous() and y.view(-1).shape == (y.numel(),)
+
+
+@pytest.mark.parametrize("dtype", [wg.float16, wg.bfloat16, wg.float32])
+def test_what_is_repeated_without_a_copy_is_laid_out_as_if_it_were_not(dtype):
+    x = wg.ones(3, 3, dtype=dtype).expand(2, 3, 3)
+    for y in (x + x, x <= 1, x.abs(), x.sin()):
+        assert y.stride() == (9, 3, 1)
+
+
 @pytest.mark.parametrize("name", ["flip", "sort", "argsort", "index_fill", "index_put"])
 def test_what_changes_some_elements_lies_as_its_argument(name):
     x = wg.rand(3, 4).t()

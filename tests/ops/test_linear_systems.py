@@ -369,6 +369,13 @@ def test_addbmm_without_the_added_tensor_ignores_nan():
     assert wg.addr(nan, wg.ones(3), wg.ones(3), beta=0).equal(wg.ones(3, 3))
 
 
+def test_what_is_added_to_an_outer_product_counts_for_the_dtype_whatever_its_shape():
+    half = wg.ones(3, dtype=wg.float16)
+    assert wg.addr(wg.tensor(0.5, dtype=wg.float64), half, half).dtype is wg.float64
+    assert wg.addr(wg.tensor(1), half, half).dtype is wg.float16
+    assert wg.addr(half[:1], half, half.double()).dtype is wg.float64
+
+
 def test_in_place_forms_and_out():
     x = wg.zeros(2, 2)
     assert x.addr_(wg.ones(2), wg.ones(2), alpha=3) is x and x.tolist() == [[3.0, 3.0]] * 2

@@ -90,6 +90,11 @@ def test_ctc_has_no_second_derivative_and_says_so():
         g.sum().backward()
 
 
+def test_an_infinite_variance_makes_an_infinite_loss():
+    x, var = wg.ones(2), wg.tensor([1.0, math.inf])
+    assert F.gaussian_nll_loss(x, x, var, reduction="none").tolist() == [0.0, math.inf]
+
+
 def test_activations_at_their_edges():
     x = wg.tensor([-3.0, -0.5, 0.5, 3.0], requires_grad=True)
     slopes = {}

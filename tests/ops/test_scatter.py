@@ -185,3 +185,17 @@ def test_what_a_view_shows_is_replaced_in_a_copy():
 def test_what_does_not_fit_is_refused(call, error, words):
     with pytest.raises(error, match=words):
         call(wg.zeros(3))
+
+
+def test_a_number_takes_the_first_of_a_source():
+    x, at = wg.tensor(1.0), wg.zeros((), dtype=wg.int64)
+    source = wg.tensor([2.0, 3.0, 4.0], requires_grad=True)
+    y = x.scatter_add(0, at, source)
+    y.backward()
+    assert y.item() == 3 and source.grad.tolist() == [1, 0, 0]
+    assert x.scatter(0, at, source).item() == 2
+    for bad in (wg.zeros(0), wg.zeros(1, 1)):
+        with pytest.raises(RuntimeError):
+            x.scatter_add(0, at, bad)
+    with pytest.raises(RuntimeError, match="no larger"):
+        wg.ones(3).scatter_add(0, wg.tensor([0, 1]), wg.tensor(1.0))

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from support.checks import check_record
 from wengert.ops import elementary, special, transcendental
 from wengert.prims.record import TABLE
-from wengert.testing.checks import check_record
 
 INF, NAN = math.inf, math.nan
 pytest.importorskip("scipy")

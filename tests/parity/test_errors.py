@@ -3,7 +3,7 @@
 import pytest
 
 import wengert
-from wengert.testing.parity import Failure, assert_same, outcome
+from support.parity import Failure, assert_same, outcome
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import wengert
-from wengert.testing.parity import outcome
-from wengert.testing.transforms import POINT, programs, transforms
+from support.parity import outcome
+from support.transforms import POINT, programs, transforms
 
 torch = pytest.importorskip("torch")
 pytestmark = [

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import wengert
-from wengert.testing.parity import assert_same, derivatives, outcome, tensors
+from support.parity import assert_same, derivatives, outcome, tensors
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch

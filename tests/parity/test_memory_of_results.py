@@ -6,9 +6,9 @@ import warnings
 import numpy as np
 import pytest
 
-from wengert.testing.agreement import attempt, is_tensor, leaves
-from wengert.testing.opinfo import Comparison
-from wengert.testing.parity import Failure
+from support.agreement import attempt, is_tensor, leaves
+from support.opinfo import Comparison
+from support.parity import Failure
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("expecttest")

@@ -3,8 +3,8 @@
 import pytest
 
 import wengert
-from wengert.testing.layers import LAYERS, MISUSED, calls
-from wengert.testing.parity import assert_same, outcome
+from support.layers import LAYERS, MISUSED, calls
+from support.parity import assert_same, outcome
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch

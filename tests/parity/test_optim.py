@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import wengert
-from wengert.testing.parity import Failure, outcome
+from support.parity import Failure, outcome
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import wengert
+from support.parity import assert_same, derivatives, outcome, tensors
 from wengert.ops import adaptive_pooling, pooling, unpooling
-from wengert.testing.parity import assert_same, derivatives, outcome, tensors
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch

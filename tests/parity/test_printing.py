@@ -3,7 +3,7 @@
 import pytest
 
 import wengert
-from wengert.testing.parity import outcome
+from support.parity import outcome
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch

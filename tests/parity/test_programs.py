@@ -7,7 +7,7 @@ import re
 import pytest
 
 import wengert
-from wengert.testing.parity import assert_same, outcome
+from support.parity import assert_same, outcome
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch

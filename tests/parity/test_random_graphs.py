@@ -2,7 +2,7 @@
 
 Each program is run by both libraries. Which line raises and what must agree, and at the end
 everything that can be asked of each tensor, its first and second derivatives, the gradients that
-were accumulated, and what the hooks saw, in order. `wengert.testing.exclusions` says which programs
+were accumulated, and what the hooks saw, in order. `support.exclusions` says which programs
 are left out.
 
 ``WENGERT_PROGRAMS=100000`` runs that many programs, with a new seed each time.
@@ -13,9 +13,9 @@ import os
 import pytest
 
 import wengert
-from wengert.testing.exclusions import passes
-from wengert.testing.programs import CHOICES, KINDS, write
-from wengert.testing.runs import assert_agree, run
+from support.exclusions import passes
+from support.programs import CHOICES, KINDS, write
+from support.runs import assert_agree, run
 
 torch = pytest.importorskip("torch")
 hypothesis = pytest.importorskip("hypothesis")

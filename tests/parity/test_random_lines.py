@@ -6,10 +6,13 @@
 import os
 
 import pytest
+from known import KNOWN
+from lines import draw
+from lockstep import difference, unexplained
 
 import wengert
-from wengert.testing.lines import draw
-from wengert.testing.lockstep import difference, shrunk
+from support.beyond import BEYOND
+from support.deviations import DEVIATIONS
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
@@ -27,15 +30,23 @@ def _one_thread():
     torch.set_num_threads(before)
 
 
+@pytest.mark.parametrize("wide", [False, True], ids=["common", "wide"])
 @pytest.mark.parametrize("first", SEEDS[::PART])
-def test_random_lines_do_the_same_as_in_pytorch(first):
+def test_random_lines_do_the_same_as_in_pytorch(first, wide):
     texts = []
     for seed in range(first, min(first + PART, SEEDS.stop)):
-        lines = draw(torch, seed)
-        if difference(lines, wengert, torch) is not None:
-            fewer = shrunk(lines, wengert, torch)
-            texts.append("\n".join([f"seed {seed}", *fewer, *difference(fewer, wengert, torch)]))
+        found = unexplained(draw(torch, seed, wide), wengert, torch)
+        if found is not None:
+            fewer, line, what = found
+            texts.append("\n".join([f"seed {seed}", *fewer, line, what]))
     assert not texts, "\n\n".join(texts)
+
+
+def test_what_may_differ_is_on_the_page():
+    rows = [reason for reason, _ in BEYOND] + [known.reason for known in DEVIATIONS]
+    for known in KNOWN:
+        found = [reason for reason in rows if reason.startswith(known.reason)]
+        assert len(found) == 1, known.reason
 
 
 def test_a_wrong_result_is_noticed():

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import wengert
+from support.parity import assert_same, derivatives, outcome, tensors
 from wengert.ops import grids, resample
-from wengert.testing.parity import assert_same, derivatives, outcome, tensors
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from wengert.testing.deviations import DEVIATIONS
-from wengert.testing.opinfo import Comparison
+from support.deviations import DEVIATIONS
+from support.opinfo import Comparison
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("expecttest")  # PyTorch's descriptions of its operations need it

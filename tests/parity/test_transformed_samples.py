@@ -2,15 +2,15 @@
 
 Each takes its samples as function and in place: a batch of the first argument, and of all of them,
 is compared with a loop over its elements; a derivative in a direction with the gradients. What is
-refused, and why, is in `wengert.testing.transformed.EXCEPTIONS`.
+refused, and why, is in `support.transformed.EXCEPTIONS`.
 """
 
 import warnings
 
 import pytest
 
-from wengert.testing.opinfo import Comparison
-from wengert.testing.transformed import EXCEPTIONS, mapped_differs, pushed_differs, twins
+from support.opinfo import Comparison
+from support.transformed import EXCEPTIONS, mapped_differs, pushed_differs, twins
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("expecttest")  # PyTorch's descriptions of its operations need it

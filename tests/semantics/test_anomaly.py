@@ -350,3 +350,15 @@ def test_the_mode_works_from_another_thread(t, quiet):
     thread.start()
     thread.join()
     assert seen[0].startswith("Function 'SqrtBackward0' returned nan values")
+
+
+def test_a_warning_that_is_an_error_does_not_take_the_place_of_the_error(t, capsys):
+    x = leaf(t, [1.0, 2.0])
+    with detect(t), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        y = x + 1
+        z = y**2
+        y += 1
+        with pytest.raises(RuntimeError, match="one of the variables needed for gradient"):
+            z.sum().backward()
+    assert "Error detected in PowBackward0" in capsys.readouterr().err

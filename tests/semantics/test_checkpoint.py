@@ -472,6 +472,14 @@ def test_a_group_of_walks_computes_once(c, x, w):
     assert x.grad.tolist() == x.exp().tolist() and w.grad.tolist() == w.cos().tolist()
 
 
+def test_walks_of_a_group_that_overlap_are_refused(c, x):
+    y = c.checkpoint(lambda x: x.sin().cos(), x, use_reentrant=False)
+    with c.GraphExecGroup():
+        y.sum().backward(retain_graph=True)
+        with pytest.raises(RuntimeError, match="Performing two backward calls that overlap"):
+            y.sum().backward()
+
+
 def test_groups_cannot_be_nested(c):
     with (
         c.GraphExecGroup(),
@@ -810,6 +818,63 @@ def test_anomaly_detection_finds_a_nan_inside(t, c):
                 y.sum().backward()
 
 
+@pytest.mark.parametrize("around", [False, True], ids=["forward", "backward"])
+def test_autocast_is_that_of_the_first_call(t, c, reentrant, around):
+    kinds = []
+
+    def f(x, y):
+        made = x @ y
+        kinds.append(made.dtype)
+        return made * made
+
+    x, y = (t.ones(2, 2, requires_grad=True) for _ in range(2))
+    with t.autocast("cpu", dtype=t.bfloat16, enabled=not around):
+        made = c.checkpoint(f, x, y, use_reentrant=reentrant).sum()
+    with t.autocast("cpu", dtype=t.bfloat16, enabled=around):
+        made.backward()
+    kind = t.float32 if around else t.bfloat16
+    assert kinds == [kind, kind]
+    assert x.grad.tolist() == [[8.0, 8.0], [8.0, 8.0]]
+
+
+def test_autocast_inside_a_region_is_its_own(t, c):
+    kinds = []
+
+    def f(x):
+        with t.autocast("cpu", enabled=False):
+            kinds.append((x @ x).dtype)
+        return (x @ x).sum()
+
+    x = t.ones(2, 2, requires_grad=True)
+    with t.autocast("cpu", dtype=t.bfloat16):
+        made = c.checkpoint(f, x, use_reentrant=False, early_stop=False)
+    made.backward()
+    assert kinds == [t.float32, t.float32]
+
+
+def test_a_saved_constant_is_the_object_that_it_was(t, c):
+    met = []
+
+    class Keeps(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, constant):
+            ctx.save_for_backward(constant)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            met.extend(ctx.saved_tensors)
+            return g * 2, None
+
+    x, constant = t.ones(2, requires_grad=True), t.ones(2)
+    c.checkpoint(Keeps.apply, x, constant, use_reentrant=False).sum().backward()
+    assert met[0] is constant
+    with t.autograd.graph.saved_tensors_hooks(lambda v: [v], lambda kept: kept[0]):
+        y = Keeps.apply(x, constant)
+    y.sum().backward()
+    assert met[1] is constant
+
+
 def test_within_other_hooks_inputs_go_through_them(t, c, x):
     packed = []
 
@@ -1040,6 +1105,7 @@ def test_debugging_shows_the_operations(c, x):
         y.sum().backward()
     text = str(caught.value)
     assert "cos" in text and "log" in text and "test_checkpoint.py" in text
+    assert "You are seeing this error because you passed `debug=True` to checkpoint" in text
 
 
 @pytest.mark.usefixtures("unlogged")

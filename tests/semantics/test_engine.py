@@ -1,5 +1,7 @@
 """What programs ask of the engine: callbacks, nested passes, the order, where it is."""
 
+import warnings
+
 import pytest
 
 
@@ -325,3 +327,23 @@ def test_what_keeps_nothing_may_be_walked_again(t):
         y = operation(x).sum()
         first = t.autograd.grad(y, x)[0].tolist()
         assert t.autograd.grad(y, x)[0].tolist() == first
+
+
+def test_a_recorded_backward_warns_of_the_cycle_that_it_makes(t):
+    x = t.tensor(2.0, requires_grad=True)
+    t.set_warn_always(True)
+    assert t.is_warn_always_enabled()
+    try:
+        for _ in range(2):
+            with pytest.warns(UserWarning, match=r"Using backward\(\) with create_graph=True"):
+                (x * x).backward(create_graph=True)
+    finally:
+        t.set_warn_always(False)
+    with warnings.catch_warnings():
+        # once, unless that has been
+        warnings.simplefilter("ignore")
+        (x * x).backward(create_graph=True)
+        warnings.simplefilter("error")
+        (x * x).backward(create_graph=True)
+        t.autograd.grad(x * x, x, create_graph=True)
+    x.grad = None

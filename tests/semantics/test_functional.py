@@ -525,13 +525,13 @@ def test_which_arguments_go_together(t):
         jacobian(cubes, x, create_graph=True, vectorize=True, **forward)
     with pytest.raises(RuntimeError, match=f"{first}`strict=True` and `strategy="):
         jacobian(cubes, x, strict=True, vectorize=True, **forward)
-    with pytest.raises(RuntimeError, match=f"{first}`strict=True` and `vectorize"):
+    with pytest.raises(RuntimeError, match=f"{first}`strict=True` and `vectorized=True`"):
         jacobian(cubes, x, strict=True, vectorize=True)
     with pytest.raises(
         NotImplementedError, match="Computing Jacobian using forward-AD or forward-"
     ):
         hessian(cubes, x, outer_jacobian_strategy="forward-mode")
-    with pytest.raises(RuntimeError, match=f"{first}`strict=True` and `vectorize"):
+    with pytest.raises(RuntimeError, match=f"{first}`strict=True` and `vectorized=True`"):
         hessian(cubes, x, strict=True, vectorize=True)
 
 

@@ -8,6 +8,8 @@ import weakref
 
 import pytest
 
+import wengert as wg
+
 
 def leaf(t, values):
     return t.tensor(values, dtype=t.float64, requires_grad=True)
@@ -837,6 +839,19 @@ def test_retain_grad_moves_with_the_tensor_over_a_write(t):
     assert y.grad.item() == 2.0
 
 
+def test_a_retained_gradient_has_the_shape_of_its_tensor():
+    x = wg.arange(6.0).reshape(2, 3).requires_grad_()
+    y = x * 2
+    y.retain_grad()
+    y.sum().backward(retain_graph=True)
+    first = y.grad
+    y.transpose_(0, 1)
+    assert (y.grad.shape, first.shape) == ((3, 2), (2, 3))
+    (y * y).sum().backward()
+    assert y.grad.equal(2 * y + 1)
+    assert first.equal(wg.ones(2, 3))
+
+
 def test_hooks_and_retain_grad_over_a_write(t):
     x, seen = leaf(t, 2.0), []
     y = x * 3
@@ -1178,3 +1193,13 @@ def test_what_a_hook_writes_goes_on_also_with_tangents(t):
         primal, tangent = forward.unpack_dual(gradient)
     assert primal.tolist() == [4, 8]
     assert tangent.tolist() == [4, 4]
+
+
+def test_a_view_made_without_recording_takes_a_hook_as_any_leaf(t):
+    x = t.ones(2, requires_grad=True)
+    with t.no_grad():
+        view = x.view(2, 1)
+    heard = []
+    view.register_post_accumulate_grad_hook(heard.append)
+    (x * view.sum()).sum().backward()
+    assert (view.is_leaf, heard) == (True, [])

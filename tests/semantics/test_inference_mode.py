@@ -411,5 +411,12 @@ def test_data_of_an_inference_tensor(t):
     with t.inference_mode():
         y = t.ones(2)
     assert y.data.tolist() == [1.0, 1.0]
-    assert y.detach().is_inference()
+    assert y.data.is_inference() and y.detach().is_inference()
+    with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
+        y.data * t.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="Setting requires_grad=True on inference tensor"):
+        y.data.requires_grad_()
+    y.data.mul_(1)
+    with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
+        y.mul_(1)
     assert y.numpy().tolist() == [1.0, 1.0]

@@ -320,6 +320,61 @@ def test_booleans_and_complex_numbers(t):
     assert z.grad.tolist() == [0j, 8 + 0j]
 
 
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize(
+    "write, factors",
+    [
+        (lambda t, y: y.real.mul_(2), (2, 1)),
+        (lambda t, y: y.imag.mul_(2), (1, 2)),
+        (lambda t, y: t.view_as_real(y).mul_(2), (2, 2)),
+        (lambda t, y: t.view_as_real(y)[..., 1].mul_(3), (1, 3)),
+        (lambda t, y: t.view_as_complex(t.view_as_real(y)).mul_(2), (2, 2)),
+        (lambda t, y: y.t().real.zero_(), (0, 1)),
+    ],
+)
+def test_writes_to_parts_of_complex_numbers(t, write, factors, create_graph):
+    z = t.tensor([[1 + 2j, 3 - 1j]], dtype=t.complex128, requires_grad=True)
+    y = z * 1
+    write(t, y)
+    (g,) = t.autograd.grad((y.real + 5 * y.imag).sum(), z, create_graph=create_graph)
+    assert g.tolist() == [[factors[0] + 5j * factors[1]] * 2]
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_writes_to_real_numbers_as_complex_ones(t, create_graph):
+    x = t.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=t.float64, requires_grad=True)
+    y = x * 1
+    t.view_as_complex(y)[0].mul_(2j)
+    weights = t.tensor([[1.0, 10.0], [100.0, 1000.0]], dtype=t.float64)
+    (g,) = t.autograd.grad((y * weights).sum(), x, create_graph=create_graph)
+    assert g.tolist() == [[20.0, -2.0], [100.0, 1000.0]]
+
+
+def test_parts_of_complex_numbers_are_assigned(t):
+    z = t.tensor([1 + 2j, 3 - 1j], dtype=t.complex128)
+    x = t.tensor([5.0, 7.0], dtype=t.float64, requires_grad=True)
+    z.real = x * 2
+    z.imag = t.tensor(4.0)
+    assert z.tolist() == [10 + 4j, 14 + 4j]
+    z.real.sum().backward()
+    assert x.grad.tolist() == [2, 2]
+    y = t.zeros(2)
+    y.real = 3.0 * t.ones(2)
+    assert y.tolist() == [3, 3]
+    with pytest.raises(RuntimeError):
+        y.imag = t.ones(2)
+    with pytest.raises(RuntimeError):
+        z.real = t.ones(3)
+
+
+def test_writes_to_parts_of_real_numbers_seen_as_complex_ones(t):
+    x = t.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=t.float64, requires_grad=True)
+    y = x * 1
+    t.view_as_complex(y).imag.mul_(3)
+    (g,) = t.autograd.grad(y.sum(), x, create_graph=True)
+    assert g.tolist() == [[1.0, 3.0], [1.0, 3.0]]
+
+
 def test_a_tensor_written_over_itself(t):
     _, b = base(t)
     b.copy_(b)
@@ -332,3 +387,59 @@ def test_partly_overlapping_memory_is_refused(t):
     with pytest.raises(RuntimeError, match="unsupported operation: some elements of the input"):
         b[1:].add_(b[:-1])
     assert b.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+# -- parts of complex numbers ---------------------------------------------------------------------
+
+
+def test_parts_of_complex_numbers_may_be_assigned(t):
+    z = t.tensor([1 + 2j, 3 + 0j])
+    z.imag = t.tensor([5.0, 6.0])
+    assert z.tolist() == [1 + 5j, 3 + 6j]
+    z.real = 7
+    assert z.tolist() == [7 + 5j, 7 + 6j]
+    x = t.tensor([1.0, 2.0])
+    x.real = t.tensor([3.0, 4.0])
+    assert x.tolist() == [3.0, 4.0]
+    with pytest.raises(RuntimeError, match="imag is not implemented for tensors with non-complex"):
+        x.imag = 1
+
+
+def test_an_assigned_part_is_recorded(t):
+    z = t.tensor([3 + 1j, 4 + 1j], requires_grad=True)
+    part = t.tensor([4.0, 3.0], requires_grad=True)
+    y = z * 1
+    y.imag = part
+    y.abs().sum().backward()
+    assert part.grad.tolist() == pytest.approx([0.8, 0.6])
+    assert z.grad.tolist() == pytest.approx([0.6, 0.8])
+    with pytest.raises(RuntimeError, match="leaf Variable that requires grad"):
+        z.real = 0
+
+
+def test_the_gradient_of_a_write_through_a_view_is_such_a_write(t):
+    x = t.ones(1, 3, requires_grad=True)
+    y = (x + 1).view_as(x)
+    y = t.sigmoid(t.nn.functional.threshold(y, 0.0, 0.0, True))
+    (g,) = t.autograd.grad(y, x, t.ones(1, 3), create_graph=True)
+    assert g.grad_fn.name() == "torch::autograd::CopySlices"
+    assert g.grad_fn.next_functions[1][0].name() == "ThresholdBackwardBackward0"
+    (second,) = t.autograd.grad(g.sum(), x)
+    s = t.sigmoid(t.tensor(2.0))
+    assert second.tolist() == [pytest.approx([(s * (1 - s) * (1 - 2 * s)).item()] * 3)]
+
+
+def test_the_derivative_of_threshold_is_none_at_it_and_passes_nan(t):
+    x = t.tensor([0.5, 1.0, 2.0, float("nan"), float("inf")], requires_grad=True)
+    for limit, want in ((1.0, [0, 0, 1, 1, 1]), (float("inf"), [0, 0, 0, 1, 0])):
+        (g,) = t.autograd.grad(t.nn.functional.threshold(x, limit, 7.0).sum(), x)
+        assert g.tolist() == want
+
+
+@pytest.mark.parametrize("shape", [(), (1,)])
+def test_what_is_written_by_data_is_what_was_saved(t, shape):
+    x = t.full(shape, 0.5, dtype=t.float64, requires_grad=True)
+    y = x.tanh()
+    y.data.mul_(0.5)
+    y.sum().backward()
+    assert x.grad.item() == pytest.approx(1 - (0.5 * np.tanh(0.5)) ** 2)

@@ -547,3 +547,65 @@ def test_a_node_knows_whether_the_graph_is_kept(t):
     out.backward(retain_graph=True)
     out.backward()
     assert seen == [True, True, False]
+
+
+def test_the_node_that_is_run_is_known_to_its_hooks(t):
+    seen = []
+
+    def look(*args):
+        seen.append(t._C._current_autograd_node().name())
+
+    x = t.ones(2, requires_grad=True)
+    y = x.sin()
+    y.grad_fn.register_prehook(look)
+    y.grad_fn.register_hook(look)
+    y.register_hook(look)
+    x.register_hook(look)
+    x.register_post_accumulate_grad_hook(look)
+    y.sum().backward()
+    leaf = "torch::autograd::AccumulateGrad"
+    assert seen == ["SinBackward0"] * 3 + [leaf] * 2
+    assert t._C._current_autograd_node() is None
+
+
+def test_a_node_keeps_any_object_for_a_hook_as_long_as_it_lives(t):
+    class Kept:
+        pass
+
+    kept = Kept()
+    gone = weakref.ref(kept)
+    x = t.ones(3, 3, requires_grad=True)
+    copy = x.clone()
+    copy.grad_fn.register_hook(kept)
+    view = copy.view(9)
+    t.nn.functional.relu(view, inplace=True)
+    del kept
+    assert gone() is not None
+    with pytest.raises(TypeError, match="object is not callable"):
+        view.sum().backward()
+    del copy, view
+    gc.collect()
+    assert gone() is None
+
+
+def test_the_gradient_that_became_grad_is_one_with_it(t):
+    a, seen = leaf(t, [1.0, 1.0]), []
+    end = a.view_as(a).grad_fn.next_functions[0][0]
+    a.register_post_accumulate_grad_hook(lambda leaf: (leaf.grad.add_(0.5), None)[1])
+    end.register_hook(lambda gi, go: seen.append(go[0].tolist()))
+    (a * 2).sum().backward()
+    assert seen == [[2.5, 2.5]]
+    # what is added to it is not
+    (a * 2).sum().backward()
+    assert seen[1] == [2.0, 2.0]
+    assert a.grad.tolist() == [5.0, 5.0]
+
+
+def test_a_gradient_that_somebody_holds_does_not_become_grad(t):
+    a, seen, held = leaf(t, [1.0, 1.0]), [], []
+    end = a.view_as(a).grad_fn.next_functions[0][0]
+    a.register_hook(held.append)
+    a.register_post_accumulate_grad_hook(lambda leaf: (leaf.grad.add_(0.5), None)[1])
+    end.register_hook(lambda gi, go: seen.append(go[0].tolist()))
+    (a * 2).sum().backward()
+    assert (seen, held[0].tolist(), a.grad.tolist()) == ([[2.0, 2.0]], [2.0, 2.0], [2.5, 2.5])

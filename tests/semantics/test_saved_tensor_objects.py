@@ -192,3 +192,50 @@ def test_two_functions_are_registered(t, hooks):
     x = t.ones(2, requires_grad=True)
     with pytest.raises(TypeError, match="incompatible function arguments"):
         x.exp().grad_fn._raw_saved_result.register_hooks(*hooks)
+
+
+def test_a_write_to_shown_indices_leaves_the_gradient_alone(t):
+    x = leaf(t, 1.0, 2.0, 3.0)
+    y = x[t.tensor([0, 1])]
+    if t.__name__ == "torch":
+        pytest.skip("PyTorch's are the very tensors, whose versions are checked")
+    y.grad_fn._saved_indices[0].fill_(2)
+    y.sum().backward()
+    assert x.grad.tolist() == [1, 1, 0]
+
+
+def test_indices_are_saved_tensors(t):
+    x, at = t.ones((2, 2), requires_grad=True), t.tensor([0, 1])
+    node = x[:, at].grad_fn
+    nothing, saved = node._raw_saved_indices
+    assert isinstance(saved, t.autograd.SavedTensor)
+    assert saved.unpack().tolist() == saved.data.tolist() == [0, 1]
+    assert saved.unpack_hook is None
+    assert nothing.unpack() is None
+    with pytest.raises(RuntimeError, match="with value None is forbidden"):
+        nothing.register_hooks(lambda s: s, lambda p: p)
+
+
+def test_hooks_may_be_set_on_indices(t):
+    x, at = t.ones((2, 2), requires_grad=True), t.tensor([0, 1])
+    y = x[:, at]
+    log = []
+
+    def unpack(packed):
+        log.append(packed)
+        return t.tensor(packed)
+
+    saved = y.grad_fn._raw_saved_indices[1]
+    saved.register_hooks(lambda s: [0, 0], unpack)
+    assert log == []
+    assert saved.data == [0, 0] and saved.unpack_hook is unpack
+    assert y.grad_fn._saved_indices[1].tolist() == [0, 0]
+    with pytest.raises(RuntimeError, match="hooks have already been set"):
+        saved.register_hooks(lambda s: s, lambda p: p)
+    log.clear()
+    y.sum().backward(retain_graph=True)
+    assert x.grad.tolist() == [[2, 0], [2, 0]]
+    assert len(log) == 1
+    y.sum().backward()
+    assert x.grad.tolist() == [[4, 0], [4, 0]]
+    assert len(log) == 2

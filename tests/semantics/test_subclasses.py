@@ -481,3 +481,44 @@ def test_a_parameter_and_a_subclass_give_the_subclass(t, Tagged, plain_first):
     results = (p * x, p < x, t.add(p, x), p.mul(x)) if plain_first else (x * p, x < p, t.add(x, p))
     for result in results:
         assert type(result) is Tagged
+
+
+def test_a_function_that_hands_a_subclass_back_gives_the_subclass(t):
+    class Wrapper(t.Tensor):
+        def __init__(self, data):
+            super().__init__()
+            self._data = data
+
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            args = tuple(a._data if isinstance(a, cls) else a for a in args)
+            out = func(*args, **(kwargs or {}))
+            return cls(out) if isinstance(out, t.Tensor) else out
+
+    class Same(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x
+
+        @staticmethod
+        def backward(ctx, g):
+            return 3 * g
+
+    assert type(Same.apply(Wrapper(t.randn(2, 3)))) is Wrapper
+
+
+def test_a_subclass_that_a_function_hands_back_has_the_functions_derivative(t, Tagged):
+    class Same(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x
+
+        @staticmethod
+        def backward(ctx, g):
+            return 3 * g
+
+    x = t.ones(2, requires_grad=True)
+    y = Same.apply(x.as_subclass(Tagged))
+    assert type(y) is Tagged
+    y.sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0]

@@ -550,3 +550,118 @@ def test_tensors_of_inference_mode_keep_their_shape_outside_of_it(t, rewrite):
         x = t.ones(2, 3)
     with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside"):
         getattr(x, rewrite)()
+
+
+# -- histories made anew --------------------------------------------------------------------------
+
+
+def names_from(tensor):
+    """The names of the nodes from a view to the write, by the first edge of each."""
+    names, node = [], tensor.grad_fn
+    while node.name() not in ("torch::autograd::CopySlices", "MulBackward0"):
+        names.append(node.name())
+        node = node.next_functions[0][0]
+    return names
+
+
+def test_views_are_replayed_on_request(t):
+    force, enabled = t.autograd._force_original_view_tracking, t.autograd.is_view_replay_enabled
+
+    def written(v):
+        out = v.clone().t().view(2, 3, 1)
+        out.mul_(v.detach().t().unsqueeze(2))
+        return out
+
+    x = t.arange(6.0).reshape(3, 2).requires_grad_()
+    assert names_from(written(x)) == ["AsStridedBackward0"]
+    with force(True):
+        assert enabled()
+        out = written(x)
+        assert names_from(out) == ["ViewBackward0", "TBackward0"]
+        out.sum().backward()
+    assert not enabled()
+    assert x.grad.tolist() == x.tolist()
+    assert names_from(written(x)) == ["AsStridedBackward0"]
+
+
+def test_view_replay_set_as_a_function_ends_with_the_context_around(t):
+    force, enabled = t.autograd._force_original_view_tracking, t.autograd.is_view_replay_enabled
+    x = t.ones(2, 2, requires_grad=True)
+    with force(False):
+        force(True)
+        out = x.clone().view(-1)
+        out.add_(1)
+        assert names_from(out) == ["ViewBackward0"]
+    assert not enabled()
+
+
+def test_a_base_that_is_written_to_replays_its_views(t):
+    x = t.ones(4, requires_grad=True)
+    with t.autograd._force_original_view_tracking(True):
+        base = x.clone()
+        view = base.view(2, 2)[0]
+        base.mul_(3)
+        assert names_from(view) == ["SelectBackward0", "ViewBackward0"]
+        (view * t.tensor([1.0, 2.0])).sum().backward()
+    assert x.grad.tolist() == [3.0, 6.0, 0.0, 0.0]
+
+
+def test_a_view_that_was_not_recorded_is_detached_with_its_base(t):
+    x = t.ones(3, requires_grad=True)
+    y = x * 2
+    with t.no_grad():
+        v = y[1:]
+    w = y[:2]
+    y.detach_()
+    assert (y.requires_grad, v.requires_grad, w.requires_grad) == (False, False, True)
+    v.mul_(3)
+    assert y.tolist() == [2, 6, 6]
+
+
+def test_views_follow_a_base_whose_shape_was_changed(t):
+    x = t.ones(2, 2)
+    view = x[0:1]
+    x.unsqueeze_(0)
+    assert view._base is x
+    assert not x._is_view()
+    x.requires_grad_()
+    assert view.requires_grad
+    (found,) = t.autograd.grad((view * 3).sum() + x.sum(), x)
+    assert found.tolist() == [[[4.0, 4.0], [1.0, 1.0]]]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x: x.unsqueeze_(1),
+        lambda x: x.squeeze_(),
+        lambda x: x.squeeze_(1),
+        lambda x: x.t_() if x.dim() < 3 else x.transpose_(0, 2),
+        lambda x: x.swapaxes_(0, -1),
+    ],
+)
+@pytest.mark.parametrize("shape", [(2, 3), (2, 1, 3)])
+def test_writes_after_a_change_of_shape_reach_views_and_base(t, change, shape):
+    w = t.arange(1.0, 7.0).view(shape).requires_grad_()
+    x = w * 1
+    view = x[1:].flatten()[1:]
+    flat = x.view(-1)
+    change(x)
+    change(x)
+    flat[1:].mul_(2)
+    x.mul_(3)
+    view.mul_(5)
+    assert x.flatten().sort().values.tolist() == [3.0, 12.0, 18.0, 24.0, 150.0, 180.0]
+    (found,) = t.autograd.grad(view.sum(), w, retain_graph=True)
+    assert found.flatten().tolist() == [0.0, 0.0, 0.0, 0.0, 30.0, 30.0]
+    (found,) = t.autograd.grad(x.sum(), w)
+    assert found.flatten().tolist() == [3.0, 6.0, 6.0, 6.0, 30.0, 30.0]
+
+
+def test_a_tensor_with_history_and_views_is_detached_after_a_change_of_shape(t):
+    x = t.ones(2, 2, requires_grad=True) * 2
+    view = x[0:1]
+    x.unsqueeze_(0)
+    x.detach_()
+    assert not x.requires_grad
+    assert view.tolist() == [[2.0, 2.0]]

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from support.samples import differentiable_args, samples, supports
 from wengert.prims.whole import TABLE
 from wengert.sparse.passes import is_recorded, rows_of
 from wengert.sparse.patterns import pattern_of
 from wengert.tape.base import LEAF, new_tensor
 from wengert.tape.record import T
-from wengert.testing.samples import differentiable_args, samples, supports
 
 pytest.importorskip("scipy")
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from support.functions import functions
+from support.programs import CHOICES, write
 from wengert.sparse.passes import rows_of
 from wengert.sparse.patterns import pattern_of
-from wengert.testing.functions import functions
-from wengert.testing.programs import CHOICES, write
 
 pytest.importorskip("scipy")
 NO_HOOKS = ("backward", "grad(", "register", "retain", "remove", "hook")

@@ -5,10 +5,11 @@ from functools import partial
 import numpy as np
 import pytest
 
+from support.checks import CHECKS, _derivatives
+from support.samples import samples, supports
 from wengert.autograd import gradgradcheck
+from wengert.interp.eager import K
 from wengert.prims.whole import TABLE
-from wengert.testing.checks import CHECKS, _derivatives
-from wengert.testing.samples import samples, supports
 
 # they have no second derivative: tests/ops/test_neural.py has theirs
 BY_HAND = {"ctc_loss", "ctc_posterior"}
@@ -33,6 +34,11 @@ def test_kernels_take_the_dtypes_that_are_tested(dtype):
         if supports(prim, dtype):
             sample = next(samples(prim, np.dtype(dtype), np.random.default_rng(0)))
             prim.kernel(*sample.arrays, **sample.params)
+
+
+def test_kernels_that_are_written_out_warn_as_frames_of_the_library_which_are_silent():
+    scopes = [getattr(getattr(K, name), "__globals__", {}) for name in TABLE]
+    assert {scope.get("__name__", "").split(".")[0] for scope in scopes if scope} == {"wengert"}
 
 
 def test_a_kernel_that_no_longer_takes_a_dtype_is_noticed(monkeypatch):

@@ -279,6 +279,23 @@ def test_linear_operations_save_nothing_and_may_be_walked_again():
     assert x.grad.tolist() == [2.0, 2.0]
 
 
+@pytest.mark.parametrize("part", [[0, 1, 0], [True, False, True]])
+def test_an_index_is_freed_with_its_graph(part):
+    x = leaf([1.0, 2.0, 3.0])
+    written = x.clone()
+    written[wg.tensor(part)] = 5.0
+    for y in (x[part], x[wg.tensor(part)], written, x[part].sin()):
+        y.sum().backward(retain_graph=True)
+        y.sum().backward()
+        with pytest.raises(RuntimeError, match="graph a second time"):
+            y.sum().backward()
+    z = x[part]
+    (g,) = wg.autograd.grad((z * z).sum(), x, create_graph=True)
+    g.sum().backward()
+    with pytest.raises(RuntimeError, match="graph a second time"):
+        wg.autograd.grad(z.sum(), x, create_graph=True)
+
+
 def test_two_losses_on_a_shared_part():
     x = leaf(2.0)
     shared = x.exp()
@@ -415,3 +432,12 @@ def test_exceptions_in_the_middle_leave_gradients_as_they_were():
     handle.remove()
     z.backward()
     assert x.grad.item() == 16.0
+
+
+def test_a_leaf_that_has_left_the_graph_may_have_another_shape():
+    x, y = (wg.ones(2, 3, requires_grad=True) for _ in range(2))
+    z = x.triu().sum() + y.sum()
+    x.requires_grad_(False)
+    x.unsqueeze_(-1)
+    z.backward()
+    assert (x.grad, y.grad.shape) == (None, (2, 3))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from wengert.base import native
 from wengert.prims.table import TABLE
 from wengert.tape import compiled
 from wengert.tape.specialise import node_class
@@ -25,7 +26,32 @@ def test_the_environment_chooses():
     code = "from wengert.tape.compiled import IS_COMPILED; print(IS_COMPILED)"
     assert run(code, WENGERT_NATIVE="0")[0] == "False"
     out, err = run(code, WENGERT_NATIVE="1")
-    assert out == "True" or "have not been built" in err or "are not there" in err
+    assert out == "True" or "are not there or older than their source" in err
+
+
+@pytest.mark.parametrize("changed", ["native/build.py", "src/wengert/tape/a.pxd", "none"])
+def test_modules_that_are_older_than_their_source_are_left_alone(tmp_path, monkeypatch, changed):
+    compiled, package = "src/wengert/native/tape/a.so", tmp_path / "src/wengert/tape"
+    for name in ("native/build.py", "src/wengert/tape/a.pxd", "src/wengert/prims/b.py", compiled):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (1, 3 if name == changed else 2 if name == compiled else 1))
+    path = [str(package)]
+    monkeypatch.setattr(native, "_WANTED", None)
+    native.prefer_compiled(path)
+    assert len(path) == (2 if changed == "none" else 1)
+    monkeypatch.setattr(native, "_WANTED", "1")
+    if changed != "none":
+        with pytest.raises(ImportError, match=r"older than their source: run native/build\.py"):
+            native.prefer_compiled(path)
+
+
+def test_modules_of_an_installed_package_are_taken(tmp_path, monkeypatch):
+    (tmp_path / "wengert/native/tape").mkdir(parents=True)
+    path = [str(tmp_path / "wengert/tape")]
+    monkeypatch.setattr(native, "_WANTED", None)
+    native.prefer_compiled(path)
+    assert path[0] == str(tmp_path / "wengert/native/tape")
 
 
 def test_what_is_asked_for_is_in_use():

@@ -146,3 +146,13 @@ def test_only_inputs_must_be_true():
     x = leaf(1.0)
     with pytest.warns(FutureWarning, match="only_inputs argument is deprecated"):
         wg.autograd.grad(x * x, x, only_inputs=False)
+
+
+def test_a_gradient_that_does_not_fit_into_an_older_one_is_refused():
+    x = wg.ones(3, requires_grad=True)
+    x.sum().backward()
+    x.data = wg.ones(3, 1)
+    version = x.grad._version
+    with pytest.raises(RuntimeError, match=r"output with shape \[3\] doesn't match the broadcast"):
+        x.sum().backward()
+    assert (x.grad.tolist(), x.grad._version) == ([1.0] * 3, version)

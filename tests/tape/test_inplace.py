@@ -450,3 +450,16 @@ def test_a_write_to_a_view_is_gone_through_once(create_graph):
     wg.autograd.grad(y.sum(), x, retain_graph=False)
     with pytest.raises(RuntimeError, match="Trying to backward through the graph a second time"):
         wg.autograd.grad(y.sum(), x, create_graph=create_graph)
+
+
+@pytest.mark.parametrize("dtype", [wg.float64, wg.complex128, wg.float16, wg.float32])
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_what_was_saved_for_another_gradient_is_checked_too(dtype, create_graph):
+    # only `factor` is needed for the gradient of x; PyTorch looks at all that the node holds
+    x = wg.ones(3, dtype=dtype, requires_grad=True)
+    factor = wg.ones((), dtype=dtype, requires_grad=True)
+    doubled = x * 2
+    out = (factor * doubled).sum().real
+    doubled[0] = 3
+    with pytest.raises(RuntimeError, match=MODIFIED):
+        wg.autograd.grad(out, x, create_graph=create_graph)

@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from support.samples import differentiable_args, samples
+from wengert.prims.whole import TABLE
 from wengert.tape.masked import HIDING, INVALID, MASKED
+from wengert.tape.record import T
+from wengert.tape.rules import is_diagonal
+from wengert.viz.collect import works_by_element
 
 
 @pytest.fixture(autouse=True)
@@ -160,3 +165,36 @@ def test_threads_search_for_themselves():
         thread.join()
     assert found == {i: [0.0, 0.5] for i in range(8)}
     assert not INVALID and not MASKED
+
+
+def test_each_element_of_a_product_of_vectors_depends_on_others():
+    # so a zero cotangent does not say that there is no gradient
+    other = wg.tensor([1.0, math.inf, 2.0], dtype=wg.float64)
+    mask = wg.tensor([False, True, False])
+    found = gradient(lambda x: wg.where(mask, wg.linalg.cross(x, other), 0), [1.0, 2.0, 3.0])
+    assert math.isnan(found[0]) and found[1] == 0 and math.isnan(found[2])
+
+
+DIAGONAL = [prim for prim in TABLE.values() if is_diagonal(prim) or works_by_element(prim)]
+
+
+@pytest.mark.parametrize("prim", DIAGONAL, ids=lambda prim: prim.name)
+def test_where_elements_are_said_to_depend_on_one_they_do(prim):
+    rng = np.random.default_rng(0)
+    for sample in samples(prim, np.complex128 if prim.domain == "complex" else np.float64, rng):
+        leaves = [wg.tensor(array) for array in sample.arrays]
+        for place in differentiable_args(prim, sample.arrays):
+            leaves[place].requires_grad_()
+        result = getattr(T, prim.name)(*leaves, **sample.params)
+        seed = rng.integers(0, 2, result.shape).astype(sample.arrays[0].dtype)
+        seed = wg.tensor(seed).to(result.dtype)
+        traced = [leaf for leaf in leaves if leaf.requires_grad]
+        if not result.requires_grad:
+            continue
+        try:
+            grads = wg.autograd.grad(result, traced, seed, allow_unused=True)
+        except NotImplementedError:
+            continue
+        for leaf, grad in zip(traced, grads, strict=True):
+            if grad is not None and leaf.shape == result.shape:
+                assert not grad[seed == 0].any()

@@ -103,3 +103,12 @@ def test_nothing_changes_when_a_geometry_is_refused():
         with pytest.raises(RuntimeError):
             b.as_strided_(*args)
     assert b.shape == (2, 3) and b._version == 0 and b.grad_fn.name() == "MulBackward0"
+
+
+def test_a_view_that_was_given_other_memory_is_not_looked_for_in_that_of_its_base():
+    base = wg.arange(6.0).reshape(2, 3)
+    x = base[1:]
+    x.data = x.detach() * 2
+    assert (x.storage_offset(), x.as_strided((2,), (1,)).tolist()) == (0, [6.0, 8.0])
+    x.fill_diagonal_(-1)
+    assert (x.tolist(), base.tolist()) == ([[-1.0, 8.0, 10.0]], [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])

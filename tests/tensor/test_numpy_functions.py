@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import wengert as wg
-from wengert.tensor.numpy_dispatch import kind_of
-from wengert.tensor.numpy_kinds import APART, CONSTANT, REFUSED
-from wengert.testing.numpy_samples import SAMPLES
-from wengert.testing.numpy_ufunc_samples import SPECIAL, UFUNCS
+from support.numpy_samples import SAMPLES
+from support.numpy_ufunc_samples import SPECIAL, UFUNCS
+from wengert.tensor.numpy.dispatch import kind_of
+from wengert.tensor.numpy.kinds import APART, CONSTANT, REFUSED
 
 special = pytest.importorskip("scipy.special")
 HOMES = {"": np, "linalg.": np.linalg, "fft.": np.fft}

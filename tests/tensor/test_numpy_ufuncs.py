@@ -244,9 +244,9 @@ def test_nothing_is_imported_before_it_is_used():
     program = (
         "import sys, numpy as np, wengert as wg\n"
         "np.sin(wg.ones(2)) * np.ones(2)\n"
-        "print([m for m in sys.modules if m.startswith('wengert.tensor.numpy_')])\n"
+        "print([m for m in sys.modules if m.startswith('wengert.tensor.numpy.')])\n"
     )
     out = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    assert out.stdout.strip() == "['wengert.tensor.numpy_protocol']"
+    assert out.stdout.strip() == "['wengert.tensor.numpy.protocol']"

@@ -99,3 +99,12 @@ def test_settings_are_kept_and_read_back():
         wg.set_float32_matmul_precision("low")
     with pytest.raises(RuntimeError, match="expects a positive number"):
         wg.set_num_interop_threads(0)
+
+
+def test_a_dual_tensor_lies_where_its_primal_lies():
+    forward = wg.autograd.forward_ad
+    x = wg.ones(2)
+    with forward.dual_level():
+        dual = forward.make_dual(x, wg.ones(2))
+        assert dual.storage().data_ptr() == x.storage().data_ptr()
+        assert dual.untyped_storage() == x.untyped_storage()

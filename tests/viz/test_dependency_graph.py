@@ -200,6 +200,94 @@ def test_it_draws():
     assert "d = b * c" in drawing.svg()
 
 
+# -- formulas ------------------------------------------------------------------------------------
+
+
+def labels(f, *args):
+    """The local derivatives' formulas, without their values."""
+    return [a.label.rpartition(" = ")[0] for a in picture(f, *args).arrows if " = " in a.label]
+
+
+@pytest.mark.parametrize(
+    ("f", "formulas"),
+    [
+        (lambda x: x.asin(), ["1 / sqrt(1 - x ** 2)"]),
+        (lambda x: x.atan(), ["1 / (1 + x ** 2)"]),
+        (lambda x: x.log10(), ["1 / (x * log(10))"]),
+        (lambda x: x.sigmoid(), ["f * (1 - f)"]),
+        (lambda x: x.rsqrt(), ["-f ** 3 / 2"]),
+        (lambda x: x.abs(), ["sgn(x)"]),
+        (lambda x: x.relu(), ["where(f <= 0, 0, 1)"]),
+        (lambda x: x**0.5, ["1 / (2 * sqrt(x))"]),
+        (lambda x: 3**x, ["f * log(3)"]),
+        (lambda x: 5 / (x + 1), ["-5 / v1 ** 2"]),
+        (wg.nn.functional.silu, ["sigmoid(input) * (1 + input * (1 - sigmoid(input)))"]),
+        (lambda x: wg.erf(x), ["2 * exp(-x ** 2) / sqrt(pi)"]),
+        (lambda x: wg.lgamma(x), ["digamma(x)"]),
+        (lambda x: wg.polygamma(2, x), ["polygamma(x, n=3)"]),
+        (lambda x: wg.nn.functional.leaky_relu(x, 0.25), ["where(x > 0, 1, 0.25)"]),
+    ],
+)
+def test_a_derivative_is_its_rule(f, formulas):
+    assert labels(f, 0.5) == formulas
+
+
+@pytest.mark.parametrize(
+    ("f", "formulas"),
+    [
+        (lambda x, y: x**y, ["y * x ** (y - 1)", "f * log(x)"]),
+        (lambda x, y: wg.atan2(x, y), ["y / (x ** 2 + y ** 2)", "-x / (x ** 2 + y ** 2)"]),
+        (lambda x, y: wg.hypot(x, y), ["x / f", "y / f"]),
+        (lambda x, y: wg.logaddexp(x, y), ["sigmoid(x - y)", "sigmoid(y - x)"]),
+        (
+            lambda x, y: wg.maximum(x, y),
+            [
+                "where(x < y, 0, where(x == y, 0.5, 1))",
+                "where(y < x, 0, where(y == x, 0.5, 1))",
+            ],
+        ),
+    ],
+)
+def test_a_derivative_by_each_argument_is_its_rule(f, formulas):
+    assert labels(f, 0.5, 1.5) == formulas
+
+
+def test_what_is_made_of_operators_is_written_with_them():
+    def f(x, y, z):
+        a = wg.addcmul(x, y, z, value=2)
+        b = wg.lerp(a, y, 0.25)
+        c = wg.add(b, z, alpha=3)
+        d = wg.fmod(c, 5.0)
+        return d % 3
+
+    assert titles(picture(f, 1.0, 2.0, 3.0))[3:] == [
+        "a = x + y * z * 2",
+        "b = a + 0.25 * (y - a)",
+        "c = b + z * 3",
+        "d = fmod(c, 5)",
+        "f = d % 3",
+    ]
+
+
+def test_products_of_matrices_and_vectors():
+    w, v = np.ones((2, 2)), np.ones(2)
+    back = texts(picture(lambda w, v: wg.mv(w, v), w, v))
+    assert back[2].startswith("adjoint of v += w.T @ adjoint of f = ")
+    there = texts(picture(lambda w, v: wg.mv(w, v), w, v, mode="forward"))
+    assert there[-1] == "tangent of f = tangent of w @ v + w @ tangent of v = [4, 4]"
+    # the derivative is a vector: the tangent is its product with it, not one for each element
+    there = texts(picture(lambda w, v: wg.dot(w, v), v, v, mode="forward"))
+    assert there[-1] == "tangent of f = tangent of w @ v + w @ tangent of v = 4"
+    back = texts(picture(lambda w, v: wg.dot(w, v), v, v))
+    assert back[1] == "adjoint of w += adjoint of f * v = [1, 1]"
+    # a product of vectors broadcasts, but not element by element
+    made = picture(lambda v, w: wg.linalg.cross(v, w), np.ones(3), np.arange(3.0))
+    assert all(arrow.label.startswith("matrix 3 ") for arrow in made.arrows)
+    assert texts(made)[1].startswith("adjoint of v += linalg_cross(w, adjoint of f, dim=0) = ")
+    back = texts(picture(lambda z, w: z @ w, w * 1j, w * 1j))
+    assert back[1].startswith("adjoint of z += adjoint of f @ conj(w).T = ")
+
+
 # -- names -----------------------------------------------------------------------------------------
 
 
@@ -214,7 +302,7 @@ def test_values_without_a_variable_are_numbered():
         "v5 = x ** -1",
         "f = v4 + v5",
     ]
-    assert arrows(made)["x", "v5"] == "-1 * x ** -2 = -0.25"
+    assert arrows(made)["x", "v5"] == "-1 / x ** 2 = -0.25"
 
 
 def test_one_variable_for_several_values():
@@ -475,7 +563,7 @@ def test_a_number_divided_by_a_value_is_one_box_unless_its_parts_have_names():
         r = wg.reciprocal(x)
         return r * 3
 
-    assert titles(picture(f, X)) == ["x", "r = reciprocal(x)", "f = r * 3"]
+    assert titles(picture(f, X)) == ["x", "r = 1 / x", "f = r * 3"]
     made = picture(lambda x: 3 / x, X)
     assert titles(made) == ["x", "f = 3 / x"]
     assert arrows(made) == {("x", "f"): "-3 / x ** 2 = -0.75"}

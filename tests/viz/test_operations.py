@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import wengert.prims.whole  # noqa: F401  it registers the records that are imported late
+from support.checks import _leaves
+from support.samples import samples, supports
 from wengert.prims.table import TABLE
 from wengert.tape.record import T
-from wengert.testing.checks import _leaves
-from wengert.testing.samples import samples, supports
 from wengert.viz import draw, tree
 from wengert.viz.collect import Graph
 from wengert.viz.sweep import reverse_sweep, tangents_of

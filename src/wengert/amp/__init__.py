@@ -12,6 +12,7 @@ from wengert.amp.autocast import (
 )
 from wengert.amp.functions import custom_bwd, custom_fwd
 from wengert.amp.scaler import GradScaler
+from wengert.base.names import shows
 
 __all__ = [
     "GradScaler",
@@ -24,3 +25,4 @@ __all__ = [
     "is_autocast_cpu_enabled",
     "is_autocast_enabled",
 ]
+__dir__ = shows(__all__)

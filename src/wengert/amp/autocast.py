@@ -2,10 +2,11 @@
 
 NOTE [what autocast casts]
 An autocast comes between the recording of operations and their kernels (see
-`wengert.utils.dispatch`), so it sees primitives, not the functions that users call, and needs no
-list of those. Products take their arguments in the lower dtype, losses and a few reductions in
-float32; all else computes in the dtypes that come, mixed ones promoted as ever. float64 is left
-alone, as in PyTorch. Each cast is recorded, so gradients arrive in the dtypes of the parameters.
+`wengert.utils.dispatch`), so it sees primitives, not the functions that users call. What it does
+with one stands at its record. Products take their arguments in the lower dtype, losses and a few
+reductions in float32; all else computes in the dtypes that come, mixed ones promoted as ever.
+float64 is left alone, as in PyTorch. Each cast is recorded, so gradients arrive in the dtypes of
+the parameters.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ import numpy as np
 from wengert.base.dtypes import FLOATING, as_dtype, category, dtype
 from wengert.base.errors import long_name
 from wengert.base.extras import bfloat16
+from wengert.base.sections import fill_sections
+from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 from wengert.tape.base import LEAF, version_of
-from wengert.tape.lift import cast
 from wengert.tape.modes import Mode, change_mode, full_mode, is_recording
+from wengert.tape.operands import cast
 from wengert.tape.sites import warn
 from wengert.utils.dispatch import Dispatch
 
@@ -35,20 +38,8 @@ __all__ = [
     "is_autocast_enabled",
 ]
 
-_LOWER = frozenset(
-    {
-        *("mm", "mv", "dot", "bmm", "addmm", "addmv", "baddbmm", "contract"),
-        *("convolution", "convolution_without_bias"),
-    }
-)
-# `log_softmax` stands for the loss that it is mostly a part of
-_FLOAT32 = frozenset(
-    {
-        *("mse_loss", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits"),
-        *("huber_loss", "smooth_l1_loss", "log_softmax", "ctc_loss", "prod", "cdist"),
-        *("avg_pool3d", "grid_sampler_2d", "grid_sampler_3d"),
-    }
-)
+CASTS: Facet[str] = Facet("autocast", lambda prim: "")
+"""What arguments are cast to: ``"lower"``, ``"float32"``, or as they come."""
 _FLOAT = np.dtype(np.float32)
 _DEVICES = ("cpu", "cuda", "xpu", "mps", "hpu", "mtia", "xla", "maia", "privateuseone")
 
@@ -63,9 +54,14 @@ class _Casts(Dispatch):
         self._keeps = keeps
         self._kept: dict[int, tuple[Any, ...]] = {}
 
+    def fresh(self) -> _Casts:
+        """One that casts the same way."""
+        return _Casts(self.lower, self._keeps)
+
     def run(self, mode: Mode, prim: Primitive, tensors: list[Any], params: Any, outs: Any) -> Any:
         """Compute an operation on arguments of the dtype that suits it."""
-        if outs is None and prim.name in _LOWER:
+        casts = CASTS[prim] if outs is None else ""
+        if casts == "lower":
             tensors = [self._in(tensor, self.lower) for tensor in tensors]
             kinds = {tensor.payload.dtype: None for tensor in tensors}
             if len(kinds) > 1:
@@ -74,7 +70,7 @@ class _Casts(Dispatch):
                     f"expected m1 and m2 to have the same dtype, but got: {names}. autocast leaves "
                     "float64 alone: convert one of them with .to(dtype)"
                 )
-        elif outs is None and prim.name in _FLOAT32:
+        elif casts == "float32":
             tensors = [self._in(tensor, _FLOAT) for tensor in tensors]
         return self.compute(mode, prim, tensors, params, outs)
 
@@ -101,23 +97,20 @@ class autocast:
 
     Parameters
     ----------
-    device_type : str
-        ``"cpu"``. For other devices, which are not there, a warning is given and nothing is cast.
-    dtype : dtype, optional
-        bfloat16 (for which the package ml_dtypes is needed) unless float16 is asked for.
-    enabled : bool
-        False switches an outer autocast off.
-    cache_enabled : bool, optional
-        Whether parameters are cast once, not for every use; by default they are.
+    device_type : str. ``"cpu"``. For other devices, which are not there, a warning is given and
+        nothing is cast.
+    dtype : dtype, optional. bfloat16 (for which the package ml_dtypes is needed) unless float16 is
+        asked for.
+    enabled : bool. False switches an outer autocast off.
+    cache_enabled : bool, optional. Whether parameters are cast once, not for every use; by default
+        they are.
 
     Raises
     ------
-    RuntimeError
-        If the device type is not known.
+    RuntimeError: If the device type is not known.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.ones(2, 2)
     >>> with wg.autocast("cpu", dtype=wg.float16):
     ...     y = x @ x
@@ -201,12 +194,10 @@ def is_autocast_enabled(device_type: str = "cuda") -> bool:
 
     Parameters
     ----------
-    device_type : str
-        ``"cpu"``; on no other device is there anything to cast.
+    device_type : str. ``"cpu"``; on no other device is there anything to cast.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> with wg.autocast("cpu", dtype=wg.float16):
     ...     wg.is_autocast_enabled("cpu")
     True
@@ -219,7 +210,6 @@ def get_autocast_dtype(device_type: str) -> dtype:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> with wg.autocast("cpu", dtype=wg.float16):
     ...     wg.get_autocast_dtype("cpu")
     torch.float16
@@ -235,7 +225,6 @@ def is_autocast_available(device_type: str) -> bool:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.amp.is_autocast_available("cpu"), wg.amp.is_autocast_available("cuda")
     (True, False)
     """
@@ -250,3 +239,6 @@ def is_autocast_cpu_enabled() -> bool:
 def get_autocast_cpu_dtype() -> dtype:
     """The old name of ``get_autocast_dtype("cpu")``."""
     return get_autocast_dtype("cpu")
+
+
+fill_sections(globals())

@@ -8,8 +8,9 @@ from typing import Any
 
 from wengert.amp.autocast import autocast, get_autocast_dtype, is_autocast_enabled
 from wengert.base.dtypes import FLOATING, as_dtype, category, dtype
+from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
-from wengert.tape.lift import cast
+from wengert.tape.operands import cast
 
 __all__ = ["custom_bwd", "custom_fwd"]
 
@@ -21,17 +22,13 @@ def custom_fwd(
 
     Parameters
     ----------
-    fwd : callable, optional
-        The method; without it a decorator is returned.
-    device_type : str
-        ``"cpu"``; for other devices nothing is ever cast.
-    cast_inputs : dtype, optional
-        The dtype that floating arguments are converted to under `autocast`; the method then runs
-        without it.
+    fwd : callable, optional. The method; without it a decorator is returned.
+    device_type : str. ``"cpu"``; for other devices nothing is ever cast.
+    cast_inputs : dtype, optional. The dtype that floating arguments are converted to under
+        `autocast`; the method then runs without it.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> class Twice(wg.autograd.Function):
     ...     @staticmethod
     ...     @wg.amp.custom_fwd(device_type="cpu", cast_inputs=wg.float32)
@@ -68,14 +65,11 @@ def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> An
 
     Parameters
     ----------
-    bwd : callable, optional
-        The method; without it a decorator is returned.
-    device_type : str
-        ``"cpu"``; for other devices nothing is ever cast.
+    bwd : callable, optional. The method; without it a decorator is returned.
+    device_type : str. ``"cpu"``; for other devices nothing is ever cast.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> class Square(wg.autograd.Function):
     ...     @staticmethod
     ...     @wg.amp.custom_fwd(device_type="cpu")
@@ -118,3 +112,6 @@ def _converted(value: Any, target: dtype) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(_converted(item, target) for item in value)
     return value
+
+
+fill_sections(globals())

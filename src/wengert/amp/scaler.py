@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.ops.create import tensor
 from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
 
 __all__ = ["GradScaler"]
+
+T = TypeVar("T")
 
 _READY, _UNSCALED, _STEPPED = range(3)
 
@@ -33,20 +36,15 @@ class GradScaler:
 
     Parameters
     ----------
-    device : str
-        ``"cpu"``. For other devices, which are not there, a warning is given and nothing is
-        scaled.
-    init_scale, growth_factor, backoff_factor : float
-        The scale at first, and by what it is multiplied after `growth_interval` steps without
-        an infinity, and after one with.
-    growth_interval : int
-        How many steps.
-    enabled : bool
-        Whether anything is scaled.
+    device : str. ``"cpu"``. For other devices, which are not there, a warning is given and nothing
+        is scaled.
+    init_scale, growth_factor, backoff_factor : float. The scale at first, and by what it is
+        multiplied after `growth_interval` steps without an infinity, and after one with.
+    growth_interval : int. How many steps.
+    enabled : bool. Whether anything is scaled.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> w = wg.ones(2, requires_grad=True)
     >>> optimizer = wg.optim.SGD([w], lr=0.5)
     >>> scaler = wg.amp.GradScaler("cpu")
@@ -90,13 +88,12 @@ class GradScaler:
         """Whether anything is scaled."""
         return self._enabled
 
-    def scale(self, outputs: Any) -> Any:
+    def scale(self, outputs: T) -> T:
         """`outputs`, a tensor or a nested iterable of tensors, times the scale.
 
         Raises
         ------
-        ValueError
-            If it is neither.
+        ValueError: If it is neither.
         """
         if not self._enabled:
             return outputs
@@ -104,7 +101,9 @@ class GradScaler:
             return outputs * tensor(self._scale)
         if isinstance(outputs, Iterable):
             scaled = [self.scale(output) for output in outputs]
-            return type(outputs)(scaled) if isinstance(outputs, list | tuple) else iter(scaled)
+            kind: Any = type(outputs) if isinstance(outputs, list | tuple) else iter
+            made: T = kind(scaled)
+            return made
         raise ValueError("outputs must be a Tensor or an iterable of Tensors")
 
     def unscale_(self, optimizer: Any) -> None:
@@ -112,10 +111,8 @@ class GradScaler:
 
         Raises
         ------
-        RuntimeError
-            If that was done already since the last `update`, or if the step was.
-        ValueError
-            If a gradient is of float16: keep parameters in float32.
+        RuntimeError: If that was done already since the last `update`, or if the step was.
+        ValueError: If a gradient is of float16: keep parameters in float32.
         """
         if not self._enabled:
             return
@@ -149,15 +146,12 @@ class GradScaler:
 
         Returns
         -------
-        object
-            What the optimiser's step gives; None if it was left out.
+        object: What the optimiser's step gives; None if it was left out.
 
         Raises
         ------
-        RuntimeError
-            If there was a step since the last `update`, or a closure is given.
-        AssertionError
-            If no parameter has a gradient.
+        RuntimeError: If there was a step since the last `update`, or a closure is given.
+        AssertionError: If no parameter has a gradient.
         """
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
@@ -179,13 +173,11 @@ class GradScaler:
 
         Parameters
         ----------
-        new_scale : float or Tensor, optional
-            The scale to go on with.
+        new_scale : float or Tensor, optional. The scale to go on with.
 
         Raises
         ------
-        AssertionError
-            If there was no step since the last update.
+        AssertionError: If there was no step since the last update.
         """
         if not self._enabled:
             return
@@ -260,8 +252,7 @@ class GradScaler:
 
         Raises
         ------
-        RuntimeError
-            If it is empty: it was saved where nothing was scaled.
+        RuntimeError: If it is empty: it was saved where nothing was scaled.
         """
         if not self._enabled:
             return
@@ -275,3 +266,6 @@ class GradScaler:
         self._backoff_factor = state_dict["backoff_factor"]
         self._growth_interval = state_dict["growth_interval"]
         self._steps = state_dict["_growth_tracker"]
+
+
+fill_sections(globals())

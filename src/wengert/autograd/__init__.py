@@ -1,13 +1,12 @@
 """Layer 7 · autograd: `backward`, `grad`, `Function`, `gradcheck`, under PyTorch's names."""
 
 import importlib as _importlib
+import sys as _sys
 from typing import Any as _Any
 
-from wengert.autograd import function as function
 from wengert.autograd.api import Variable as Variable
 from wengert.autograd.api import backward as backward
 from wengert.autograd.api import grad as grad
-from wengert.autograd.function import Function as Function
 from wengert.autograd.gradcheck import gradcheck as gradcheck
 from wengert.autograd.gradcheck import gradgradcheck as gradgradcheck
 from wengert.tape.inference import inference_mode as inference_mode
@@ -20,13 +19,16 @@ from wengert.tape.modes import set_multithreading_enabled as set_multithreading_
 # imported when they are first named, since few programs need them
 _LAZY = {
     "Explanation": "reasons",
+    "Function": "function",
     "SavedTensor": "graph",
+    "_functions": "_functions",
     "_force_original_view_tracking": "grad_mode",
     "anomaly_mode": "anomaly_mode",
     "detect_anomaly": "anomaly_mode",
     "_unsafe_preserve_version_counter": "grad_mode",
     "explain": "explanation",
     "forward_ad": "forward_ad",
+    "function": "function",
     "functional": "functional",
     "grad_mode": "grad_mode",
     "graph": "graph",
@@ -36,9 +38,22 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> _Any:
+    if name == "torch":
+        # a name that PyTorch's module happens to have, and that programs have used
+        return _sys.modules["wengert"]
     if name not in _LAZY:
         raise AttributeError(f"module 'wengert.autograd' has no attribute {name!r}")
     module = _importlib.import_module(f"wengert.autograd.{_LAZY[name]}")
     value = module if _LAZY[name] == name else getattr(module, name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    """What is for users, without the modules that this one is made of."""
+    names = {
+        name
+        for name, value in globals().items()
+        if not (name in _LAZY or isinstance(value, type(_sys)) or name.startswith("_"))
+    }
+    return sorted(names | {"function", *(name for name in _LAZY if not name.startswith("_"))})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wengert.base.sections import fill_sections
 from wengert.tape.anomaly import Anomaly
 from wengert.tape.modes import change_mode, full_mode
 from wengert.tape.sites import warn
@@ -19,7 +20,6 @@ def is_anomaly_enabled() -> bool:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.is_anomaly_enabled()
     False
     """
@@ -31,7 +31,6 @@ def is_anomaly_check_nan_enabled() -> bool:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> with wg.autograd.set_detect_anomaly(True, check_nan=False):
     ...     wg.is_anomaly_check_nan_enabled()
     False
@@ -47,14 +46,11 @@ class set_detect_anomaly:
 
     Parameters
     ----------
-    mode : bool
-        Whether to look.
-    check_nan : bool
-        Whether to look at values, too.
+    mode : bool. Whether to look.
+    check_nan : bool. Whether to look at values, too.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> with wg.autograd.set_detect_anomaly(True):
     ...     wg.is_anomaly_enabled()
     True
@@ -86,18 +82,15 @@ class detect_anomaly:
 
     Parameters
     ----------
-    check_nan : bool
-        Whether to look at values; if not, only the lines are noted.
+    check_nan : bool. Whether to look at values; if not, only the lines are noted.
 
     Raises
     ------
-    RuntimeError
-        In a backward pass, at the first NaN.
+    RuntimeError: In a backward pass, at the first NaN.
 
     Examples
     --------
     >>> import warnings
-    >>> import wengert as wg
     >>> warnings.simplefilter("ignore")
     >>> x = wg.zeros(2, requires_grad=True)
     >>> with wg.autograd.detect_anomaly():
@@ -110,14 +103,17 @@ class detect_anomaly:
 
     def __init__(self, check_nan: bool = True) -> None:
         self._before = full_mode().anomaly
-        self._check_nan = check_nan
+        self.check_nan = check_nan
         warn(
             "Anomaly Detection has been enabled. This mode will increase the runtime and should "
             "only be enabled for debugging.",
         )
 
     def __enter__(self) -> None:
-        change_mode(anomaly=Anomaly(self._check_nan))
+        change_mode(anomaly=Anomaly(self.check_nan))
 
     def __exit__(self, *exc: object) -> None:
         change_mode(anomaly=self._before)
+
+
+fill_sections(globals())

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
 
 from wengert.base import errors
+from wengert.base.ports import PORTS
+from wengert.base.sections import fill_sections
 from wengert.tape.backward import run_backward, run_grad
-from wengert.tape.base import SURFACE, TensorBase, new_tensor
-from wengert.tape.cuts import note
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.detachments import note
 from wengert.tape.node import GradientEdge
 from wengert.tape.sites import warn
 from wengert.tape.watch import CURRENT
-from wengert.tensor.tensor import Tensor
+from wengert.types import Tensor
 
 __all__ = ["Variable", "backward", "grad"]
+
+Sources: TypeAlias = Tensor | GradientEdge | Iterable[Tensor] | Iterable[GradientEdge]
+"""What is differentiated, and by what."""
 
 
 def _sources(value: Any, what: str) -> list[Any]:
@@ -40,44 +45,40 @@ def _gradients(value: Any, count: int, what: str) -> list[Any]:
 
 
 def backward(
-    tensors: Any,
-    grad_tensors: Any = None,
+    tensors: Sources,
+    grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    grad_variables: Any = None,
-    inputs: Any = None,
+    grad_variables: Tensor | Sequence[Tensor | None] | None = None,
+    inputs: Sources | None = None,
 ) -> None:
     """Add the gradients of `tensors` to ``.grad`` of the leaves that they depend on.
 
     Parameters
     ----------
-    tensors : Tensor, GradientEdge, or sequence of them
-        The outputs, floating or complex.
-    grad_tensors : Tensor, None, or sequence of them, optional
-        The vector of each vector-Jacobian product, of the output's shape; may be None for an
-        output with one element.
-    retain_graph : bool, optional
-        Keep what the graph saved, for another backward pass; default: the value of `create_graph`.
-    create_graph : bool
-        Record the pass itself, so that gradients can be differentiated.
-    inputs : Tensor, GradientEdge, or sequence of them, optional
-        Add to ``.grad`` of these only, leaves or not.
+    tensors : Tensor, GradientEdge, or sequence of them. The outputs, floating or complex.
+    grad_tensors : Tensor, None, or sequence of them, optional. The vector of each vector-Jacobian
+        product, of the output's shape; may be None for an output with one element.
+    retain_graph : bool, optional. Keep what the graph saved, for another backward pass; default:
+        the value of `create_graph`.
+    create_graph : bool. Record the pass itself, so that gradients can be differentiated.
+    inputs : Tensor, GradientEdge, or sequence of them, optional. Add to ``.grad`` of these only,
+        leaves or not.
 
     Raises
     ------
-    RuntimeError
-        If an output has no history, or more than one element and no vector; if the graph was
-        freed; if a saved tensor was changed in place. No ``.grad`` has changed then.
+    RuntimeError: If an output has no history, or more than one element and no vector; if the graph
+        was freed; if a saved tensor was changed in place. No ``.grad`` has changed then.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
     >>> wg.autograd.backward((x * x).sum())
     >>> x.grad
     tensor([2., 4.])
     """
     if grad_variables is not None:
+        warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)
         if grad_tensors is not None:
             raise RuntimeError(
                 "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
@@ -96,53 +97,45 @@ def backward(
 
 
 def grad(
-    outputs: Any,
-    inputs: Any,
-    grad_outputs: Any = None,
+    outputs: Sources,
+    inputs: Sources,
+    grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     only_inputs: bool = True,
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Any, ...]:
+) -> tuple[Tensor, ...]:
     """The gradients of the sum of `outputs` by `inputs`, leaving every ``.grad`` as it is.
 
     Parameters
     ----------
-    outputs, inputs : Tensor, GradientEdge, or sequence of them
-        What to differentiate, and by what: leaves or not.
-    grad_outputs : Tensor, None, or sequence of them, optional
-        The vector of each vector-Jacobian product; may be None for an output with one element.
-    retain_graph : bool, optional
-        Keep what the graph saved, for another pass; default: the value of `create_graph`.
-    create_graph : bool
-        Record the pass itself, so that the results can be differentiated.
-    only_inputs : bool
-        Has no effect: no other ``.grad`` is added to. False warns, as in PyTorch.
-    allow_unused : bool, optional
-        Give None for an input that no output depends on, instead of raising; default: the value of
-        `materialize_grads`.
-    is_grads_batched : bool
-        Whether the first dimension of each of `grad_outputs` counts vectors: there is one product
-        for each, and one backward pass, under `vmap`, for all.
-    materialize_grads : bool
-        Give zeros instead of None.
+    outputs, inputs : Tensor, GradientEdge, or sequence of them. What to differentiate, and by what:
+        leaves or not.
+    grad_outputs : Tensor, None, or sequence of them, optional. The vector of each vector-Jacobian
+        product; may be None for an output with one element.
+    retain_graph : bool, optional. Keep what the graph saved, for another pass; default: the value
+        of `create_graph`.
+    create_graph : bool. Record the pass itself, so that the results can be differentiated.
+    only_inputs : bool. Has no effect: no other ``.grad`` is added to. False warns, as in PyTorch.
+    allow_unused : bool, optional. Give None for an input that no output depends on, instead of
+        raising; default: the value of `materialize_grads`.
+    is_grads_batched : bool. Whether the first dimension of each of `grad_outputs` counts vectors:
+        there is one product for each, and one backward pass, under `vmap`, for all.
+    materialize_grads : bool. Give zeros instead of None.
 
     Returns
     -------
-    tuple of Tensor
-        One for each input, of its shape and dtype; with `is_grads_batched` with the dimension of
-        the vectors in front.
+    tuple of Tensor: One for each input, of its shape and dtype; with `is_grads_batched` with the
+        dimension of the vectors in front.
 
     Raises
     ------
-    RuntimeError
-        If an input does not require a gradient or was not used; and as `backward` does.
+    RuntimeError: If an input does not require a gradient or was not used; and as `backward` does.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor(3.0, requires_grad=True)
     >>> (dy,) = wg.autograd.grad(x**3, x, create_graph=True)
     >>> dy, wg.autograd.grad(dy, x)
@@ -203,7 +196,7 @@ def _used(
                 "get_gradient_edge(tensor)."
             )
         count = next((v.shape[:1] for v in vectors if v is not None), ())
-        return SURFACE.namespace.zeros(shape=(*count, *shape), dtype=dtype)
+        return PORTS.namespace.zeros(shape=(*count, *shape), dtype=dtype)
     if not allow:
         what = source.node.name() if edge else errors.describe(source.payload)
         raise RuntimeError(
@@ -223,8 +216,7 @@ class ExecutionEngine:
 
         Raises
         ------
-        RuntimeError
-            If none is: it is for hooks, and for the `backward` of custom Functions.
+        RuntimeError: If none is: it is for hooks, and for the `backward` of custom Functions.
         """
         walk = CURRENT.get()
         if walk is None:
@@ -244,7 +236,6 @@ class Variable(metaclass=_VariableMeta):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.autograd.Variable(wg.ones(2), requires_grad=True)
     tensor([1., 1.], requires_grad=True)
     """
@@ -253,6 +244,8 @@ class Variable(metaclass=_VariableMeta):
 
     def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False) -> Any:
         """A tensor that shares the memory of `data`, outside its graph."""
+        if volatile:
+            warn("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
         if data is None:
             raise TypeError("Variable(): argument 'data' must be a Tensor")
         if not isinstance(data, TensorBase):
@@ -261,3 +254,6 @@ class Variable(metaclass=_VariableMeta):
             note("Variable(t)", data)
         tensor = new_tensor(data.array(), None, data.share_version())
         return tensor.requires_grad_(True) if requires_grad else tensor
+
+
+fill_sections(globals())

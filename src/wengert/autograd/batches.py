@@ -8,12 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.func.forward import joined
 from wengert.func.inputs import Entered
 from wengert.tape.backward import run_grad
 from wengert.tape.levels import move
 
-__all__ = ["gradients_of_batch", "tangents_of_batch"]
+__all__ = ["NEVER", "gradients_of_batch", "tangents_of_batch"]
+
+NEVER = "never"
+"""What such a pass does with random numbers: nobody can say what they should be."""
 
 
 def gradients_of_batch(
@@ -27,9 +31,8 @@ def gradients_of_batch(
 
     Parameters
     ----------
-    vectors
-        For each output cotangents with a dimension in front that counts them, of equal sizes; None
-        for ones.
+    vectors: For each output cotangents with a dimension in front that counts them, of equal sizes;
+        None for ones.
     """
     sizes = {tuple(v.payload.shape[:1]) for v in vectors if v is not None}
     if len(sizes) != 1 or () in sizes:
@@ -48,7 +51,7 @@ def gradients_of_batch(
                 f"grad_output[{i}] has a shape of torch.Size({list(vector.payload.shape)}) and "
                 f"output[{i}] has a shape of torch.Size({list(shape)})."
             )
-    with Entered(size) as level:
+    with Entered(size, NEVER) as level:
         seeds = [v if v is None else move("wrap", v, level) for v in vectors]
         grads = run_grad(outputs, inputs, seeds, keep, create_graph)
         return [g if g is None else move("unwrap", g, level) for g in grads]
@@ -61,19 +64,15 @@ def tangents_of_batch(
 
     Parameters
     ----------
-    func
-        Returns a value of any kind and a tuple of tensors.
-    directions
-        For each tensor of `at` tangents with a dimension in front that counts them.
+    func: Returns a value of any kind and a tuple of tensors.
+    directions: For each tensor of `at` tangents with a dimension in front that counts them.
 
     Returns
     -------
-    value
-        What `func` returned first.
-    tangents
-        Those of the tensors, with the dimension in front.
+    value: What `func` returned first.
+    tangents: Those of the tensors, with the dimension in front.
     """
-    with Entered(directions[0].payload.shape[0]) as batch, Entered() as level:
+    with Entered(directions[0].payload.shape[0], NEVER) as batch, Entered() as level:
         duals = [
             joined(tensor, move("wrap", direction, batch), level)
             for tensor, direction in zip(at, directions, strict=True)
@@ -81,3 +80,6 @@ def tangents_of_batch(
         value, outputs = func(*duals)
         slopes = [move("tangent_of", out, level) for out in outputs]
         return value, tuple(move("unwrap", slope, batch) for slope in slopes)
+
+
+fill_sections(globals())

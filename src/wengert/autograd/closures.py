@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from wengert.autograd.reach import is_leaf, is_open, parts
 from wengert.tape.base import TensorBase
 from wengert.tape.node import edge_of
 
@@ -18,7 +18,7 @@ _MANY = 200
 
 
 def names_recorded(function: Any, edges: Sequence[Any]) -> bool:
-    """Whether `function`, or a function or container that it names, has a tensor with a history.
+    """Whether `function`, or an object or function that it names, has a tensor with a history.
 
     Those that `edges` lead to are known.
     """
@@ -30,7 +30,7 @@ def names_recorded(function: Any, edges: Sequence[Any]) -> bool:
             if value.edge is not None and not any(edge_of(value) is edge for edge in edges):
                 return True
             continue
-        if id(value) in seen:
+        if id(value) in seen or is_leaf(value) or not is_open(value):
             continue
         seen.add(id(value))
         if len(seen) > _MANY:
@@ -52,19 +52,11 @@ def _named(value: Any) -> Iterator[Any]:
             return
         for name in function.__code__.co_names:
             found = function.__globals__.get(name)
-            # modules and classes are left alone, and so are functions of a library
-            if isinstance(found, TensorBase | list | tuple | dict) or (
-                isinstance(found, types.FunctionType) and found.__module__ == function.__module__
-            ):
+            # functions of a library are left alone
+            if not callable(found) or getattr(found, "__module__", None) == function.__module__:
                 yield found
-    elif isinstance(value, functools.partial):
-        yield from (value.func, value.args, value.keywords)
-    elif isinstance(value, list | tuple | set | frozenset):
-        yield from value
-    elif isinstance(value, dict):
-        yield from value.values()
-    elif callable(value) and not isinstance(value, type) and hasattr(value, "__dict__"):
-        yield vars(value)
+    else:
+        yield from (part for _, part in parts(value))
 
 
 def _content(cell: Any) -> Iterator[Any]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
+from wengert.types import Tensor
 
 __all__ = ["FunctionCtx"]
 
@@ -21,22 +23,21 @@ class FunctionCtx:
     needs_input_grad: tuple[bool, ...]
     """For each argument of `Function.apply`, whether a gradient is wanted."""
 
-    _materialize_non_diff_grads = True
-    """Whether zeros stand for the gradients of outputs marked as not differentiable, or None."""
+    _materialize_non_diff_grads: bool
+    """Whether zeros, not None, stand for the gradients of outputs marked as not differentiable."""
 
-    _is_pure_view = False
+    _is_pure_view: bool
     """Whether the output shows the input's memory just as a view operation would, without more.
 
     Writes through it then have the history of the view; `backward` is not asked for it.
     """
 
-    def save_for_backward(self, *tensors: Any) -> None:
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Save tensors (inputs, outputs or others) or None for `backward`; once per call.
 
         Raises
         ------
-        TypeError
-            If something is neither a tensor nor None: set that as an attribute.
+        TypeError: If something is neither a tensor nor None: set that as an attribute.
         """
         for i, tensor in enumerate(tensors):
             if tensor is not None and not isinstance(tensor, TensorBase):
@@ -46,7 +47,7 @@ class FunctionCtx:
                 )
         self._to_save = tensors
 
-    def save_for_forward(self, *tensors: Any) -> None:
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
         """Save tensors for the static method ``jvp`` of forward mode."""
         for tensor in tensors:
             if tensor is not None and not isinstance(tensor, TensorBase):
@@ -55,12 +56,12 @@ class FunctionCtx:
                 )
         self._saved_for_forward = tensors
 
-    def mark_dirty(self, *tensors: Any) -> None:
+    def mark_dirty(self, *tensors: Tensor) -> None:
         """Say which inputs `forward` changed in place; they must be among its outputs."""
         _check_tensors(tensors, "mark_dirty can only accept variables, but argument")
         self._dirty = tensors
 
-    def mark_non_differentiable(self, *tensors: Any) -> None:
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """Say which outputs have no gradient."""
         _check_tensors(
             tensors, "mark_non_differentiable only accepts variable arguments, but argument"
@@ -72,19 +73,18 @@ class FunctionCtx:
         self._materialize = bool(value)
 
     @property
-    def saved_variables(self) -> tuple[Any, ...]:
+    def saved_variables(self) -> tuple[Tensor, ...]:
         """The old name of `saved_tensors`."""
         warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
         return self.saved_tensors
 
     @property
-    def saved_tensors(self) -> tuple[Any, ...]:
+    def saved_tensors(self) -> tuple[Tensor, ...]:
         """What was saved for `backward`.
 
         Raises
         ------
-        RuntimeError
-            If the graph has been freed, or a saved tensor was changed in place since.
+        RuntimeError: If the graph has been freed, or a saved tensor was changed in place since.
         """
         raise RuntimeError("saved_tensors can only be accessed once forward() has returned")
 
@@ -93,3 +93,6 @@ def _check_tensors(values: tuple[Any, ...], message: str) -> None:
     for i, value in enumerate(values):
         if not isinstance(value, TensorBase):
             raise TypeError(f"{message} {i} is of type {type(value).__name__}")
+
+
+fill_sections(globals())

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.interp.dual import Dual
 from wengert.interp.levels import is_plain, levels_of
 from wengert.ops.like import zeros_like
@@ -55,8 +56,7 @@ def each(run: Callable[[list[Any]], list[Any]], tensors: Sequence[Any]) -> list[
 
     Parameters
     ----------
-    run
-        Takes such tensors, and returns a list of tensors or None.
+    run: Takes such tensors, and returns a list of tensors or None.
     """
     levels = levels_of(*[tensor.payload for tensor in tensors])
     batches = [number for number, level in levels.items() if level.size is not None]
@@ -92,3 +92,6 @@ def _stacked(parts: Sequence[Any]) -> Any:
     if like is None:
         return None
     return T.stack(*[zeros_like(like) if p is None else p for p in parts], dim=0)
+
+
+fill_sections(globals())

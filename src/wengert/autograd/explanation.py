@@ -8,9 +8,10 @@ from wengert.autograd.function import FunctionNode
 from wengert.autograd.once import Error
 from wengert.autograd.reasons import CURES, Explanation, listed, without_graph, without_path
 from wengert.base.errors import describe
-from wengert.tape.base import LEAF, TensorBase
+from wengert.base.sections import fill_sections
+from wengert.tape.base import LEAF, TensorBase, node_of
 from wengert.tape.node import Unrecorded, edge_of, target_of
-from wengert.tape.paths import Paths, Reach, flat_nodes, node_of, same_edge, trouble
+from wengert.tape.paths import Paths, Reach, flat_nodes, same_edge, trouble
 from wengert.tape.sites import line_of
 
 __all__ = ["Explanation", "explain"]
@@ -21,38 +22,34 @@ def explain(output: Any, input: Any) -> Explanation:
 
     Parameters
     ----------
-    output : Tensor
-        What was, or was to be, differentiated: of any shape and dtype.
-    input : Tensor
-        What by: a leaf or not.
+    output : Tensor. What was, or was to be, differentiated: of any shape and dtype.
+    input : Tensor. What by: a leaf or not.
 
     Returns
     -------
-    Explanation
-        Whose text says what happened, where, and what to do; see there for its attributes.
+    Explanation: Whose text says what happened, where, and what to do; see there for its attributes.
 
     Raises
     ------
-    TypeError
-        If an argument is no tensor.
+    TypeError: If an argument is no tensor.
 
     Notes
     -----
     A graph does not say where it was cut. So the last 16 places are remembered in each thread where
     a tensor that requires a gradient left its graph or recording was switched off; older ones are
-    not found. Where the tensor that was cut still exists, it is looked up whether it depends on
-    `input`; where it is gone, the explanation says that it is a guess.
+    not found. The cause is certain where the output, or what its graph holds, shares the memory
+    that was cut; where it is only known that a value depending on `input` was cut, the explanation
+    says that it is a guess.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
     >>> y = x * 2
     >>> wg.autograd.explain((y * y).sum(), y).cause
     'not_a_leaf'
     >>> why = wg.autograd.explain((y.detach() * y.detach()).sum(), x)
     >>> why.cause, why.connected, why.certain
-    ('detached', False, True)
+    ('detached', False, False)
     >>> w = wg.tensor([3.0, 4.0], requires_grad=True)
     >>> wg.autograd.explain(w.round().sum(), w)
     The gradient from output (float32 []) to input (float32 [2], a leaf) is zero everywhere.
@@ -210,3 +207,6 @@ def _shortened(path: tuple[str, ...]) -> str:
     if len(names) > 8:
         names[4:-3] = [f"({len(names) - 7} more)"]
     return " -> ".join(names)
+
+
+fill_sections(globals())

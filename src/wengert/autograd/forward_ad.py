@@ -1,8 +1,7 @@
 """Layer 7 · autograd: forward mode by hand: tensors that carry their tangents.
 
 ``wengert.func.jvp`` does the same for a whole function and is the easier one to use. When a level
-ends its tensors lose their tangents, as in PyTorch. Differences from PyTorch: levels may be nested,
-the tangent has the dtype of its primal, and ``backward`` keeps the tangents of gradients.
+ends its tensors lose their tangents, as in PyTorch. The tangent has the dtype of its primal.
 """
 
 from __future__ import annotations
@@ -11,14 +10,24 @@ import contextlib
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from wengert.base.dtypes import is_differentiable
+from wengert.base.names import shows
+from wengert.base.sections import fill_sections
 from wengert.func.forward import cast_tangent, joined
 from wengert.func.inputs import Entered
 from wengert.interp.dual import ENABLED, Dual
 from wengert.interp.levels import Level, Lifted
-from wengert.tape.base import TensorBase
+from wengert.kernels.strided import stored_as
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.given import note_tangent, shared_tangent, tangent_tensor
+from wengert.tape.invalidated import Invalidated
+from wengert.tape.level_writes import end
 from wengert.tape.levels import move, settled
-from wengert.tape.lifted_writes import end
+from wengert.tape.modes import enable_grad, is_recording
+from wengert.tape.record import T
+from wengert.tape.views import PART, link
 
 __all__ = [
     "UnpackedDualTensor",
@@ -28,10 +37,9 @@ __all__ = [
     "make_dual",
     "unpack_dual",
 ]
+__dir__ = shows(__all__)
 
-_GIVEN = "_given_tangent"
-"""The attribute of a dual tensor that holds its payload, and the tangent as it was given."""
-_OPEN: ContextVar[tuple[Level, ...]] = ContextVar("wengert_dual_levels", default=())
+_OPEN: ContextVar[Level | None] = ContextVar("wengert_dual_level", default=None)
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -48,8 +56,11 @@ def enter_dual_level() -> int:
 
     Returns
     -------
-    int
-        Its number: 0 for the outermost.
+    int: Its number, 0.
+
+    Raises
+    ------
+    RuntimeError: If one is under way.
 
     Examples
     --------
@@ -57,11 +68,15 @@ def enter_dual_level() -> int:
     >>> level = fwd.enter_dual_level()
     >>> fwd.exit_dual_level(level=level)
     """
+    if _OPEN.get() is not None:
+        raise RuntimeError(
+            "Nested forward mode AD is not supported at the moment: end the level that is under "
+            "way first, or take derivatives of derivatives by func.jvp, which nests"
+        )
     entered = Entered()
     entered.__enter__()
-    levels = _OPEN.get()
-    _OPEN.set((*levels, entered.level))
-    return len(levels)
+    _OPEN.set(entered.level)
+    return 0
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
@@ -69,24 +84,21 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
     Parameters
     ----------
-    level : int, optional
-        Its number, for certainty.
+    level : int, optional. Its number, for certainty.
 
     Raises
     ------
-    RuntimeError
-        If none was begun, or `level` is the number of another.
+    RuntimeError: If none was begun, or `level` is the number of another.
     """
-    levels = _OPEN.get()
-    if not levels:
+    last = _OPEN.get()
+    if last is None:
         raise RuntimeError("Dual level must be a positive number: there is no level to exit.")
-    if level is not None and level != len(levels) - 1:
+    if level not in (None, 0):
         raise RuntimeError(
             "Trying to exit a forward AD level that was not the last one that was created. This is "
-            f"not supported: the last one is {len(levels) - 1}, but got {level}."
+            f"not supported: the last one is 0, but got {level}."
         )
-    *before, last = levels
-    _OPEN.set(tuple(before))
+    _OPEN.set(None)
     end(last)
     last.dropped = True
 
@@ -96,7 +108,6 @@ class dual_level(contextlib.ContextDecorator):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> import wengert.autograd.forward_ad as fwd
     >>> with fwd.dual_level():
     ...     x = fwd.make_dual(wg.tensor(3.0), wg.tensor(1.0))
@@ -132,22 +143,16 @@ class _set_fwd_grad_enabled(contextlib.ContextDecorator):
 
 def __getattr__(name: str) -> Any:
     if name == "_current_level":
-        return len(_OPEN.get()) - 1
+        return -1 if _OPEN.get() is None else 0
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _chosen(level: int | None) -> Level | None:
-    levels = _OPEN.get()
-    if level is None:
-        return levels[-1] if levels else None
-    if level < 0:
+    if level is not None and level < 0:
         return None
-    if level >= len(levels):
-        raise RuntimeError(
-            f"there is no forward AD level {level}: the levels under way are {len(levels)}, "
-            "counted from 0"
-        )
-    return levels[level]
+    if level:
+        raise RuntimeError(f"there is no forward AD level {level}: the only one is 0")
+    return _OPEN.get()
 
 
 def _has_tangent(payload: Any, level: Level) -> bool:
@@ -163,28 +168,24 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
 
     Parameters
     ----------
-    tensor : Tensor
-        The value, floating or complex.
-    tangent : Tensor
-        Its derivative, of its shape.
-    level : int, optional
-        At which level; default: the innermost.
+    tensor : Tensor. The value, floating or complex.
+    tangent : Tensor. Its derivative, of its shape.
+    level : int, optional. At which level: 0.
 
     Returns
     -------
-    Tensor
-        Of the shape, dtype and memory of `tensor`; differentiable by both.
+    Tensor: Of the shape, dtype and memory of `tensor`; differentiable by both. If `tangent` lies in
+        memory as `tensor` does, `unpack_dual` gives it back, and writes to the result are writes to
+        it.
 
     Raises
     ------
-    RuntimeError
-        If no level is under way, the shapes differ, or one of the two has a tangent at this level.
-    ValueError
-        If one of the two is neither floating nor complex, or only the tangent is complex.
+    RuntimeError: If no level is under way, the shapes differ, or one of the two has a tangent at
+        this level.
+    ValueError: If one of the two is neither floating nor complex, or only the tangent is complex.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> import wengert.autograd.forward_ad as fwd
     >>> with fwd.dual_level():
     ...     x = fwd.make_dual(wg.tensor([1.0, 2.0]), wg.tensor([1.0, 0.0]))
@@ -214,22 +215,33 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
             f"Tensor, this is not supported. Tensor is of size {list(tensor.payload.shape)} while "
             f"the given forward gradient is of size {list(tangent.payload.shape)}."
         )
-    number = _OPEN.get().index(place)
     tensor, tangent = settled(tensor), settled(tangent)
     if _has_tangent(tensor.payload, place):
         raise RuntimeError(
             "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
-            f"same level {number} is not supported."
+            "same level 0 is not supported."
         )
     if _has_tangent(tangent.payload, place):
         raise RuntimeError(
             "Setting a forward grad that itself has a forward gradient at the same level "
-            f"{number} is not supported."
+            "0 is not supported."
         )
     fitting = cast_tangent(tangent, tensor)
-    dual = joined(tensor, fitting, place)
-    if fitting is tangent:
-        vars(dual)[_GIVEN] = (dual.payload, tangent)
+    if fitting.edge is not None and not is_recording():
+        # what is not recorded is the value; a tangent has the history that it has
+        with enable_grad():
+            value = new_tensor(tensor.payload, None, tensor.share_version())
+            dual = joined(value, fitting, place)
+    else:
+        dual = joined(tensor, fitting, place)
+    if fitting.edge is not None or isinstance(fitting.payload, Lifted):
+        note_tangent(dual, fitting)
+    elif not isinstance(tensor.payload, Lifted):
+        array, value = fitting.array(), tensor.array()
+        like = stored_as(array, value)
+        # a write would reach the memory of both twice
+        if like is not None and not np.may_share_memory(like, value):
+            shared_tangent(dual, fitting if like is array else new_tensor(like))
     return dual
 
 
@@ -238,33 +250,37 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
 
     Parameters
     ----------
-    tensor : Tensor
-        With or without a tangent.
-    level : int, optional
-        At which level; default: the innermost.
+    tensor : Tensor. With or without a tangent.
+    level : int, optional. At which level: 0.
 
     Returns
     -------
-    UnpackedDualTensor
-        ``(primal, tangent)``, both differentiable; `tangent` is None for what does not depend on a
-        tensor of `make_dual`, and where no level is under way.
+    UnpackedDualTensor: ``(primal, tangent)``, both differentiable; `tangent` is None for what does
+        not depend on a tensor of `make_dual`, and where no level is under way.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> import wengert.autograd.forward_ad as fwd
     >>> fwd.unpack_dual(wg.ones(2))
     UnpackedDualTensor(primal=tensor([1., 1.]), tangent=None)
     """
+    if not isinstance(tensor, TensorBase):
+        raise TypeError(f"unpack_dual(): tensor must be a Tensor, not {type(tensor).__name__}")
     place = _chosen(level)
-    own, tensor = tensor, settled(tensor)
-    if place is None or not _has_tangent(tensor.payload, place):
-        return UnpackedDualTensor(
-            tensor if place is None else move("primal_of", tensor, place), None
-        )
-    payload, given = vars(tensor).get(_GIVEN, (None, None))
-    if own is tensor and payload is tensor.payload and payload.owner is place:
-        tangent = given
-    else:
-        tangent = move("tangent_of", tensor, place)
-    return UnpackedDualTensor(move("primal_of", tensor, place), tangent)
+    tensor = settled(tensor)
+    if place is None:
+        return UnpackedDualTensor(tensor, None)
+    primal = move("primal_of", tensor, place)
+    tangent = tangent_tensor(tensor, place) if _has_tangent(tensor.payload, place) else None
+    if tangent is None:
+        # another tensor, which gets no tangent when this one is written to
+        if primal.edge is not None:
+            aliased = primal if isinstance(primal.edge, Invalidated) else T.alias(primal)
+            return UnpackedDualTensor(aliased, None)
+        primal = new_tensor(primal.array(), None, primal.share_version())
+    primal.extra().no_write = PART
+    link(tensor, primal)
+    return UnpackedDualTensor(primal, tangent)
+
+
+fill_sections(globals())

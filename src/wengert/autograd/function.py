@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from wengert.autograd.closures import names_recorded
 from wengert.autograd.context import FunctionCtx as FunctionCtx
@@ -12,12 +12,14 @@ from wengert.autograd.function_node import FunctionNode as BackwardCFunction
 from wengert.autograd.function_node import FunctionNode as FunctionNode
 from wengert.autograd.function_outputs import finish
 from wengert.autograd.once import once_differentiable as once_differentiable
-from wengert.interp.levels import Transforms
+from wengert.base.ports import PORTS
+from wengert.base.sections import fill_sections
+from wengert.interp.levels import Level, levels_of
 from wengert.tape.base import TensorBase
+from wengert.tape.invalidated import Invalidated
 from wengert.tape.modes import current_mode, is_recording, no_grad
 from wengert.tape.node import edge_of
 from wengert.tape.sites import warn
-from wengert.tape.spoiled import Spoiled
 
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
@@ -28,6 +30,16 @@ _OF_NODES = frozenset(
         *("saved_tensors", "saved_variables"),
     }
 )
+
+
+R = TypeVar("R", covariant=True)
+
+
+class _Computes(Protocol[R]):
+    """What has a `forward`, whose result is that of `apply`."""
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> R: ...
 
 
 class Function:
@@ -47,7 +59,6 @@ class Function:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> class Square(wg.autograd.Function):
     ...     @staticmethod
     ...     def forward(ctx, x):
@@ -67,6 +78,8 @@ class Function:
     _node_class: ClassVar[type[FunctionNode]]
     _backward_cls: ClassVar[type[FunctionNode]]
     """The class of nodes, under PyTorch's name for it."""
+    _carries_closures: ClassVar[bool] = False
+    """Whether tangents of what `forward` uses without being given it count; PyTorch drops them."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warn(
@@ -116,12 +129,12 @@ class Function:
         )
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
         """Save what `backward` needs, where `forward` takes no ctx; to be overridden."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
-    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+    def backward(ctx: Any, *grad_outputs: Any, **kwargs: Any) -> Any:
         """The gradients of the arguments from those of the outputs; to be overridden."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom "
@@ -129,12 +142,12 @@ class Function:
         )
 
     @staticmethod
-    def vjp(ctx: Any, *grad_outputs: Any) -> Any:
+    def vjp(ctx: Any, *grad_outputs: Any, **kwargs: Any) -> Any:
         """Another name for `backward`."""
         raise NotImplementedError("define backward, or vjp in its place")
 
     @staticmethod
-    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+    def jvp(ctx: Any, *grad_inputs: Any, **kwargs: Any) -> Any:
         """The tangents of the outputs from those of the arguments, for forward mode."""
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with "
@@ -160,28 +173,29 @@ class Function:
     """Accepted for PyTorch's sake: without a method `vmap`, operations run on the whole batch."""
 
     @staticmethod
-    def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
+    def vmap(info: Any, in_dims: Any, *args: Any, **kwargs: Any) -> Any:
         """The outputs for a whole batch, of ``info.batch_size``, and its dimensions in them."""
         raise NotImplementedError("define vmap, or leave it out")
 
     @classmethod
-    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+    def apply(cls: type[_Computes[R]], *args: Any, **kwargs: Any) -> R:
         """Run `forward` on `args` and record the call as one node.
 
         Arguments by name take the places that `forward` gives them.
         """
         if kwargs:
-            context = (None,) if cls.setup_context is Function.setup_context else ()
+            own = cls.setup_context  # type: ignore[attr-defined]
+            context = (None,) if own is Function.setup_context else ()
             bound = inspect.signature(cls.forward).bind(*context, *args, **kwargs)
             args = bound.args[len(context) :]
-        if cls.setup_context is not Function.setup_context:
+        if cls.setup_context is not Function.setup_context:  # type: ignore[attr-defined]
             args = _with_defaults(cls.forward, args)
         mode = current_mode()
         if mode is not None and mode.levels:
-            made = Transforms.applied(cls, args)
+            made: Any = PORTS.applied(cls, args)
             if made is not NotImplemented:
                 return made
-        return cls._applied(args)[0]
+        return cls._applied(args)[0]  # type: ignore[attr-defined]
 
     @classmethod
     def closes_over(cls, owner: Any, edges: Sequence[Any]) -> bool:
@@ -200,7 +214,7 @@ class Function:
         needs = tuple(isinstance(a, TensorBase) and a.edge is not None for a in args)
         recorded = recording and any(needs)
         for a in args if recorded else ():
-            if isinstance(a, TensorBase) and isinstance(a.edge, Spoiled):
+            if isinstance(a, TensorBase) and isinstance(a.edge, Invalidated):
                 raise RuntimeError(a.edge.message)
         node = cls._node_class(needs)
         node._recorded = recorded
@@ -208,8 +222,15 @@ class Function:
             node._given = args
             # as they are before forward, which may write to what it is given
             node.edges = tuple([edge_of(a) for a in args if isinstance(a, TensorBase)])
+        mode = current_mode()
+        known: dict[int, Level] = {}
+        sheds = mode is not None and mode.levels and not cls._carries_closures
+        if sheds:
+            known = levels_of(*[a.payload for a in args if isinstance(a, TensorBase)])
         with no_grad():
             output = cls._call_forward(node, args)
+        if sheds:
+            output = PORTS.shed(output, args, known)
         return finish(node, args, output, recorded), node
 
     @classmethod
@@ -248,3 +269,6 @@ class InplaceFunction(Function):
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace
+
+
+fill_sections(globals())

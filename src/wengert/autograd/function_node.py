@@ -9,14 +9,15 @@ from typing import Any, ClassVar
 from wengert.autograd.context import FunctionCtx
 from wengert.autograd.kept import Kept
 from wengert.base import errors
-from wengert.interp.levels import Transforms
-from wengert.tape.base import FREED, LEAF, OutputEdge, TensorBase, new_tensor, version_of
+from wengert.base.ports import PORTS
+from wengert.tape.base import FREED, LEAF, OWN, OutputEdge, TensorBase, new_tensor, version_of
 from wengert.tape.modes import current_mode
 from wengert.tape.node import Node, edge_of
 from wengert.tape.record import T
 from wengert.tape.saved import SavedTensor, sites_of
 from wengert.tape.saving import RUNNING, Packed, unpacked
 from wengert.tape.sites import line_of, warn
+from wengert.tape.watch import CURRENT, shown
 from wengert.tape.write_checks import check_writable
 
 __all__ = ["FunctionNode", "check_dirty"]
@@ -24,16 +25,32 @@ __all__ = ["FunctionNode", "check_dirty"]
 
 _READ: tuple[Any, ...] = (None,)
 """Stands for what was saved and has been read where that may be done once."""
+_NONE_REFUSED: Mapping[int, Any] = MappingProxyType({})
 
 
 class FunctionNode(Node, FunctionCtx):
     """The node of a custom Function; each Function has a subclass of its own."""
 
-    __slots__ = ()
+    # so that the attributes in its dictionary are the user's
+    __slots__ = (
+        *(
+            "needs_input_grad",
+            "several",
+            "_asked",
+            "_constants",
+            "_dirty",
+            "_given",
+            "_inputs_levels",
+        ),
+        *("_inputs_meta", "_is_pure_view", "_kept", "_materialize", "_materialize_non_diff_grads"),
+        *("_outputs_meta", "_positions", "_recorded", "_refused", "_saved", "_saved_for_forward"),
+        *("_to_save", "_watched"),
+    )
     gives_all: ClassVar[bool] = True
     function: ClassVar[type[Any]]
     several: bool  # type: ignore[misc]  # differs from call to call
-    _refused: Mapping[int, Any] = MappingProxyType({})
+    _refused: Mapping[int, Any]
+    _watched: tuple[set[str], set[str]] | None
 
     def __init__(self, needs: tuple[bool, ...]) -> None:
         self.ext = None
@@ -43,7 +60,10 @@ class FunctionNode(Node, FunctionCtx):
         self._saved_for_forward: tuple[Any, ...] = ()
         self._dirty: tuple[Any, ...] = ()
         self._given: tuple[Any, ...] = ()
-        self._recorded = False
+        self.several = self._recorded = self._is_pure_view = False
+        self._materialize_non_diff_grads = True
+        self._refused = _NONE_REFUSED
+        self._watched = None
         self._constants: tuple[Any, ...] = ()
         self._materialize = True
         self._saved: tuple[Any, ...] | None = ()
@@ -60,7 +80,6 @@ class FunctionNode(Node, FunctionCtx):
         )
 
     def release(self) -> None:
-        """Let go of what was saved."""
         self._saved = self._kept = None
 
     def width(self) -> int:
@@ -149,6 +168,12 @@ class FunctionNode(Node, FunctionCtx):
             if any(tensor is given for given in self._given):
                 check_dirty(tensor)
 
+    def asks_for(self, position: int) -> bool:
+        """Whether the walk under way goes on to the argument at `position` of `forward`."""
+        return (
+            position in self._positions and self._asked[self._positions.index(position)] is not None
+        )
+
     def closes_over(self) -> bool:
         """Whether `backward` uses tensors that require a gradient and are no arguments."""
         found: bool = self.function.closes_over(vars(self).get("owner"), self.edges)
@@ -158,7 +183,10 @@ class FunctionNode(Node, FunctionCtx):
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """The gradients that `backward` returns, from raw arrays to raw arrays."""
-        grads = self._backward(self._cotangents(g, new_tensor), edges)
+        grads = self._backward(self._cotangents(g, shown), edges)
+        walk = CURRENT.get()
+        for grad in grads if walk is not None else ():
+            walk.lent.add(grad)
         return tuple(None if grad is None else grad.payload for grad in grads)
 
     def step(self, g: Any, keep: bool, edges: tuple[Any, ...], raw: bool) -> tuple[Any, ...]:
@@ -189,6 +217,7 @@ class FunctionNode(Node, FunctionCtx):
 
     def _backward(self, cotangents: list[Any], edges: tuple[Any, ...]) -> tuple[Any, ...]:
         mode = current_mode()
+        self._asked = edges
 
         def run() -> Any:
             return self.function.backward(self, *cotangents)
@@ -205,10 +234,10 @@ class FunctionNode(Node, FunctionCtx):
             grads = (grads,)
         self._check_count(grads)
         if mode is not None and mode.levels:
-            grads = Transforms.lowered(grads, cotangents, self._inputs_levels)
+            grads = PORTS.lowered(grads, cotangents, self._inputs_levels)
         wanted = zip(self._positions, self.edges, self._inputs_meta, strict=True)
         return tuple(
-            None if grads[i] is None or edge is None else self._checked(grads[i], i, meta)
+            None if grads[i] is None or edge is None else self._checked(grads[i], i, meta, edge)
             for i, edge, meta in wanted
         )
 
@@ -228,14 +257,14 @@ class FunctionNode(Node, FunctionCtx):
                     f"{i + 1}, but the corresponding forward input was not a Variable"
                 )
 
-    def _checked(self, grad: Any, position: int, meta: tuple[Any, ...]) -> Any:
+    def _checked(self, grad: Any, position: int, meta: tuple[Any, ...], edge: Any) -> Any:
         """A returned gradient in the shape and dtype of its input."""
         shape, dtype = meta
         name = self.function.__name__
         if not isinstance(grad, TensorBase):
-            raise TypeError(
-                f"function {self.label} returned an invalid gradient at index {position}: expected "
-                f"a Tensor or None, but {name}.backward returned {type(grad).__name__}"
+            raise RuntimeError(
+                f"expected Variable or None (got {type(grad).__name__}): {name}.backward returned "
+                f"it as the gradient of argument {position}"
             )
         have = grad.payload
         if have.shape != shape:
@@ -250,11 +279,16 @@ class FunctionNode(Node, FunctionCtx):
                 "backward if this is meant, and check the rule if not.",
             )
             grad = T.sum_to(grad, shape=shape)
-        if have.dtype != dtype:
+        if have.dtype != dtype and not _has_grad_dtype(edge):
             if have.dtype.kind == "c" and dtype.kind == "f":
                 return T.to_copy(T.real(grad), dtype=dtype)
             return T.to_copy(grad, dtype=dtype)
         return grad
+
+
+def _has_grad_dtype(edge: Any) -> bool:
+    """Whether `edge` leads to a leaf that casts its gradients itself, if they are to be cast."""
+    return isinstance(edge, TensorBase) and edge.ext is not None and edge.ext.grad_dtype is not OWN
 
 
 def _reduces_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:

@@ -7,11 +7,12 @@ from typing import Any
 from wengert.autograd.function_node import FunctionNode, check_dirty
 from wengert.autograd.kept import Kept
 from wengert.base.dtypes import is_differentiable
+from wengert.base.ports import PORTS
 from wengert.interp.levels import levels_of
 from wengert.tape.base import OutputEdge, TensorBase, new_tensor, version_of
 from wengert.tape.inplace import bump, write_through_view
-from wengert.tape.modes import current_mode
-from wengert.tape.node import USER_CODE, edge_of, next_sequence
+from wengert.tape.modes import current_mode, no_grad
+from wengert.tape.node import USER_CODE, edge_of, is_leaf_edge, next_sequence
 from wengert.tape.saving import keeps_aside, stand_in
 from wengert.tape.sites import mark, warn
 from wengert.tape.views import (
@@ -19,6 +20,7 @@ from wengert.tape.views import (
     MADE_UNRECORDED,
     ONE_OF_SEVERAL,
     attach_alias,
+    invalidate_elsewhere,
     move_edge,
     refresh_views,
 )
@@ -77,7 +79,7 @@ def finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: boo
         elif any(out is t for t in tensors):
             # an input handed back is another tensor over the same memory
             source = out
-            outputs[i] = out = new_tensor(source.array(), None, source.share_version())
+            outputs[i] = out = _alias(source)
             constant = any(source is t for t in node._constants)
             if constant:
                 node._constants = (*node._constants, out)
@@ -96,6 +98,18 @@ def finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: boo
     if recorded:
         _save(node, made)
     return tuple(made) if several else made[0]
+
+
+def _alias(source: Any) -> Any:
+    """Another tensor over the memory of `source`, of what class a view of it is."""
+    if source.__class__ is not PORTS.tensor:
+        with no_grad():
+            alias = source.view_as(source)
+        # a subclass may give anything
+        if isinstance(alias, TensorBase) and alias is not source and is_leaf_edge(alias.edge):
+            alias.edge = alias.ext = None
+            return alias
+    return new_tensor(source.array(), None, source.share_version())
 
 
 def _is_view(tensor: Any) -> bool:
@@ -156,6 +170,7 @@ def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]
             ext.no_write = ONE_OF_SEVERAL if len(smooth) > 1 else MADE_IN_FUNCTION
         elif ext is not None:
             refresh_views(out, edge)
+            invalidate_elsewhere(out)
     USER_CODE.add(node)
     mode = current_mode()
     if mode is not None and mode.anomaly is not None:

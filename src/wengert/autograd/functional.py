@@ -8,8 +8,11 @@ and tuples of tuples for Jacobians, outputs first.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
+from wengert.autograd.functional_blocks import (
+    _construct_standard_basis_for as _construct_standard_basis_for,
+)
 from wengert.autograd.functional_blocks import by_columns, by_rows, refused
 from wengert.autograd.functional_checks import (
     CONSTANT_GRADIENT,
@@ -30,12 +33,16 @@ from wengert.autograd.functional_checks import (
     unpacked,
     vector_of_inputs,
 )
+from wengert.base.names import shows
+from wengert.base.sections import fill_sections
 from wengert.func.inputs import fresh
-from wengert.ops.like import zeros_like
+from wengert.ops.like import ones_like
 from wengert.tape.levels import leads_outside
 from wengert.tape.modes import enable_grad, is_recording
+from wengert.types import Tensor
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
+__dir__ = shows(__all__)
 
 _STRATEGIES = ("forward-mode", "reverse-mode")
 
@@ -51,36 +58,25 @@ def vjp(
 
     Parameters
     ----------
-    func : callable
-        Takes the inputs, as many arguments, and returns a tensor or a tuple of tensors.
-    inputs : Tensor or tuple of Tensor
-        Where to differentiate; floating or complex.
-    v : Tensor or tuple of Tensor, optional
-        The vector, of the shapes of the outputs; a single output of one element needs none.
-    create_graph : bool
-        Whether both results can be differentiated, by inputs, by `v` and by whatever else `func`
-        uses that requires a gradient.
-    strict : bool
-        Raise, instead of giving zeros, if no output depends on some input.
+    %(several, differentiated)s
+    v : Tensor or tuple of Tensor, optional. The vector, of the shapes of the outputs; a single
+        output of one element needs none.
+    %(create_graph)s
+    strict : bool. Raise, instead of giving zeros, if no output depends on some input.
 
     Returns
     -------
-    outputs : Tensor or tuple of Tensor
-        What `func` returned.
-    vjp : Tensor or tuple of Tensor
-        The product, of the shapes and dtypes of the inputs.
+    outputs : Tensor or tuple of Tensor. What `func` returned.
+    vjp : Tensor or tuple of Tensor. The product, of the shapes and dtypes of the inputs.
 
     Raises
     ------
-    TypeError
-        If inputs, outputs or `v` are not tensors, or lists of them in place of tuples.
-    RuntimeError
-        If `v` is missing or of another size; if `func` writes to an input in place; in inference
-        mode; and for what `strict` refuses.
+    TypeError: If inputs, outputs or `v` are not tensors, or lists of them in place of tuples.
+    RuntimeError: If `v` is missing or of another size; if `func` writes to an input in place; in
+        inference mode; and for what `strict` refuses.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([[1.0, 2.0], [3.0, 4.0]])
     >>> wg.autograd.functional.vjp(lambda x: x.sum(dim=1), x, wg.tensor([1.0, 10.0]))
     (tensor([3., 7.]), tensor([[ 1.,  1.],
@@ -119,37 +115,24 @@ def jvp(
 
     Parameters
     ----------
-    func : callable
-        Takes the inputs, as many arguments, and returns a tensor or a tuple of tensors, floating
-        or complex.
-    inputs : Tensor or tuple of Tensor
-        Where to differentiate; floating or complex.
-    v : Tensor or tuple of Tensor, optional
-        The vector, of the shapes of the inputs; a single input of one element needs none.
-    create_graph : bool
-        Whether both results can be differentiated, by inputs, by `v` and by whatever else `func`
-        uses that requires a gradient.
-    strict : bool
-        Raise, instead of giving zeros, if some output depends on no input.
+    func : callable. Takes the inputs, as many arguments, and returns a tensor or a tuple of
+        tensors, floating or complex.
+    %(differentiated, vector, create_graph)s
+    strict : bool. Raise, instead of giving zeros, if some output depends on no input.
 
     Returns
     -------
-    outputs : Tensor or tuple of Tensor
-        What `func` returned.
-    jvp : Tensor or tuple of Tensor
-        The product, of the shapes and dtypes of the outputs.
+    outputs : Tensor or tuple of Tensor. What `func` returned.
+    jvp : Tensor or tuple of Tensor. The product, of the shapes and dtypes of the outputs.
 
     Raises
     ------
-    TypeError
-        If inputs, outputs or `v` are not tensors, or lists of them in place of tuples.
-    RuntimeError
-        If `v` is missing or of another size; if `func` writes to an input in place; if an output
-        is neither floating nor complex; in inference mode; and for what `strict` refuses.
+    TypeError: If inputs, outputs or `v` are not tensors, or lists of them in place of tuples.
+    RuntimeError: If `v` is missing or of another size; if `func` writes to an input in place; if an
+        output is neither floating nor complex; in inference mode; and for what `strict` refuses.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([[1.0, 2.0], [3.0, 4.0]])
     >>> wg.autograd.functional.jvp(lambda x: (x * x).sum(dim=1), x, wg.ones(2, 2))
     (tensor([ 5., 25.]), tensor([ 6., 14.]))
@@ -158,7 +141,8 @@ def jvp(
         several_in, at = prepared_inputs(inputs, "jvp", create_graph)
         v = vector_of_inputs(v, at, several_in, "jvp", create_graph)
         several_out, outputs = called(func, at, "jvp", strict)
-        u = tuple(zeros_like(output, requires_grad=True) for output in outputs)
+        # what is linear in `u` has the same derivative at any; 0 would be hidden below masks
+        u = tuple(ones_like(output, requires_grad=True) for output in outputs)
         transposed = gradients(outputs, at, u, create_graph=True)
         if strict:
             check_outputs(transposed, CONSTANT_GRADIENT)
@@ -170,6 +154,24 @@ def jvp(
     )
 
 
+@overload
+def jacobian(
+    func: Callable[[Tensor], Tensor],
+    inputs: Tensor,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Tensor: ...
+@overload
+def jacobian(
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Any: ...
 def jacobian(
     func: Callable[..., Any],
     inputs: Any,
@@ -182,45 +184,34 @@ def jacobian(
 
     Parameters
     ----------
-    func : callable
-        Takes the inputs, as many arguments, and returns a tensor or a tuple of tensors.
-    inputs : Tensor or tuple of Tensor
-        Where to differentiate; floating or complex.
-    create_graph : bool
-        Whether the result can be differentiated, by inputs and by whatever else `func` uses that
-        requires a gradient.
-    strict : bool
-        Raise, instead of giving zeros, if some output does not depend on some input.
-    vectorize : bool
-        Whether there is one pass for all rows or columns, under `vmap`, rather than one for each;
-        needed by forward mode and for complex outputs.
-    strategy : {"reverse-mode", "forward-mode"}
-        Whether the Jacobian is computed by rows or by columns, which is quicker where there are
-        more outputs than inputs. As in PyTorch, columns can be differentiated without
-        `create_graph`, and they have the dtype of the outputs where rows have that of the inputs.
+    %(several, differentiated)s
+    create_graph : bool. Whether the result can be differentiated, by inputs and by whatever else
+        `func` uses that requires a gradient.
+    strict : bool. Raise, instead of giving zeros, if some output does not depend on some input.
+    vectorize : bool. Whether there is one pass for all rows or columns, under `vmap`, rather than
+        one for each; needed by forward mode and for complex outputs.
+    strategy : {"reverse-mode", "forward-mode"}. Whether the Jacobian is computed by rows or by
+        columns, which is quicker where there are more outputs than inputs. As in PyTorch, columns
+        can be differentiated without `create_graph`, and they have the dtype of the outputs where
+        rows have that of the inputs.
 
     Returns
     -------
-    Tensor, or tuple of Tensor, or tuple of tuples of Tensor
-        ``jacobian[i][j]`` is that of output ``i`` by input ``j``, of the shape of the output and
-        then the input; without an index for what is no tuple.
+    Tensor, or tuple of Tensor, or tuple of tuples of Tensor: ``jacobian[i][j]`` is that of output
+        ``i`` by input ``j``, of the shape of the output and then the input; without an index for
+        what is no tuple.
 
     Raises
     ------
-    AssertionError
-        If `strategy` is neither of the two.
-    NotImplementedError
-        For forward mode with `create_graph` or without `vectorize`.
-    TypeError
-        If inputs or outputs are not tensors, or lists of them in place of tuples.
-    RuntimeError
-        If `strict` is used with `vectorize` or forward mode; for complex outputs without
-        `vectorize`; if `func` writes to an input in place; in inference mode; and for what
-        `strict` refuses.
+    AssertionError: If `strategy` is neither of the two.
+    NotImplementedError: For forward mode with `create_graph` or without `vectorize`.
+    TypeError: If inputs or outputs are not tensors, or lists of them in place of tuples.
+    RuntimeError: If `strict` is used with `vectorize` or forward mode; for complex outputs without
+        `vectorize`; if `func` writes to an input in place; in inference mode; and for what `strict`
+        refuses.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x, y = wg.tensor([1.0, 2.0]), wg.tensor(3.0)
     >>> wg.autograd.functional.jacobian(lambda x, y: x * x * y, (x, y))
     (tensor([[ 6.,  0.],
@@ -238,11 +229,29 @@ def jacobian(
         several_in, at = prepared_inputs(inputs, "jacobian", create_graph)
         several_out, outputs = called(func, at, "jacobian", strict)
         if strict and vectorize:
-            raise RuntimeError(refused("strict=True", "vectorize=True"))
+            raise RuntimeError(refused("strict=True", "vectorized=True"))
         blocks = by_rows(outputs, at, create_graph, strict, vectorize)
     return unpacked(tuple(unpacked(block, several_in) for block in blocks), several_out)
 
 
+@overload
+def hessian(
+    func: Callable[[Tensor], Tensor],
+    inputs: Tensor,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Tensor: ...
+@overload
+def hessian(
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Any: ...
 def hessian(
     func: Callable[..., Any],
     inputs: Any,
@@ -255,37 +264,27 @@ def hessian(
 
     Parameters
     ----------
-    func : callable
-        Takes the inputs, as many arguments, and returns a tensor with one element.
-    inputs : Tensor or tuple of Tensor
-        Where to differentiate; floating or complex.
-    create_graph : bool
-        Whether the result can be differentiated, by inputs and by whatever else `func` uses that
-        requires a gradient.
-    strict : bool
-        Raise, instead of giving zeros, if the gradient by some input does not depend on some
-        input.
-    vectorize : bool
-        As in `jacobian`.
-    outer_jacobian_strategy : {"reverse-mode", "forward-mode"}
-        How the Jacobian of the gradient is computed; see `jacobian`.
+    %(one_element, differentiated)s
+    create_graph : bool. Whether the result can be differentiated, by inputs and by whatever else
+        `func` uses that requires a gradient.
+    strict : bool. Raise, instead of giving zeros, if the gradient by some input does not depend on
+        some input.
+    vectorize : bool. As in `jacobian`.
+    outer_jacobian_strategy : {"reverse-mode", "forward-mode"}. How the Jacobian of the gradient is
+        computed; see `jacobian`.
 
     Returns
     -------
-    Tensor or tuple of tuples of Tensor
-        ``hessian[i][j]`` is the Jacobian of the gradient by input ``i``, by input ``j``; without
-        indices for a single input that is no tuple.
+    Tensor or tuple of tuples of Tensor: ``hessian[i][j]`` is the Jacobian of the gradient by input
+        ``i``, by input ``j``; without indices for a single input that is no tuple.
 
     Raises
     ------
-    AssertionError, NotImplementedError, TypeError
-        As `jacobian` does.
-    RuntimeError
-        If `func` gives several tensors or not one element; and as `jacobian` does.
+    AssertionError, NotImplementedError, TypeError: As `jacobian` does.
+    RuntimeError: If `func` gives several tensors or not one element; and as `jacobian` does.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.autograd.functional.hessian(lambda x: (x**3).sum(), wg.tensor([1.0, 2.0]))
     tensor([[ 6.,  0.],
             [ 0., 12.]])
@@ -329,33 +328,16 @@ def vhp(
 
     Parameters
     ----------
-    func : callable
-        Takes the inputs, as many arguments, and returns a tensor with one element.
-    inputs : Tensor or tuple of Tensor
-        Where to differentiate; floating or complex.
-    v : Tensor or tuple of Tensor, optional
-        The vector, of the shapes of the inputs; a single input of one element needs none.
-    create_graph : bool
-        Whether both results can be differentiated, by inputs, by `v` and by whatever else `func`
-        uses that requires a gradient.
-    strict : bool
-        Raise, instead of giving zeros, if the gradient does not depend on some input.
-
-    Returns
-    -------
-    output : Tensor
-        What `func` returned.
-    vhp : Tensor or tuple of Tensor
-        The product, of the shapes and dtypes of the inputs.
+    %(one_element, differentiated, vector, create_graph, strictly)s
+    vhp : Tensor or tuple of Tensor. The product, of the shapes and dtypes of the inputs.
 
     Raises
     ------
-    TypeError, RuntimeError
-        As `vjp` does; and RuntimeError if `func` gives several tensors or not one element.
+    TypeError, RuntimeError: As `vjp` does; and RuntimeError if `func` gives several tensors or not
+        one element.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([1.0, 2.0])
     >>> wg.autograd.functional.vhp(lambda x: (x**3).sum(), x, wg.ones(2))
     (tensor(9.), tensor([ 6., 12.]))
@@ -387,33 +369,15 @@ def hvp(
 
     Parameters
     ----------
-    func : callable
-        Takes the inputs, as many arguments, and returns a tensor with one element.
-    inputs : Tensor or tuple of Tensor
-        Where to differentiate; floating or complex.
-    v : Tensor or tuple of Tensor, optional
-        The vector, of the shapes of the inputs; a single input of one element needs none.
-    create_graph : bool
-        Whether both results can be differentiated, by inputs, by `v` and by whatever else `func`
-        uses that requires a gradient.
-    strict : bool
-        Raise, instead of giving zeros, if the gradient does not depend on some input.
-
-    Returns
-    -------
-    output : Tensor
-        What `func` returned.
-    hvp : Tensor or tuple of Tensor
-        The product, of the shapes and dtypes of the inputs.
+    %(one_element, differentiated, vector, create_graph, strictly)s
+    hvp : Tensor or tuple of Tensor. The product, of the shapes and dtypes of the inputs.
 
     Raises
     ------
-    TypeError, RuntimeError
-        As `vhp` does.
+    TypeError, RuntimeError: As `vhp` does.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x, y = wg.tensor([1.0, 2.0]), wg.tensor(3.0)
     >>> f = lambda x, y: (x * x).sum() * y
     >>> wg.autograd.functional.hvp(f, (x, y), (wg.ones(2), wg.tensor(0.0)))
@@ -426,9 +390,13 @@ def hvp(
         gradient = gradients((output,), at, create_graph=True)
         if strict:
             check_outputs(gradient, CONSTANT_JACOBIAN)
-        u = tuple(zeros_like(tensor, requires_grad=True) for tensor in at)
+        # as in `jvp`
+        u = tuple(ones_like(tensor, requires_grad=True) for tensor in at)
         transposed = gradients(gradient, at, u, create_graph=True)
         grads = gradients(transposed, u, v, create_graph)
         product = filled(grads, at, strict, create_graph, NO_PATH_SECOND_BACK)
     (output,) = shown((output,), create_graph)
     return output, unpacked(shown(product, create_graph), several)
+
+
+fill_sections(globals())

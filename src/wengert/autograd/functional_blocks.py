@@ -6,7 +6,7 @@ pass in forward mode.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from wengert.autograd.functional_checks import (
     shown,
     unpacked,
 )
+from wengert.base.sections import fill_sections
 from wengert.func.jacobians import units_of
 from wengert.ops.create import zeros
 from wengert.ops.join import stack
@@ -45,6 +46,25 @@ def _unit(like: Any, index: int) -> Any:
     vector = np.zeros(like.shape, like.payload.dtype)
     vector.flat[index] = 1
     return new_tensor(vector)
+
+
+def _construct_standard_basis_for(
+    tensors: Sequence[Any], tensor_numels: Sequence[int]
+) -> tuple[Any, ...]:
+    """The unit vectors of all elements of `tensors` together, as rows, in parts for each tensor.
+
+    Examples
+    --------
+    >>> wg.autograd.functional._construct_standard_basis_for((wg.ones(1), wg.ones(1)), (1, 1))
+    (tensor([[1.],
+            [0.]]), tensor([[0.],
+            [1.]]))
+    """
+    total, parts, start = sum(tensor_numels), [], 0
+    for tensor, count in zip(tensors, tensor_numels, strict=True):
+        parts.append(new_tensor(np.eye(total, count, -start, tensor.payload.dtype)))
+        start += count
+    return tuple(parts)
 
 
 def by_rows(
@@ -108,9 +128,11 @@ def _rows(
             "of its elements."
         )
     missing = NO_PATH_FROM.format(number=number)
+    # elements are parts of the output: hooks of a leaf run where they lead to what is asked for
+    source = output.view_as(output) if output.is_leaf else output
     rows = []
     for index in range(output.numel()):
-        row = gradients((output,), at, (_unit(output, index),), create_graph, keep=True)
+        row = gradients((source,), at, (_unit(output, index),), create_graph, keep=True)
         rows.append(filled(row, at, strict, create_graph, missing))
     return rows
 
@@ -153,3 +175,6 @@ def by_columns(
             )
         )
     return unpacked(tuple(unpacked(block, several_in) for block in blocks), several_out)
+
+
+fill_sections(globals())

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.ops.like import zeros_like
 from wengert.tape.backward import run_grad
 from wengert.tape.base import TensorBase
 from wengert.tape.inference import is_inference_mode_enabled
-from wengert.tape.node import AccumulateGrad, edge_of, target_of
 
 __all__ = [
     "CONSTANT_GRADIENT",
@@ -28,7 +28,6 @@ __all__ = [
     "filled",
     "gradients",
     "inputs_of",
-    "leads_elsewhere",
     "prepared_inputs",
     "shown",
     "single_output",
@@ -98,12 +97,9 @@ def prepared(tensors: Sequence[Any], connect: bool, track: bool) -> tuple[Any, .
 
     Parameters
     ----------
-    tensors
-        Inputs or vectors.
-    connect
-        Whether results shall have derivatives by those of `tensors` that require a gradient.
-    track
-        Whether the others shall require a gradient, too.
+    tensors: Inputs or vectors.
+    connect: Whether results shall have derivatives by those of `tensors` that require a gradient.
+    track: Whether the others shall require a gradient, too.
     """
     return tuple(
         tensor.view_as(tensor)
@@ -260,22 +256,6 @@ def filled(
     )
 
 
-def leads_elsewhere(tensors: Sequence[Any], own: Sequence[Any]) -> bool:
-    """Whether the history of any of `tensors` has a leaf that is none of `own`."""
-    known = {id(leaf) for leaf in own}
-    stack = [target_of(edge_of(tensor))[0] for tensor in tensors]
-    seen = set()
-    while stack:
-        node = stack.pop()
-        if node is None or node in seen:
-            continue
-        seen.add(node)
-        if isinstance(node, AccumulateGrad) and id(node.variable) not in known:
-            return True
-        stack += [following for following, _ in node.next_functions]
-    return False
-
-
 # -- results -------------------------------------------------------------------------------------
 
 
@@ -287,3 +267,6 @@ def shown(tensors: Sequence[Any], create_graph: bool) -> tuple[Any, ...]:
 def unpacked(values: tuple[Any, ...], several: bool) -> Any:
     """One value for what was given as one, a tuple for a tuple."""
     return values if several else values[0]
+
+
+fill_sections(globals())

@@ -1,7 +1,6 @@
 """Layer 7 · autograd: the recording modes, under the name that PyTorch has them."""
 
-from contextvars import ContextVar
-
+from wengert.base.sections import fill_sections
 from wengert.tape.inference import inference_mode as inference_mode
 from wengert.tape.modes import enable_grad as enable_grad
 from wengert.tape.modes import is_multithreading_enabled as is_multithreading_enabled
@@ -9,6 +8,7 @@ from wengert.tape.modes import no_grad as no_grad
 from wengert.tape.modes import set_grad_enabled as set_grad_enabled
 from wengert.tape.modes import set_multithreading_enabled as set_multithreading_enabled
 from wengert.tape.versions import preserve_version as _unsafe_preserve_version_counter
+from wengert.tape.views import REPLAYS
 
 __all__ = [
     "_force_original_view_tracking",
@@ -22,40 +22,38 @@ __all__ = [
     "set_multithreading_enabled",
 ]
 
-_REPLAYS: ContextVar[bool] = ContextVar("wengert_view_replay", default=False)
-
 
 def is_view_replay_enabled() -> bool:
     """What `_force_original_view_tracking` was last told.
 
-    It changes nothing here: views always know the operations that made them.
-
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.autograd.is_view_replay_enabled()
     False
     """
-    return _REPLAYS.get()
+    return REPLAYS.get()
 
 
 class _force_original_view_tracking:
-    """Accepted, at once or as a context, and reported by `is_view_replay_enabled`.
+    """Which history views get when their memory is written to: at once, or as a context.
 
-    PyTorch asks whether views are made anew by the operations that made them; here they always are.
+    True: the nodes of the operations that made the view; False: one ``AsStridedBackward0``. The
+    gradients are the same.
     """
 
     def __init__(self, mode: bool) -> None:
-        self.prev = _REPLAYS.get()
+        self.prev = REPLAYS.get()
         self.mode = mode
-        _REPLAYS.set(mode)
+        REPLAYS.set(mode)
 
     def __enter__(self) -> None:
         """The mode is set already."""
 
     def __exit__(self, *exc: object) -> None:
-        _REPLAYS.set(self.prev)
+        REPLAYS.set(self.prev)
 
     def clone(self) -> "_force_original_view_tracking":
-        """Another one that does the same."""
         return type(self)(self.mode)
+
+
+fill_sections(globals())

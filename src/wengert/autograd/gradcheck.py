@@ -1,20 +1,44 @@
-"""Layer 7 · autograd: `gradcheck` and `gradgradcheck`: derivatives against finite differences."""
+"""Layer 7 · autograd: `gradcheck` and `gradgradcheck`: derivatives against finite differences.
+
+What runs them is imported with the first check.
+"""
 
 from __future__ import annotations
 
 import importlib
-import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from wengert.base.sections import fill_sections
 
-from wengert.autograd.numeric import as_tuple
-from wengert.autograd.verify import Check, GradcheckError, argument_names, requires_grad
-from wengert.tape.backward import run_grad
-from wengert.tape.base import LEAF, new_tensor
+if TYPE_CHECKING:
+    from wengert.autograd.jacobians import get_analytical_jacobian as get_analytical_jacobian
+    from wengert.autograd.jacobians import get_numerical_jacobian as get_numerical_jacobian
+    from wengert.autograd.verify import GradcheckError as GradcheckError
 
-__all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
+__all__ = [
+    "GradcheckError",
+    "get_analytical_jacobian",
+    "get_numerical_jacobian",
+    "gradcheck",
+    "gradgradcheck",
+]
+
+_LAZY = {
+    "GradcheckError": "verify",
+    "get_analytical_jacobian": "jacobians",
+    "get_numerical_jacobian": "jacobians",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(_module(_LAZY[name]), name)
+
+
+def _module(name: str) -> Any:
+    return importlib.import_module(f"wengert.autograd.{name}")
 
 
 def gradcheck(
@@ -44,55 +68,40 @@ def gradcheck(
 
     Parameters
     ----------
-    func
-        A function of `inputs` that returns a tensor or a tuple. What it returns beside tensors is
+    func: A function of `inputs` that returns a tensor or a tuple. What it returns beside tensors is
         ignored.
-    inputs
-        A tensor or a tuple of arguments of any kind. The tensors to check should be float64 or
+    inputs: A tensor or a tuple of arguments of any kind. The tensors to check should be float64 or
         complex128: finite differences are too coarse for less.
-    eps
-        The size of the perturbation.
-    atol, rtol
-        The largest difference allowed is ``atol + rtol * abs(numerical)``.
-    raise_exception
-        Whether to raise `GradcheckError` rather than to return False.
-    nondet_tol
-        How much two runs of the same backward pass may differ.
-    check_undefined_grad
-        Whether to check that an output without a gradient counts as one whose gradient is zero.
-    check_grad_dtypes
-        Whether to check that each gradient has its input's dtype.
-    check_batched_grad, check_batched_forward_grad
-        Whether to check that derivatives under `vmap` are those without.
-    check_forward_ad, check_backward_ad
-        Whether to check forward mode, and whether reverse mode.
-    fast_mode
-        Compare one random projection of each Jacobian, to the tolerance of one entry, instead of
-        all its entries: the cost no longer grows with the number of elements. If they differ, the
-        element that is wrong is looked for. Without it all entries are compared where inputs and
-        outputs have up to 500 elements; of more, in double precision, four random projections
-        are, to a tenth of `atol`, and all entries where one of these differs.
-    masked
-        Concerns sparse tensors only, and so has no effect.
+    eps: The size of the perturbation.
+    atol, rtol: The largest difference allowed is ``atol + rtol * abs(numerical)``.
+    raise_exception: Whether to raise `GradcheckError` rather than to return False.
+    nondet_tol: How much two runs of the same backward pass may differ.
+    check_undefined_grad: Whether to check that an output without a gradient counts as one whose
+        gradient is zero.
+    check_grad_dtypes: Whether to check that each gradient has its input's dtype.
+    check_batched_grad, check_batched_forward_grad: Whether to check that derivatives under `vmap`
+        are those without.
+    check_forward_ad, check_backward_ad: Whether to check forward mode, and whether reverse mode.
+    fast_mode: Compare one random projection of each Jacobian, to the tolerance of one entry,
+        instead of all its entries: the cost no longer grows with the number of elements. If they
+        differ, the element that is wrong is looked for. Without it all entries are compared where
+        inputs and outputs have up to 500 elements; of more, in double precision, four random
+        projections are, to a tenth of `atol`, and all entries where one of these differs.
+    masked: Concerns sparse tensors only, and so has no effect.
 
     Returns
     -------
-    bool
-        True if all agrees.
+    bool: True if all agrees.
 
     Raises
     ------
-    GradcheckError
-        If a derivative is wrong. The message names the argument, the element and both numbers,
-        and says so where the function has a kink.
-    ValueError
-        If no input requires a gradient.
-    TypeError
-        If `func` returns no tensor.
+    GradcheckError: If a derivative is wrong. The message names the argument, the element and both
+        numbers, and says so where the function has a kink.
+    ValueError: If no input requires a gradient.
+    TypeError: If `func` returns no tensor.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([0.5, 1.5], dtype=wg.float64, requires_grad=True)
     >>> wg.autograd.gradcheck(lambda x: (x * x).sum(), (x,))
     True
@@ -111,20 +120,21 @@ def gradcheck(
         raise AssertionError(
             "Setting check_batched_forward_grad=True requires check_forward_ad to be True"
         )
-    settings = (func, as_tuple(inputs), eps, atol, rtol, nondet_tol, check_grad_dtypes)
-    check = Check(*settings)
+    verify = _module("verify")
+    settings = (func, verify.as_tuple(inputs), eps, atol, rtol, nondet_tol, check_grad_dtypes)
+    check = verify.Check(*settings)
     try:
         if check_backward_ad:
             check.run(fast_mode, check_undefined_grad)
         if check_batched_grad or check_forward_ad:
-            more = importlib.import_module("wengert.autograd.verify_forward")
+            more = _module("verify_forward")
             if check_batched_grad:
                 more.check_batched_backward(check)
             if check_forward_ad:
-                more.ForwardCheck(*settings).run(fast_mode, False)
+                more.ForwardCheck(*settings).run(fast_mode, check_undefined_grad)
             if check_batched_forward_grad:
                 more.check_batched_forward(more.ForwardCheck(*settings))
-    except GradcheckError:
+    except verify.GradcheckError:
         if raise_exception:
             raise
         return False
@@ -157,35 +167,28 @@ def gradgradcheck(
 
     Parameters
     ----------
-    func, inputs
-        As `gradcheck` takes them.
-    grad_outputs
-        A tensor, or a tuple with one for each output that requires a gradient. None: random ones,
-        which are checked too.
-    gen_non_contig_grad_outputs
-        Whether the random gradients of outputs shall not be contiguous in memory.
-    check_fwd_over_rev, check_rev_over_rev
-        Whether to check forward mode over reverse mode, and whether reverse over reverse.
-    eps, atol, rtol, raise_exception, nondet_tol, check_undefined_grad, check_grad_dtypes
-        As `gradcheck` takes them.
-    check_batched_grad, fast_mode, masked
-        As `gradcheck` takes them.
+    func, inputs: As `gradcheck` takes them.
+    grad_outputs: A tensor, or a tuple with one for each output that requires a gradient. None:
+        random ones, which are checked too.
+    gen_non_contig_grad_outputs: Whether the random gradients of outputs shall not be contiguous in
+        memory.
+    check_fwd_over_rev, check_rev_over_rev: Whether to check forward mode over reverse mode, and
+        whether reverse over reverse.
+    eps, atol, rtol, raise_exception, nondet_tol, check_undefined_grad, check_grad_dtypes: As
+        `gradcheck` takes them.
+    check_batched_grad, fast_mode, masked: As `gradcheck` takes them.
 
     Returns
     -------
-    bool
-        True if all agrees.
+    bool: True if all agrees.
 
     Raises
     ------
-    GradcheckError
-        If a derivative is wrong.
-    ValueError, TypeError
-        As `gradcheck` raises them.
+    GradcheckError: If a derivative is wrong.
+    ValueError, TypeError: As `gradcheck` raises them.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([0.5, 1.5], dtype=wg.float64, requires_grad=True)
     >>> wg.autograd.gradgradcheck(lambda x: x * x * x, (x,))
     True
@@ -202,30 +205,12 @@ def gradgradcheck(
         raise AssertionError(
             "Setting check_batched_grad=True requires check_rev_over_rev to be True"
         )
-    tensors = as_tuple(inputs)
-    watched = [i for i, value in enumerate(tensors) if requires_grad(value)]
-    if grad_outputs is None:
-        rng = np.random.default_rng(0)
-        cotangents = tuple(
-            _random_cotangent(rng, out.payload, gen_non_contig_grad_outputs)
-            for out in as_tuple(func(*tensors))
-            if requires_grad(out)
-        )
-    else:
-        cotangents = as_tuple(grad_outputs)
-    count = len(tensors)
-
-    def gradients(*arguments: Any) -> tuple[Any, ...]:
-        outputs = [out for out in as_tuple(func(*arguments[:count])) if requires_grad(out)]
-        by = [arguments[i] for i in watched]
-        grads = run_grad(outputs, by, list(arguments[count:]), True, True)
-        return tuple(grad for grad in grads if grad is not None)
-
-    gradients.__name__ = f"the gradients of {getattr(func, '__name__', func)}"
-    gradients.__signature__ = _signature_of_gradients(func, count, len(cotangents))  # type: ignore[attr-defined]
+    gradients, arguments = _module("verify_gradients").function_of_gradients(
+        func, inputs, grad_outputs, gen_non_contig_grad_outputs
+    )
     return gradcheck(
         gradients,
-        (*tensors, *cotangents),
+        arguments,
         eps=eps,
         atol=atol,
         rtol=rtol,
@@ -241,19 +226,4 @@ def gradgradcheck(
     )
 
 
-def _random_cotangent(rng: np.random.Generator, like: Any, strided: bool) -> Any:
-    """A leaf of random numbers between -1 and 1, of the shape and dtype of `like`."""
-    shape = (*like.shape[:-1], 2 * like.shape[-1]) if strided and like.ndim else like.shape
-    values = rng.uniform(-1, 1, shape)
-    if like.dtype.kind == "c":
-        values = values + 1j * rng.uniform(-1, 1, shape)
-    values = np.asarray(values, like.dtype)
-    return new_tensor(values[..., ::2] if strided and like.ndim else values, LEAF)
-
-
-def _signature_of_gradients(func: Any, inputs: int, outputs: int) -> inspect.Signature:
-    names = [name or f"input_{i}" for i, name in enumerate(argument_names(func, inputs))]
-    names += [f"grad_outputs_{i}" for i in range(outputs)]
-    return inspect.Signature(
-        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
-    )
+fill_sections(globals())

@@ -15,14 +15,16 @@ from typing import Any
 import numpy as np
 
 from wengert.base import errors
+from wengert.base.names import shows
+from wengert.base.sections import fill_sections
 from wengert.tape.base import OutputEdge, TensorBase, new_tensor
 from wengert.tape.handles import RemovableHandle
 from wengert.tape.hooks import register_hook
 from wengert.tape.inplace import bump
 from wengert.tape.modes import Switch, change_mode, full_mode
 from wengert.tape.node import GradientEdge as GradientEdge
-from wengert.tape.node import Node as Node
-from wengert.tape.node import edge_of, target_of
+from wengert.tape.node import Node as _Node
+from wengert.tape.node import Unrecorded, edge_of, target_of
 from wengert.tape.saved import SavedTensor as SavedTensor
 from wengert.tape.saving import Mutation
 from wengert.tape.watch import CURRENT
@@ -38,6 +40,32 @@ __all__ = [
     "save_on_cpu",
     "saved_tensors_hooks",
 ]
+__dir__ = shows(__all__)
+
+
+class _NodeMeta(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, _Node)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return subclass is cls or issubclass(subclass, _Node)
+
+
+class Node(metaclass=_NodeMeta):
+    """What ``tensor.grad_fn`` is, for `isinstance` and `issubclass`: one operation of the graph.
+
+    As in PyTorch no class inherits from it.
+
+    Examples
+    --------
+    >>> y = wg.ones(2, requires_grad=True).exp()
+    >>> isinstance(y.grad_fn, wg.autograd.graph.Node)
+    True
+    """
+
+    def __new__(cls) -> Any:
+        """Refused: operations make nodes."""
+        raise TypeError("Node is a virtual class: operations make nodes")
 
 
 def get_gradient_edge(tensor: Any) -> GradientEdge:
@@ -48,17 +76,14 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
 
     Parameters
     ----------
-    tensor : Tensor
-        A tensor that requires a gradient, leaf or not.
+    tensor : Tensor. A tensor that requires a gradient, leaf or not.
 
     Raises
     ------
-    RuntimeError
-        If the tensor does not require a gradient.
+    RuntimeError: If the tensor does not require a gradient.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.ones(2, requires_grad=True)
     >>> y = x * 3
     >>> edge = wg.autograd.graph.get_gradient_edge(y)
@@ -70,9 +95,19 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
             "It is not possible to get the gradient edge for a Tensor that does not require "
             "gradients"
         )
+    _check_recorded(tensor)
     edge = GradientEdge(*target_of(edge_of(tensor)))
     edge.shape, edge.np_dtype = tensor.payload.shape, tensor.payload.dtype
     return edge
+
+
+def _check_recorded(tensor: Any) -> None:
+    """Refuse a view that was made while nothing was recorded: no gradient comes to it."""
+    if tensor.edge.__class__ is Unrecorded:
+        raise AssertionError(
+            "Expected gradient function to be set: the view was made while nothing was recorded, "
+            "so no gradient comes to it; make it where operations are recorded"
+        )
 
 
 def increment_version(tensor: Any) -> None:
@@ -83,18 +118,21 @@ def increment_version(tensor: Any) -> None:
 
     Parameters
     ----------
-    tensor : Tensor or iterable of Tensor
-        What was written to.
+    tensor : Tensor or iterable of Tensor. What was written to.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.zeros(2)
     >>> x.numpy()[0] = 1.0
     >>> wg.autograd.graph.increment_version(x)
     >>> x._version
     1
     """
+    if not isinstance(tensor, Iterable):
+        raise RuntimeError(
+            "increment_version expect a Iterable[Tensor] as input, or a Tensor, not "
+            f"{type(tensor).__name__}"
+        )
     tensors: Iterable[Any] = (tensor,) if isinstance(tensor, TensorBase) else tuple(tensor)
     for item in tensors:
         if not isinstance(item, TensorBase):
@@ -120,22 +158,19 @@ class saved_tensors_hooks:
 
     Raises
     ------
-    RuntimeError
-        If such hooks are disabled (`disable_saved_tensors_hooks`), if `pack_hook` writes to its
-        argument, or at the backward pass if `unpack_hook` returns another shape.
-    TypeError
-        At the backward pass, if `unpack_hook` does not return a tensor.
+    RuntimeError: If such hooks are disabled (`disable_saved_tensors_hooks`), if `pack_hook` writes
+        to its argument, or at the backward pass if `unpack_hook` returns another shape.
+    TypeError: If the hooks are no functions; at the backward pass, if `unpack_hook` does not return
+        a tensor.
 
     Examples
     --------
     Save at half precision:
 
-    >>> import wengert as wg
     >>> x = wg.tensor([1.0, 2.0, 3.0], requires_grad=True)
     >>> with wg.autograd.graph.saved_tensors_hooks(lambda t: t.half(), lambda p: p.float()):
     ...     y = (x * x).sum()
-    >>> y.backward()
-    >>> x.grad
+    %(backward_pass)s
     tensor([2., 4., 6.])
     """
 
@@ -144,6 +179,13 @@ class saved_tensors_hooks:
         self.unpack_hook = unpack_hook
 
     def __enter__(self) -> None:
+        given: tuple[Any, Any] = (self.pack_hook, self.unpack_hook)
+        if not all(map(callable, given)):
+            kinds = [type(hook).__name__ for hook in given]
+            raise TypeError(
+                "_push_saved_tensors_default_hooks(): incompatible function arguments. Hooks of "
+                f"saved tensors are two functions, not {' and '.join(kinds)}."
+            )
         mode = full_mode()
         if mode.refusal is not None:
             raise RuntimeError(mode.refusal)
@@ -158,22 +200,17 @@ class save_on_cpu(saved_tensors_hooks):
 
     Parameters
     ----------
-    pin_memory : bool
-        Accepted for PyTorch's sake; there is no other device to copy to.
-    device_type : str
-        Accepted for PyTorch's sake.
-    directory : path, optional
-        Write saved tensors to files there, which are deleted when the graph lets go of them, and
-        read them back when they are needed; not in PyTorch.
+    pin_memory : bool. Accepted for PyTorch's sake; there is no other device to copy to.
+    device_type : str. Accepted for PyTorch's sake.
+    directory : path, optional. Write saved tensors to files there, which are deleted when the graph
+        lets go of them, and read them back when they are needed; not in PyTorch.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.ones(2, requires_grad=True)
     >>> with wg.autograd.graph.save_on_cpu():
     ...     y = (x * x).sum()
-    >>> y.backward()
-    >>> x.grad
+    %(backward_pass)s
     tensor([2., 2.])
     """
 
@@ -213,12 +250,10 @@ class disable_saved_tensors_hooks(Switch):
 
     Parameters
     ----------
-    error_message : str
-        What the RuntimeError says that entering such a context then raises.
+    error_message : str. What the RuntimeError says that entering such a context then raises.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> with wg.autograd.graph.disable_saved_tensors_hooks("not in here"):
     ...     with wg.autograd.graph.save_on_cpu():
     ...         pass
@@ -229,6 +264,11 @@ class disable_saved_tensors_hooks(Switch):
     field = "refusal"
 
     def __init__(self, error_message: str) -> None:
+        if not isinstance(error_message, str):
+            raise TypeError(
+                "_saved_tensors_hooks_disable(): incompatible function arguments. The message of "
+                f"the error is a string, not {type(error_message).__name__}."
+            )
         super().__init__(error_message)
 
     def __enter__(self) -> None:
@@ -247,12 +287,10 @@ class allow_mutation_on_saved_tensors:
 
     Raises
     ------
-    RuntimeError
-        If such contexts are nested, or if saved-tensor hooks are disabled.
+    RuntimeError: If such contexts are nested, or if saved-tensor hooks are disabled.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
     >>> with wg.autograd.graph.allow_mutation_on_saved_tensors():
     ...     y = x.clone()
@@ -304,29 +342,24 @@ def register_multi_grad_hook(
 
     Parameters
     ----------
-    tensors : sequence of Tensor
-        Tensors that require a gradient, leaves or not.
-    fn : callable
-        With ``mode="all"`` called once with a list of the gradients, as soon as the last one is
-        computed; None stands for a tensor that the pass does not come to. With ``mode="any"``
-        called once with the first gradient that is computed. It must not change its argument.
+    tensors : sequence of Tensor. Tensors that require a gradient, leaves or not.
+    fn : callable. With ``mode="all"`` called once with a list of the gradients, as soon as the last
+        one is computed; None stands for a tensor that the pass does not come to. With
+        ``mode="any"`` called once with the first gradient that is computed. It must not change its
+        argument.
     mode : {"all", "any"}
 
     Returns
     -------
-    RemovableHandle
-        Whose ``remove()`` takes the hook away.
+    RemovableHandle: Whose ``remove()`` takes the hook away.
 
     Raises
     ------
-    ValueError
-        If `mode` is something else.
-    RuntimeError
-        If a tensor does not require a gradient.
+    ValueError: If `mode` is something else.
+    RuntimeError: If a tensor does not require a gradient.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x, y = (wg.ones(1, requires_grad=True) for _ in range(2))
     >>> handle = wg.autograd.graph.register_multi_grad_hook((x, y), print)
     >>> (2 * x + 3 * y).sum().backward()
@@ -347,6 +380,8 @@ def register_multi_grad_hook(
                 "cannot register a hook on a tensor that doesn't require gradient: "
                 f"tensors[{i}], {errors.describe(tensor.payload)}"
             )
+        if mode == "all":
+            _check_recorded(tensor)
     if mode == "any":
         return _MultiHandle(_register_any(tensors, fn))
     return _MultiHandle(_register_all(tensors, fn))
@@ -386,3 +421,6 @@ def _register_all(tensors: Sequence[Any], fn: Callable[[Any], None]) -> list[Rem
         return hook
 
     return [register_hook(tensor, hook_for(i)) for i, tensor in enumerate(tensors)]
+
+
+fill_sections(globals())

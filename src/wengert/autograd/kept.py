@@ -28,9 +28,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wengert.autograd.reach import State, is_leaf, may_hold, outside, walk
+from wengert.autograd.reach import State, arrays_of, is_leaf, may_hold, outside, walk
 from wengert.base.dtypes import is_differentiable
-from wengert.interp.levels import Lifted
 from wengert.ops.generator import fork_rng
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.modes import no_grad
@@ -38,16 +37,6 @@ from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.record import T
 
 __all__ = ["Kept"]
-
-_LIBRARY = frozenset(
-    {
-        *("needs_input_grad", "several", "_to_save", "_saved_for_forward", "_dirty", "_recorded"),
-        *("_constants", "_materialize", "_saved", "_kept", "_refused", "_watched", "_positions"),
-        *("_inputs_meta", "_inputs_levels", "_outputs_meta", "_materialize_non_diff_grads"),
-        *("_given", "_is_pure_view"),
-    }
-)
-"""The attributes of a ctx that are not the user's (see `wengert.autograd.function_node`)."""
 
 _ON_CTX = re.compile(r"ctx\.(?!saved_tensors)\w+")
 """An attribute of ctx."""
@@ -143,7 +132,7 @@ class Kept:
             return run()
         roots = {match[0] for _, path in found.tensors if (match := _ON_CTX.match(path))}
         outside = any(not _ON_CTX.match(path) for _, path in found.tensors)
-        if found.saved or found.always or outside or "_watched" in vars(node):
+        if found.saved or found.always or outside or node._watched is not None:
             raise RuntimeError(_message(node, found.names()))
         with found.refused(node, roots) as read:
             grads = run()
@@ -160,7 +149,7 @@ def _literals(function: Any) -> Iterator[Any]:
 
 def _on(ctx: Any, saved: tuple[Any, ...]) -> dict[str, Any]:
     """What the user left on `ctx`, by the name under which `backward` finds it."""
-    left = {f"ctx.{name}": value for name, value in vars(ctx).items() if name not in _LIBRARY}
+    left = {f"ctx.{name}": value for name, value in vars(ctx).items()}
     left.update((f"ctx.saved_tensors[{i}]", tensor) for i, tensor in enumerate(saved))
     return {name: value for name, value in left.items() if may_hold(value)}
 
@@ -184,14 +173,11 @@ class _Found:
 
     Attributes
     ----------
-    tensors
-        Those without a history, each with what messages call it.
-    saved
-        The positions in ``ctx.saved_tensors``.
+    tensors: Those without a history, each with what messages call it.
+    saved: The positions in ``ctx.saved_tensors``.
     attributes
         The attributes of ctx that hold others: arrays, numbers, tensors of graphs of their own.
-    always
-        What is outside, and of which nobody can say whether `backward` reads it.
+    always: What is outside, and of which nobody can say whether `backward` reads it.
     """
 
     def __init__(self) -> None:
@@ -236,7 +222,7 @@ class _Found:
             yield read
         finally:
             node.__class__ = whole
-            del node._watched, node._refused
+            node._watched, node._refused = None, {}
             for tensor, _ in self.tensors:
                 tensor.edge = None
 
@@ -247,7 +233,7 @@ def _watching(cls: Any) -> Any:
     if made is None:
 
         def noting(self: Any, name: str) -> Any:
-            attributes, read = object.__getattribute__(self, "__dict__")["_watched"]
+            attributes, read = object.__getattribute__(self, "_watched")
             if name == "__dict__":
                 read |= attributes
             elif f"ctx.{name}" in attributes:
@@ -284,7 +270,7 @@ def _search(node: Any, arguments: list[Any], needs: list[bool | None]) -> _Found
         alike = [
             (own, at)
             for at, (of, own, _) in around.values.items()
-            if of == root and _are_equal(_arrays(own), _arrays(value))
+            if of == root and _are_equal(arrays_of(own), arrays_of(value))
         ]
         for own, at in alike:
             found.add(root, at, own)
@@ -298,7 +284,7 @@ class _Run:
 
     def __init__(self, ctx: Any, known: set[int], around: State) -> None:
         self.values = {
-            path: [array.copy() for array in _arrays(value)]
+            path: [array.copy() for array in arrays_of(value)]
             for _, path, value in walk(_on(ctx, ctx._to_save))
             if is_leaf(value) and id(value) not in known
         }
@@ -342,14 +328,6 @@ def _moved(payload: Any, need: bool, step: float) -> Any:
         tensor = T.add(tensor, T.mul(size, new_tensor((step * parts).astype(real))))
     tensor.edge = LEAF
     return tensor
-
-
-def _arrays(value: Any) -> list[Any]:
-    """The arrays that a tensor, an array or a number consists of."""
-    value = getattr(value, "payload", value)
-    if isinstance(value, Lifted):
-        return [array for part in value.contents() for array in _arrays(part)]
-    return [np.asarray(value)]
 
 
 def _differ(path: str, more: _Run, less: _Run, same: _Run) -> bool:

@@ -7,7 +7,9 @@ from its `jvp`, or, if it has none, from its `backward`, which is transposed (se
 `wengert.interp.dual`). Its node gets cotangents as those of operations do, with what was saved of
 arguments and results as it is at the level. Where that cannot be (it has no `backward`, or one that
 is not differentiable), or its rules close over what requires a gradient, values and tangents leave
-the level, are recorded below it, and come back. Under a `vmap` its own `vmap` takes the batch
+the level, are recorded below it, and come back. Tangents of what `forward` uses without being given
+it are dropped, as in PyTorch, but for some Functions of the library: these have them beside those
+that come from the rules. Under a `vmap` its own `vmap` takes the batch
 apart, if it has one; otherwise its operations run on the batch, as ``generate_vmap_rule`` asks for.
 """
 
@@ -18,13 +20,17 @@ from collections.abc import Iterable
 from typing import Any
 
 from wengert.autograd.function_outputs import finish
+from wengert.autograd.slopes import check_view
+from wengert.autograd.written import shows, with_written, written
 from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
-from wengert.interp.levels import Level, Transforms, levels_of
+from wengert.base.ports import provides
+from wengert.interp.levels import Level, is_plain, levels_of
 from wengert.ops.like import zeros_like
 from wengert.ops.permute import movedim
 from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, TensorBase, new_tensor, version_of
+from wengert.tape.given import joined_with, note_tangent, noted_tangent, tangent_tensor
 from wengert.tape.levels import brought, leads_outside, move
 from wengert.tape.modes import (
     MODE,
@@ -37,7 +43,6 @@ from wengert.tape.modes import (
 )
 from wengert.tape.node import edge_of
 from wengert.tape.record import T
-from wengert.tape.views import move_edge
 
 __all__ = ["applied_at", "level_of", "lowered"]
 
@@ -87,7 +92,9 @@ def applied_at(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
             ]
             made, node = function._applied(tuple(primals))
         with set_grad_enabled(closing):
-            output, slopes = _with_tangents(level, function, primals, tangents, (made, node), args)
+            output, slopes, _, _ = _with_tangents(
+                level, function, primals, tangents, (made, node), args
+            )
         several = isinstance(output, tuple)
         ends = output if several else (output,)
         if closing and _lead_outside(slopes, node):
@@ -99,6 +106,8 @@ def applied_at(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
                 )
             with enable_grad():
                 return _around(level, function, raised)
+        output, slopes = _divided(level, output, slopes, made)
+        ends = output if several else (output,)
         outs = tuple(
             _joined(new_tensor(end.payload), slope, level)
             if isinstance(end, TensorBase) and is_differentiable(end.payload.dtype)
@@ -117,26 +126,18 @@ def applied_at(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
     final._constants = tuple(map(known.of, node._constants))
     final._dirty = ()
     result = finish(final, raised, outs if several else outs[0], True)
-    return _with_written(args, primals, made, result)
+    for out, slope in zip(result if several else (result,), slopes, strict=True):
+        # what is a view of a tangent without a history has none itself
+        base = None if slope is None or slope.ext is None else slope.ext.base
+        if base is not None and base.edge is None and any(base is t for t in tangents):
+            note_tangent(out, slope)
+    return with_written(args, written(primals, made), result, slopes, level)
 
 
 def _recorded(tensor: Any) -> Any:
     """`tensor` as the result of an operation, which may be written to."""
     alias = T.alias(new_tensor(tensor.payload, LEAF, tensor.share_version()))
     return new_tensor(alias.payload, alias.edge, alias.vc)
-
-
-def _with_written(args: tuple[Any, ...], primals: list[Any], made: Any, result: Any) -> Any:
-    """`result`, with arguments that `forward` wrote to in place of what stands for them."""
-    if not isinstance(made, tuple):
-        return _with_written(args, primals, (made,), (result,))[0]
-    results = list(result)
-    for i, out in enumerate(made):
-        for arg, primal in zip(args, primals, strict=True):
-            if out is primal and isinstance(out, TensorBase):
-                _overwrite(arg, results[i])
-                results[i] = arg
-    return tuple(results)
 
 
 def _lead_outside(slopes: Iterable[Any], node: Any) -> bool:
@@ -158,23 +159,44 @@ def _around(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
     """The result of a Function by way of values below `level`, from which cotangents come back."""
     primals = [move("primal_of", a, level, True) if isinstance(a, TensorBase) else a for a in args]
     tangents = _tangents(level, args, True)
-    output, slopes = _with_tangents(level, function, primals, tangents, None, args)
+    given = _with_tangents(level, function, primals, tangents, None, args)
+    output, slopes, dirty, made = given
+    output, slopes = _divided(level, output, slopes, made)
     several = isinstance(output, tuple)
     outputs = output if several else (output,)
-    made = tuple(
-        out if slope is None or not isinstance(out, TensorBase) else _joined(out, slope, level)
+    outs = tuple(
+        out
+        if slope is None or not isinstance(out, TensorBase)
+        else joined_with(out, slope, level)
+        if _are_plain(out, slope)
+        else _joined(out, slope, level)
         for out, slope in zip(outputs, slopes, strict=True)
     )
-    return _with_written(args, primals, output, made if several else made[0])
+    return with_written(args, dirty, outs if several else outs[0], slopes, level)
+
+
+def _are_plain(out: Any, slope: Any) -> bool:
+    """Whether neither is recorded, nor belongs to a transform."""
+    return out.edge is slope.edge is None and is_plain(out.payload) and is_plain(slope.payload)
 
 
 def _tangents(level: Level, args: tuple[Any, ...], local: bool) -> list[Any]:
     return [
-        move("tangent_of", a, level, local)
+        _tangent(a, level, local)
         if isinstance(a, TensorBase) and level.number in levels_of(a.payload)
         else None
         for a in args
     ]
+
+
+def _tangent(tensor: Any, level: Level, local: bool) -> Any:
+    if tensor.edge is None:
+        return tangent_tensor(tensor, level)
+    tangent = None if local else noted_tangent(tensor)
+    # one with a history has that of unpack_dual(), which leaves the level
+    if tangent is not None and tangent.edge is None:
+        return tangent
+    return move("tangent_of", tensor, level, local)
 
 
 def _has_backward(function: Any) -> bool:
@@ -192,21 +214,7 @@ def _joined(out: Any, slope: Any, level: Level) -> Any:
         out = move("constant", out, level, True)
     if slope is None:
         return out
-    if level.number in levels_of(slope.payload):
-        # the rule itself uses a tensor with a tangent
-        slope = move("primal_of", slope, level, True)
     return T.add(out, move("infinitesimal", slope, level, True))
-
-
-def _overwrite(tensor: Any, result: Any) -> None:
-    """Let a tensor that `forward` wrote to be the result that stands for it."""
-    if tensor.ext is not None and (tensor.ext.base is not None or tensor.ext.views):
-        raise NotImplementedError(
-            "a Function that writes to a view, or to a tensor with views, that carries a tangent: "
-            "let it write to a clone()"
-        )
-    tensor.payload = result.payload
-    move_edge(tensor, result.edge)
 
 
 def _with_tangents(
@@ -216,8 +224,8 @@ def _with_tangents(
     tangents: list[Any],
     applied: Any,
     args: tuple[Any, ...],
-) -> tuple[Any, Any]:
-    """The outputs of a Function, and their tangents.
+) -> tuple[Any, Any, list[tuple[int, int]], Any]:
+    """The outputs of a Function, their tangents, which of them `forward` wrote to, what it gave.
 
     `applied` may be what `forward` gave and its node, if it has run.
     """
@@ -231,8 +239,8 @@ def _with_tangents(
         outputs = output if isinstance(output, tuple) else (output,)
     known = _Known((*primals, *made), (*primals, *outputs))
     tangents = [
-        _given(primal, tangent, node, any(primal is out for out in made))
-        for primal, tangent in zip(primals, tangents, strict=True)
+        _given(primal, tangent, node, arg, any(primal is out for out in made))
+        for primal, tangent, arg in zip(primals, tangents, args, strict=True)
     ]
     versions = [None if t is None else version_of(t) for t in tangents]
     slopes = function.jvp(_Context(node, known), *tangents)
@@ -265,66 +273,40 @@ def _with_tangents(
                 "forward output is not a differentiable Tensor. You should return None at that "
                 "position instead."
             )
-        _check_view(out, slope, primals, tangents, versions, args)
-    return output, slopes
+        check_view(out, slope, primals, tangents, versions, args)
+    return output, slopes, written(primals, output), made
 
 
-def _given(primal: Any, tangent: Any, node: Any, dirty: bool) -> Any:
+def _divided(level: Level, output: Any, slopes: Any, made: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The outputs without tangents at `level`, and these.
+
+    The rules' are in `slopes`, and constant at the level themselves. What `forward` uses without
+    being given it has its own in what that gave, `made`, where it is the operations' own.
+    """
+    several = isinstance(output, tuple)
+    outs, whole = [], []
+    beside = made if several else (made,)
+    for out, slope, own in zip(output if several else (output,), slopes, beside, strict=True):
+        if isinstance(out, TensorBase) and level.number in levels_of(out.payload):
+            out = move("primal_of", out, level, True)
+        if slope is not None and level.number in levels_of(slope.payload):
+            slope = move("primal_of", slope, level, True)
+        if isinstance(own, TensorBase) and level.number in levels_of(own.payload):
+            of_closures = move("tangent_of", new_tensor(own.payload), level, True)
+            slope = of_closures if slope is None else T.add(slope, of_closures)
+        outs.append(out)
+        whole.append(slope)
+    return tuple(outs) if several else outs[0], tuple(whole)
+
+
+def _given(primal: Any, tangent: Any, node: Any, arg: Any, dirty: bool) -> Any:
     """What `jvp` gets as the tangent of an argument, which `forward` wrote to if it is `dirty`."""
     if not isinstance(primal, TensorBase) or not is_differentiable(primal.payload.dtype):
         return None
     if tangent is None:
         return zeros_like(primal).detach() if node._materialize else None
     # it may be written to, and others may have the same
-    return T.clone(tangent) if dirty else tangent
-
-
-def _check_view(
-    out: Any,
-    slope: Any,
-    primals: list[Any],
-    tangents: list[Any],
-    versions: list[Any],
-    args: tuple[Any, ...],
-) -> None:
-    """Refuse a tangent that does not lie in memory as its value does."""
-    for primal, tangent, version in zip(primals, tangents, versions, strict=True):
-        if out is primal and (slope is not tangent or version_of(slope) == version):
-            raise RuntimeError(
-                "An inplace custom Function is not modifying the forward mode gradients inplace. "
-                "If the forward is modifying an input inplace, then the jvp function must modify "
-                "the corresponding gradient inplace."
-            )
-    base = None if out.ext is None else out.ext.base
-    for primal, tangent, arg in zip(primals, tangents, args, strict=True):
-        if base is None or tangent is None or base not in _roots(primal):
-            continue
-        lies = None if slope.ext is None else slope.ext.base
-        if lies is None:
-            raise RuntimeError(
-                "A custom Function's forward is returning a view (or an input as-is) but the jvp "
-                "is not returning a view."
-            )
-        if lies not in _roots(tangent):
-            which = "given" if arg.ext is None or arg.ext.base is None else "same base as the given"
-            raise RuntimeError(
-                "A custom Function is returning a view but the jvp is not returning a view of the "
-                f"{which} grad input."
-            )
-
-
-def _roots(tensor: Any) -> _Same:
-    """The tensor itself and its base."""
-    return _Same((tensor, None if tensor.ext is None else tensor.ext.base))
-
-
-class _Same(tuple[Any, ...]):
-    """Objects, of which some may be the very one."""
-
-    __slots__ = ()
-
-    def __contains__(self, value: object) -> bool:
-        return any(value is one for one in self)
+    return T.clone(tangent) if dirty and not shows(arg, tangent) else tangent
 
 
 class _Known:
@@ -351,11 +333,8 @@ class _Context:
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What was saved for `jvp`, or else for `backward`."""
-        node = self._node
-        saved = node._saved_for_forward
-        if not saved:
-            saved = node.saved_tensors if node._recorded else node._to_save
+        """What was saved for `jvp`, by `save_for_forward`."""
+        saved = self._node._saved_for_forward
         return tuple(None if tensor is None else self._known.of(tensor) for tensor in saved)
 
     def __getattr__(self, name: str) -> Any:
@@ -370,21 +349,27 @@ class _Context:
 
 def _transposed(
     level: Level, function: Any, primals: list[Any], tangents: list[Any], applied: Any
-) -> tuple[Any, Any]:
+) -> tuple[Any, Any, list[tuple[int, int]], Any]:
     """The outputs, and their tangents by the transpose of `backward`, transposed."""
     mode = current_mode()
     with enable_grad():
-        inside = [
-            new_tensor(p.payload, LEAF, p.share_version())
-            if t is not None and p.edge is None
-            else T.alias(p)
-            if t is not None and applied is None
-            else p
-            for p, t in zip(primals, tangents, strict=True)
-        ]
+        if applied is None:
+            own, inside = map(list, zip(*map(_inside, primals, tangents), strict=True))
+        else:
+            own = inside = primals
+        # by what they are before forward, which may write to them
+        before = [edge_of(a) if isinstance(a, TensorBase) else None for a in inside]
+        if applied is not None:
+            edges = iter(applied[1].edges)
+            before = [next(edges) if isinstance(a, TensorBase) else None for a in inside]
         output = _applied(function, tuple(inside))
+        made = None if applied is None else applied[0]
         if output is NotImplemented:
             output, _ = applied or function._applied(tuple(inside))
+            made = output
+        elif made is None:
+            made = function._applied(tuple(inside))[0] if function._carries_closures else output
+        dirty = written(inside, output)
         ends = output if isinstance(output, tuple) else (output,)
         smooth = [i for i, end in enumerate(ends) if getattr(end, "edge", None) is not None]
         # with all levels of the call, since what is recorded must not mix elements of a batch
@@ -403,10 +388,9 @@ def _transposed(
             recorded, output = output, ends if isinstance(output, tuple) else ends[0]
             ends = recorded if isinstance(recorded, tuple) else (recorded,)
         if not smooth or not wanted:
-            return output, slopes
-        grads = run_grad(
-            [ends[i] for i in smooth], [inside[i] for i in wanted], unknown, True, True
-        )
+            return output, slopes, dirty, made
+        targets = [_at(before[i], inside[i]) for i in wanted]
+        grads = run_grad([ends[i] for i in smooth], targets, unknown, True, True)
         pairs = [
             (grad, tangents[i])
             for i, grad in zip(wanted, grads, strict=True)
@@ -416,14 +400,32 @@ def _transposed(
             outer = mode is None or mode.records
             sources, seeds = zip(*pairs, strict=True)
             found = run_grad(sources, unknown, seeds, True, outer)
-            own = [*unknown, *(inside[i] for i in wanted)]
-            if outer and not leads_outside(found, own):
+            leaves = [*unknown, *(own[i] for i in wanted)]
+            if outer and not leads_outside(found, leaves):
                 found = [f if f is None else new_tensor(f.payload) for f in found]
             for i, slope in zip(smooth, found, strict=True):
                 slopes[i] = slope
-    return output, slopes
+    return output, slopes, dirty, made
 
 
+def _inside(primal: Any, tangent: Any) -> tuple[Any, Any]:
+    """What the derivative is taken by for an argument, and what `forward` gets: it may write."""
+    if tangent is None:
+        return primal, primal
+    if primal.edge is not None:
+        alias = T.alias(primal)
+        return alias, alias
+    leaf = new_tensor(primal.payload, LEAF, primal.share_version())
+    alias = T.alias(leaf)
+    return leaf, new_tensor(alias.payload, alias.edge, alias.vc)
+
+
+def _at(edge: Any, tensor: Any) -> Any:
+    """A tensor with the history that `edge` stands for."""
+    return edge if isinstance(edge, TensorBase) else new_tensor(tensor.payload, edge)
+
+
+@provides("lowered")
 def lowered(grads: Any, cotangents: list[Any], levels: Iterable[Level]) -> tuple[Any, ...]:
     """What a `backward` returned, without levels that neither cotangents nor inputs belong to.
 
@@ -455,7 +457,8 @@ def _mapped(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
     below = tuple(one for one in before.levels if one is not level) if before else ()
     MODE.set(changed(before, levels=below))
     try:
-        made = function.vmap(VmapInfo(level.size, level.randomness), tuple(dims), *whole)
+        randomness = "error" if level.randomness == "never" else level.randomness
+        made = function.vmap(VmapInfo(level.size, randomness), tuple(dims), *whole)
     finally:
         MODE.set(before)
     if not (isinstance(made, tuple) and len(made) == 2):
@@ -474,11 +477,27 @@ def _mapped(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
     )
 
 
+@provides("applied")
 def _applied(function: Any, args: tuple[Any, ...]) -> Any:
     """The result of a Function, NotImplemented where its operations do by themselves."""
     level = level_of(function, args)
     return NotImplemented if level is None else applied_at(level, function, args)
 
 
-Transforms.applied = staticmethod(_applied)
-Transforms.lowered = staticmethod(lowered)
+@provides("shed")
+def shed(output: Any, args: tuple[Any, ...], known: dict[int, Level]) -> Any:
+    """What `forward` gave, without tangents at other levels than those of what it was given."""
+
+    def alone(out: Any) -> Any:
+        extra = levels_of(out.payload) if isinstance(out, TensorBase) else {}
+        for number in sorted(extra.keys() - known.keys(), reverse=True):
+            if extra[number].size is None:
+                if any(out is arg for arg in args):
+                    raise NotImplementedError(
+                        "the forward of a custom Function wrote a value with a tangent, which it "
+                        "was not given, to one of its arguments: pass that value as an argument"
+                    )
+                out = move("primal_of", out, extra[number], True)
+        return out
+
+    return tuple(map(alone, output)) if isinstance(output, tuple | list) else alone(output)

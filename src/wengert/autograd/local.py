@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wengert.autograd.batches import gradients_of_batch
+from wengert.base.sections import fill_sections
 from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor
 from wengert.tape.node import Node, Unrecorded, edge_of, next_sequence
@@ -100,8 +101,7 @@ def rows(outputs: Sequence[Any], inputs: Sequence[Any], vectors: Sequence[Any]) 
 
     Parameters
     ----------
-    vectors
-        For each output an array of cotangents with such a dimension.
+    vectors: For each output an array of cotangents with such a dimension.
     """
     count = len(vectors[0])
     if count >= _MANY:
@@ -150,3 +150,6 @@ def closed_over(outputs: Iterable[Any], own: Iterable[Any]) -> list[Any]:
         else:
             stack += edge.edges
     return found
+
+
+fill_sections(globals())

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.autograd.memory_text import ArrayRow, GraphRow, OperationRow, RoleRow, text_of
+from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.tape.base import LEAF, OutputEdge, TensorBase
 from wengert.tape.node import Node, edge_of
@@ -36,24 +37,17 @@ class MemoryReport:
 
     Attributes
     ----------
-    nodes, tensors
-        How many nodes and tensors there are.
-    total
-        Bytes of all arrays. Arrays that share memory count once, with all the memory that they
+    nodes, tensors: How many nodes and tensors there are.
+    total: Bytes of all arrays. Arrays that share memory count once, with all the memory that they
         keep, however little of it a view shows.
-    node_bytes
-        Bytes of the nodes themselves, beside the arrays that they saved.
-    roles
-        A row for each reason why an array is held: ``"parameters"`` (leaves that require a
+    node_bytes: Bytes of the nodes themselves, beside the arrays that they saved.
+    roles: A row for each reason why an array is held: ``"parameters"`` (leaves that require a
         gradient), ``"gradients"`` (what is some tensor's ``.grad``), ``"saved"`` (for a backward
         pass) and ``"tensors"`` (all others). An array with several reasons counts for the first.
-    operations
-        A row for each kind of node: how many there are, and what only they hold. An array that
-        several nodes saved counts for the oldest.
-    arrays
-        A row for each shape and dtype.
-    graphs
-        A row for each output, or for each node that no other leads to: how many nodes it keeps,
+    operations: A row for each kind of node: how many there are, and what only they hold. An array
+        that several nodes saved counts for the oldest.
+    arrays: A row for each shape and dtype.
+    graphs: A row for each output, or for each node that no other leads to: how many nodes it keeps,
         and the saved bytes; what several keep counts for the first.
 
     See Also
@@ -96,7 +90,6 @@ class MemoryReport:
 
         Examples
         --------
-        >>> import wengert as wg
         >>> x = wg.ones(4, requires_grad=True)
         >>> wg.memory_report(x * 2).as_dict()["graphs"]
         [{'output': 'MulBackward0', 'nodes': 1, 'bytes': 0, 'recorded_at': ''}]
@@ -122,19 +115,16 @@ def memory_report(*tensors: TensorBase) -> MemoryReport:
 
     Parameters
     ----------
-    *tensors : Tensor
-        What to look at: these, what their graphs saved, the leaves there and the gradients of all.
-        Without any, everything that is alive in this process.
+    *tensors : Tensor. What to look at: these, what their graphs saved, the leaves there and the
+        gradients of all. Without any, everything that is alive in this process.
 
     Returns
     -------
-    MemoryReport
-        Which prints as a table; see there for the data.
+    MemoryReport: Which prints as a table; see there for the data.
 
     Raises
     ------
-    TypeError
-        If an argument is no tensor.
+    TypeError: If an argument is no tensor.
 
     Notes
     -----
@@ -144,7 +134,6 @@ def memory_report(*tensors: TensorBase) -> MemoryReport:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.ones(1000, dtype=wg.float64, requires_grad=True)
     >>> y = (x * x).exp().sum()
     >>> print(wg.memory_report(y))
@@ -324,3 +313,6 @@ def _by_shape(memories: list[_Memory]) -> tuple[ArrayRow, ...]:
         row[1] += memory.array.nbytes
     made = [ArrayRow(*key, *row) for key, row in rows.items()]
     return tuple(sorted(made, key=lambda row: -row.bytes))
+
+
+fill_sections(globals())

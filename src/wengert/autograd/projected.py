@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
+
 __all__ = ["bisect", "differs", "signs", "times"]
 
 times = 4
@@ -41,10 +43,8 @@ def differs(found: Any, expected: Any, terms: Any, atol: float) -> bool:
 
     Parameters
     ----------
-    found, expected
-        Numbers or arrays.
-    terms
-        What was added up to `expected`, without signs.
+    found, expected: Numbers or arrays.
+    terms: What was added up to `expected`, without signs.
     """
     with np.errstate(invalid="ignore"):
         return not np.all(np.abs(found - expected) <= _SHARE * atol + _ROUNDING * terms)
@@ -63,3 +63,6 @@ def bisect(difference: Callable[[Any], float], size: int) -> int:
         else:
             low = middle
     return low
+
+
+fill_sections(globals())

@@ -21,9 +21,20 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import is_differentiable
+from wengert.interp.levels import Lifted
 from wengert.tape.base import LEAF, NodeBase, TensorBase, version_of
 
-__all__ = ["State", "held_outside", "is_leaf", "may_hold", "outside", "walk"]
+__all__ = [
+    "State",
+    "arrays_of",
+    "held_outside",
+    "is_leaf",
+    "is_open",
+    "may_hold",
+    "outside",
+    "parts",
+    "walk",
+]
 
 _NUMBERS = (float, complex, Fraction, Decimal)
 _OPAQUE = (int, str, bytes, type, types.ModuleType, np.dtype, NodeBase)
@@ -74,10 +85,11 @@ def walk(
         elif id(value) not in met:
             met.add(id(value))
             yield root, path, value
-            waiting.extend((root, path + step, part) for step, part in _parts(value))
+            waiting.extend((root, path + step, part) for step, part in parts(value))
 
 
-def _parts(value: Any) -> Iterator[tuple[str, Any]]:
+def parts(value: Any) -> Iterator[tuple[str, Any]]:
+    """What `value` holds, each with the step that leads to it."""
     if isinstance(value, dict):
         yield from ((f"[{key!r}]", part) for key, part in list(value.items()))
     elif isinstance(value, _LISTS):
@@ -191,12 +203,20 @@ def _held(cell: Any) -> tuple[str, Any]:
     return "cell_contents", cell.cell_contents
 
 
+def arrays_of(value: Any) -> list[Any]:
+    """The arrays that a tensor, an array or a number consists of."""
+    value = getattr(value, "payload", value)
+    if isinstance(value, Lifted):
+        return [array for part in value.contents() for array in arrays_of(part)]
+    return [np.asarray(value)]
+
+
 def _copied(value: Any) -> list[Any]:
     """The values of a leaf now; of a large one only what tells whether it was written to."""
-    array = getattr(value, "payload", value)
-    if isinstance(array, np.ndarray) and array.nbytes > _SMALL:
+    arrays = arrays_of(value)
+    if any(array.nbytes > _SMALL for array in arrays):
         return [np.array([id(value), version_of(value) if isinstance(value, TensorBase) else 0])]
-    return [np.array(array)]
+    return [array.copy() for array in arrays]
 
 
 def _undoing(value: Any) -> list[Callable[[], Any]]:

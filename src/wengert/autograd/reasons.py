@@ -5,16 +5,18 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
+import numpy as np
+
 from wengert.base.errors import CUTS_BEFORE, HIDES, describe
-from wengert.tape.base import LEAF
-from wengert.tape.cuts import DETACHING, SCALARS, Cut, recent, told
+from wengert.base.sections import fill_sections
+from wengert.tape.base import LEAF, TensorBase, node_of
+from wengert.tape.detachments import DETACHING, SCALARS, Detachment, recent, told
+from wengert.tape.invalidated import Invalidated
 from wengert.tape.modes import is_recording
 from wengert.tape.node import Unrecorded, edge_of
-from wengert.tape.paths import Reach, leads_to, node_of
-from wengert.tape.sites import shown
-from wengert.tape.spoiled import Spoiled
+from wengert.tape.paths import Reach, leads_to
+from wengert.tape.sites import line_of, shown
 from wengert.tape.versions import is_inference
-from wengert.tape.views import MADE_UNRECORDED
 
 __all__ = ["CURES", "Explanation", "listed", "without_graph", "without_path"]
 
@@ -24,34 +26,42 @@ class Explanation:
 
     Attributes
     ----------
-    cause : str
-        ``"connected"``, if there is a gradient and nothing to explain; else one of
+    cause : str. ``"connected"``, if there is a gradient and nothing to explain; else one of
 
         * ``"not_watched"``: the input does not require a gradient;
         * ``"not_a_leaf"``: there is a gradient, but the input's ``.grad`` is not kept;
         * ``"detached"``: the path was cut by ``detach()``, ``.data``, ``numpy()``, ``item()``, ...;
         * ``"cast"``: it was cut by a conversion to integers or booleans;
-        * ``"no_grad"``: the output, or a value before it, was computed without recording;
+        * ``"no_grad"``: the output, or a value before it, is a view that was made without
+          recording, or was made in inference mode; of other results made under ``no_grad`` this
+          cannot be known;
         * ``"create_graph"``: the output is a gradient that was computed without ``create_graph``;
         * ``"overwritten"``: the output was computed from another tensor, from which the input has
           been made since;
-        * ``"no_path"``: the output has a graph, in which the input does not occur;
-        * ``"no_graph"``: the output has no graph, for none of the reasons above;
+        * ``"no_path"``: the output has a graph, in which the input does not occur; more is not
+          known;
+        * ``"no_graph"``: the output has no graph; more is not known;
         * ``"freed"``: there is a path, but a backward pass has freed the graph;
         * ``"modified_in_place"``: there is one, but a value was changed that it needs;
         * ``"once_differentiable"``: there is one through a derivative that has none itself;
         * ``"zero"``: the gradient is zero everywhere, as that of rounding is.
     certain : bool
-        Whether the cause is known; otherwise it is the likeliest.
+        Whether the cause is known; otherwise it is the likeliest, and the text says so.
     connected : bool
         Whether there is a path from the output to the input.
     path : tuple of str
         The names of the nodes on the shortest path; empty without one.
     sites : tuple of str
         The lines of the program that are to blame, such as ``"fit.py:12  y = x.detach()"``, the
-        likeliest first.
+        last first; empty where none is known. Others that may be are in the text only.
     text : str
         The explanation.
+
+    Examples
+    --------
+    >>> x = wg.ones(2, requires_grad=True)
+    >>> wg.autograd.explain(x.detach().sum(), x).cause
+    'detached'
     """
 
     __slots__ = ("cause", "certain", "connected", "path", "sites", "text")
@@ -93,74 +103,117 @@ def listed(leaves: list[Any]) -> str:
 
 
 class _Evidence:
-    """The cuts that may lie between `output` and `input`.
+    """The cuts that may lie between `output` and `input`, each sort the last first.
+
+    What is computed without recording keeps nothing of its arguments, so the cause is known only
+    where the memory of what was cut is still there. Nothing tells what was computed while recording
+    was off: such a place is never blamed.
 
     Attributes
     ----------
-    known
-        Those of tensors that still exist and that depend on `input`, the last first.
-    possible
-        These, those of tensors that are gone, and the places where recording was switched off.
+    proven: The cuts of values that depend on `input` and that are those of `output`, or of
+        something that its graph holds.
+    dependent: The other cuts of tensors that depend on `input`: `output` may have been computed
+        from what they gave, or not.
+    unknown: The cuts of tensors that are gone, and the places where recording was switched off.
     """
 
-    def __init__(self, output: Any, input: Any) -> None:
-        self.known: list[Cut] = []
-        self.possible: list[Cut] = []
+    def __init__(self, output: Any, input: Any, reach: Reach | None) -> None:
+        self.proven: list[Detachment] = []
+        self.dependent: list[Detachment] = []
+        self.unknown: list[Detachment] = []
         target = edge_of(input)
-        lost = output.edge is None or output.edge.__class__ is Unrecorded
-        root = None if lost else edge_of(output)
+        root = None if reach is None else edge_of(output)
+        held = [output.payload] if reach is None else _held(reach)
         later: set[Any] = set()
         unrelated: set[Any] = set()
         for cut in recent():
             edge = cut.edge
-            if edge is not None:
-                # output itself, or what was computed from it, was cut after output was made
-                if root is not None and leads_to(edge, root, later):
-                    continue
-                if not leads_to(edge, target, unrelated):
-                    continue
-                self.known.append(cut)
-            self.possible.append(cut)
+            if edge is None:
+                self.unknown.append(cut)
+                continue
+            # output itself, or what was computed from it, was cut after output was made
+            if root is not None and leads_to(edge, root, later):
+                continue
+            if leads_to(edge, target, unrelated):
+                memory = cut.memory
+                found = memory is not None and any(_overlap(memory, one) for one in held)
+                (self.proven if found else self.dependent).append(cut)
 
-    def blamed(self, switches: bool) -> Cut | None:
-        """The likeliest of them, the last one as a rule.
+    def switches(self) -> list[Detachment]:
+        """The places where recording was switched off."""
+        return [cut for cut in self.unknown if cut.switch]
 
-        Parameters
-        ----------
-        switches
-            Whether it may be that recording was switched off.
-        """
+    def blamed(self) -> list[Detachment]:
+        """The cuts that are to blame for certain, or as a guess; of one cause all of them."""
         # numbers are made to be printed, as a rule
-        likely = [
-            cut for cut in self.possible if cut.kind not in SCALARS and (switches or not cut.switch)
-        ]
-        likely += self.known
-        if switches:
-            likely += self.possible
-        return likely[0] if likely else None
+        likely = [cut for cut in self.dependent if cut.kind not in SCALARS]
+        found = self.proven or likely or self.dependent
+        return found if len({_cause(cut) for cut in found}) == 1 else []
 
-    def explanation(self, lines: list[str], cut: Cut, after: str) -> Explanation:
-        """That `cut` is to blame, after `lines`; `after` stands before a mere guess."""
-        cause = "no_grad" if cut.switch else "detached" if cut.kind in DETACHING else "cast"
-        if cut in self.known:
-            lines.append("A value that depends on input left the graph here:")
-        elif cut.switch:
-            lines.append(f"{after}recording was switched off here:")
+    def explanation(self, lines: list[str], otherwise: str) -> Explanation:
+        """What is to blame, after `lines`; `otherwise` is the cause where that is not known."""
+        blamed = self.blamed()
+        if not blamed:
+            lines += self.candidates()
+            return Explanation(otherwise, lines, certain=not (self.dependent or self.unknown))
+        cause = _cause(blamed[0])
+        if self.proven:
+            lines.append("A value that depends on input left the graph here, and is held still:")
         else:
             lines.append(
-                f"{after}a value left the graph here (it no longer exists, so that it cannot be "
-                "told whether it depended on input):"
+                "Most likely, if output was computed from input at all: a value that depends on "
+                "input left the graph here:"
             )
-        place = told([cut])[0]
-        lines += [f"  {place}", CURES[cause]]
-        others = [other for other in self.possible if told([other])[0] != place]
-        if others:
-            lines += ["Other places, the last first:", *[f"  {line}" for line in told(others)]]
-        certain = cut in self.known and cut.kind not in SCALARS
-        return Explanation(cause, lines, certain=certain, sites=_sites([cut, *others]))
+        lines += [*[f"  {line}" for line in told(blamed)], CURES[cause]]
+        if not self.proven:
+            lines += self.candidates(blamed)
+        return Explanation(cause, lines, certain=bool(self.proven), sites=_sites(blamed))
+
+    def candidates(self, named: list[Detachment] | None = None) -> list[str]:
+        """Lines that list the other places that may be on the path, or not."""
+        places = told(named or [])
+        found = [line for line in told(self.dependent + self.unknown) if line not in places]
+        if not found:
+            return []
+        # what was computed without a graph keeps nothing of what it was computed from
+        return [f"{UNKNOWN} {CUTS_BEFORE.strip()}", *[f"  {line}" for line in found]]
 
 
-def _sites(cuts: list[Cut]) -> tuple[str, ...]:
+UNKNOWN = "Whether any of these is on the way from input to output is not known."
+
+
+def _cause(cut: Detachment) -> str:
+    return "detached" if cut.kind in DETACHING else "cast"
+
+
+def _held(reach: Reach) -> list[Any]:
+    """The arrays outside of any graph, or at its ends, that a graph holds."""
+    held = [leaf.payload for leaf in reach.leaves]
+    for node in reach.nodes:
+        prim = getattr(type(node), "prim", None)
+        if prim is None:
+            continue
+        for name in prim.saved_args:
+            saved = getattr(node, f"s_{name}", None)
+            for one in saved if prim.variadic and isinstance(saved, tuple) else (saved,):
+                if isinstance(one, TensorBase) and one.edge is None:
+                    held.append(one.payload)
+    return held
+
+
+def _overlap(one: Any, other: Any) -> bool:
+    """Whether it is certain that two arrays share memory."""
+    if not isinstance(one, np.ndarray) or not isinstance(other, np.ndarray):
+        return False
+    work: Any = 1000
+    try:
+        return bool(np.shares_memory(one, other, max_work=work))
+    except np.exceptions.TooHardError:
+        return False
+
+
+def _sites(cuts: list[Detachment]) -> tuple[str, ...]:
     """The lines of cuts, each once."""
     return tuple(dict.fromkeys(shown(cut.site) for cut in cuts))
 
@@ -183,13 +236,18 @@ CURES = {
 def without_graph(output: Any, input: Any) -> Explanation:
     """Why `output` has no history at all."""
     what = f"No gradient: output ({describe(output.payload)})"
-    evidence = _Evidence(output, input)
+    evidence = _Evidence(output, input, None)
     if output.payload.dtype.kind in "iub":
         kind = "boolean" if output.payload.dtype.kind == "b" else "integer"
-        casts = [c for c in evidence.possible if not c.switch and c.kind not in DETACHING]
         lines = [f"{what} is {kind}: no operation that gives such values is differentiable."]
-        lines += [f"  {line}" for line in told(casts)]
-        return Explanation("cast", [*lines, CURES["cast"]], sites=_sites(casts))
+        casts = [cut for cut in evidence.dependent if _cause(cut) == "cast"]
+        if casts:
+            lines += [
+                "Values that depend on input were converted here:",
+                *[f"  {line}" for line in told(casts)],
+            ]
+        sites = _sites(casts)
+        return Explanation("cast", [*lines, CURES["cast"]], sites=sites if len(sites) == 1 else ())
     if input.ext is not None and input.ext.grad is output:
         return Explanation(
             "create_graph",
@@ -199,59 +257,50 @@ def without_graph(output: Any, input: Any) -> Explanation:
             ],
         )
     lines = [f"{what} has no graph: nothing was recorded for it."]
-    unrecorded = _unrecorded(output, input)
-    blamed = evidence.blamed(switches=True)
-    if unrecorded:
-        inference = is_inference(output)
-        switches = [
-            cut
-            for cut in evidence.possible
-            if cut.switch and (cut.kind == "inference_mode()" or not inference)
+    if is_inference(output):
+        switches = [cut for cut in evidence.switches() if cut.kind == "inference_mode()"]
+        lines += [
+            "It was made in inference mode, which records nothing:",
+            *[f"  {line}" for line in told(switches)],
+            CURES["no_grad"],
         ]
-        lines += [unrecorded, *[f"  {line}" for line in told(switches)], CURES["no_grad"]]
-        return Explanation("no_grad", lines, sites=_sites(switches))
-    if blamed is None and _shares_memory(output, input):
+        sites = _sites(switches)
+        return Explanation("no_grad", lines, sites=sites if len(sites) == 1 else ())
+    if output.edge is not None and _is_of(output.edge, input):
+        # its requires_grad is True all the same, as in PyTorch
+        lines.append("It is a view that was made while nothing was recorded:")
+        return _unrecorded([output.edge], lines)
+    if not evidence.proven and _shares_memory(output, input):
         lines += [
             "It shares the memory of input, but was taken out of its graph (detach() or .data).",
             CURES["detached"],
         ]
         return Explanation("detached", lines)
-    if blamed is not None:
-        found = evidence.explanation(lines, blamed, "Most likely, ")
-        found.text += f"\n  {HIDES}"
-        return found
-    if not is_recording():
-        lines += ["Recording is switched off here, the likeliest reason.", CURES["no_grad"]]
-        return Explanation("no_grad", lines, certain=False)
-    lines += [
-        "No place is known where a graph was cut. Was output computed from input at all, and after "
-        "input required a gradient? Comparisons, and gradients computed without create_graph=True, "
-        "have no graph either.",
-        HIDES,
-    ]
-    return Explanation("no_graph", lines)
+    if not evidence.blamed():
+        lines.append(
+            "Why is not known: what is computed without recording (no_grad, integers, values that "
+            "were detached) keeps nothing of what it was computed from. Was output computed from "
+            "input at all, and after input required a gradient? Comparisons, and gradients "
+            "computed without create_graph=True, have no graph either."
+        )
+        if not is_recording():
+            lines.append("Recording is switched off here, now.")
+    found = evidence.explanation(lines, "no_graph")
+    found.text += f"\n  {HIDES}"
+    return found
 
 
-def _unrecorded(output: Any, input: Any) -> str:
-    """Whether it is certain that `output` was made without recording: a sentence, or nothing."""
-    if is_inference(output):
-        return "It was made in inference mode, which records nothing:"
-    ext = output.ext
-    if ext is None or ext.base is None or ext.no_write != MADE_UNRECORDED:
-        return ""
-    base = ext.base
-    if base.edge is None or not leads_to(edge_of(base), edge_of(input), set()):
-        return ""
-    # its requires_grad is True all the same, as in PyTorch
-    return "It is a view that was made while nothing was recorded:"
+def _is_of(end: Unrecorded, input: Any) -> bool:
+    """Whether it is certain that an unrecorded view is of what depends on `input`."""
+    base = None if end.base is None else end.base()
+    return base is not None and leads_to(base, edge_of(input), set())
 
 
-def _views(tensor: Any) -> list[Any]:
-    """The views over the memory of `tensor` that are known and still there."""
-    ext = tensor.ext
-    base = tensor if ext is None or ext.base is None else ext.base
-    known = [] if base.ext is None else [view() for view in base.ext.views or ()]
-    return [view for view in known if view is not None]
+def _unrecorded(ends: list[Any], lines: list[str], certain: bool = True) -> Explanation:
+    """That views were made without recording, after `lines`."""
+    sites = tuple(dict.fromkeys(line for line in map(line_of, ends) if line))
+    lines += [*[f"  {site}" for site in sites], CURES["no_grad"]]
+    return Explanation("no_grad", lines, certain=certain, sites=sites)
 
 
 def _shares_memory(one: Any, other: Any) -> bool:
@@ -272,63 +321,49 @@ def without_path(output: Any, input: Any, reach: Reach) -> Explanation:
             "output is a leaf: a graph starts with it. If it was computed, requires_grad=True was "
             "set on a tensor whose graph had been cut, which trains nothing."
         )
-    spoiled = next((n.message for n in reach.nodes if isinstance(n, Spoiled)), None)
-    if spoiled is not None:
-        return Explanation("modified_in_place", [*lines, *spoiled.split("\n")])
-    evidence = _Evidence(output, input)
-    ends = [node for node in reach.nodes if node.__class__ is Unrecorded]
+    invalid = next((n.message for n in reach.nodes if isinstance(n, Invalidated)), None)
+    if invalid is not None:
+        return Explanation("modified_in_place", [*lines, *invalid.split("\n")])
+    unrecorded = [node for node in reach.nodes if node.__class__ is Unrecorded]
+    ends = [end for end in unrecorded if _is_of(end, input)]
     if ends:
-        switches = [cut for cut in evidence.possible if cut.switch]
-        lines.append("It ends also at a view that was made while nothing was recorded:")
-        lines += [*[f"  {line}" for line in told(switches)], CURES["no_grad"]]
-        own = any(view.edge is end for view in _views(input) for end in ends)
-        return Explanation("no_grad", lines, certain=own, sites=_sites(switches))
-    blamed = evidence.blamed(switches=False)
-    found = None
-    if blamed is None or blamed not in evidence.known:
-        found = _earlier(output, input, reach)
-    if found is not None:
-        earlier, certain = found
-        made = "was made" if certain else "was probably made"
+        lines.append("It ends also at a view of input that was made while nothing was recorded:")
+        return _unrecorded(ends, lines)
+    evidence = _Evidence(output, input, reach)
+    earlier = None if evidence.blamed() else _earlier(output, input, reach)
+    if earlier is not None:
         lines += [
-            f"But there is a path to {describe(earlier.payload)}, from which input {made}: if a "
+            f"But there is a path to {describe(earlier.payload)}, from which input was made: if a "
             "line such as x = x * 0.1, or a step of an optimizer, gave its name to another tensor, "
             "output was computed from the one that had it before.",
             "Compute output again from input; or keep the earlier tensor and ask for its gradient. "
             "Update parameters in place, under no_grad().",
         ]
-        return Explanation("overwritten", lines, certain=certain)
-    if blamed is not None:
-        guess = "If output was computed from input at all, then most likely "
-        return evidence.explanation(lines, blamed, guess)
-    lines.append(
-        "Use input in what output is computed from. If that was done, input was made, or began to "
-        "require a gradient, only afterwards, or the path was cut. (With allow_unused=True, "
-        "autograd.grad gives None; with materialize_grads=True, zeros.)"
-    )
-    if any(leaf.payload.shape == input.payload.shape for leaf in reach.leaves):
+        return Explanation("overwritten", lines)
+    if not evidence.blamed():
         lines.append(
-            "A leaf of the shape of input is among them: is it an earlier one of its name?"
+            "Use input in what output is computed from. If that was done, input was made, or began "
+            "to require a gradient, only afterwards, or the path was cut. (With allow_unused=True, "
+            "autograd.grad gives None; with materialize_grads=True, zeros.)"
         )
-    if evidence.possible:
-        lines += [CUTS_BEFORE.strip(), *[f"  {line}" for line in told(evidence.possible)]]
-    return Explanation("no_path", lines, sites=_sites(evidence.possible))
+        if any(leaf.payload.shape == input.payload.shape for leaf in reach.leaves):
+            lines.append(
+                "A leaf of the shape of input is among them: is it an earlier one of its name?"
+            )
+    return evidence.explanation(lines, "no_path")
 
 
-def _earlier(output: Any, input: Any, reach: Reach) -> tuple[Any, bool] | None:
-    """A tensor that `output` was computed from, and `input` later; and whether that is certain."""
+def _earlier(output: Any, input: Any, reach: Reach) -> Any:
+    """A tensor that `output` was computed from, and `input` later, if that is certain."""
     alike = [leaf for leaf in reach.leaves if leaf.payload.shape == input.payload.shape]
-    if input.edge is not LEAF:
-        if node_of(edge_of(input)).seq > node_of(edge_of(output)).seq:
-            return None
+    if input.edge is LEAF:
+        made = [leaf for leaf in alike if leaf is not output and _shares_memory(leaf, input)]
+    elif node_of(edge_of(input)).seq > node_of(edge_of(output)).seq:
+        return None
+    else:
         below = set(Reach(edge_of(input)).leaves)
-        return next(((leaf, True) for leaf in alike if leaf in below), None)
-    cuts = [cut.edge for cut in recent()]
-    for leaf in alike:
-        if leaf is output:
-            continue
-        if _shares_memory(leaf, input):
-            return leaf, True
-        if any(edge is leaf for edge in cuts):
-            return leaf, False
-    return None
+        made = [leaf for leaf in alike if leaf in below]
+    return next(iter(made), None)
+
+
+fill_sections(globals())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.autograd.function import Function
+from wengert.base.sections import fill_sections
 from wengert.tape.backward import run_grad
 from wengert.tape.base import new_tensor
 
@@ -39,10 +40,8 @@ def undefined_gradients(
 
     Parameters
     ----------
-    outputs
-        Gives the outputs that require a gradient, computed anew.
-    inputs, name
-        The inputs, and what a message calls each.
+    outputs: Gives the outputs that require a gradient, computed anew.
+    inputs, name: The inputs, and what a message calls each.
     """
     count = len(outputs())
     cases = [range(count), *([i] for i in range(count) if count > 1)]
@@ -94,3 +93,6 @@ def _failing(which: str, error: Any) -> tuple[str, Exception]:
         f"none ({type(error).__name__}: {error}). Its gradients are None then: let backward return "
         "None for them, or leave ctx.set_materialize_grads as it is"
     ), error
+
+
+fill_sections(globals())

@@ -100,10 +100,10 @@ class Check:
     def run(self, fast: bool, undefined: bool) -> None:
         """Check everything, raising at the first thing that is wrong."""
         outputs = as_tuple(self.func(*self.inputs))
-        if not any(isinstance(out, TensorBase) for out in outputs):
+        if outputs and not any(isinstance(out, TensorBase) for out in outputs):
             raise TypeError(
                 "gradcheck expects `func` to return a tensor or a tuple of tensors, but it "
-                f"returned {type(outputs[0]).__name__ if outputs else 'nothing'}"
+                f"returned {type(outputs[0]).__name__}"
             )
         evaluate = self.evaluate
         parts = parts_of(outputs)
@@ -354,6 +354,12 @@ class Check:
 
         wrong = undefined_gradients(outputs, self.watched, self._argument, self.rtol, self.atol)
         if wrong is not None:
+            warn(
+                "Backwards compatibility: New undefined gradient support checking feature is "
+                "enabled by default, but it may break existing callers of this function. If this "
+                "is true for you, you can call this function with "
+                '"check_undefined_grad=False" to disable the feature'
+            )
             raise GradcheckError(wrong[0]) from wrong[1]
 
     # -- messages ---------------------------------------------------------------------------------

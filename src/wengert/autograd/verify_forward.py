@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from wengert.autograd.batches import gradients_of_batch, tangents_of_batch
+from wengert.autograd.batches import NEVER, gradients_of_batch
+from wengert.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from wengert.autograd.numeric import along, as_tuple, columns
 from wengert.autograd.projected import differs, signs, times
-from wengert.autograd.verify import Check, GradcheckError, one_number, parts_of
+from wengert.autograd.verify import Check, GradcheckError, one_number, parts_of, requires_grad
 from wengert.base.dtypes import is_differentiable
-from wengert.func.forward import joined
 from wengert.func.inputs import Entered
+from wengert.ops.like import zeros_like
 from wengert.tape.backward import run_grad
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.levels import move
@@ -41,27 +43,63 @@ class ForwardCheck(Check):
                     one_number(part.of(analytical[part.index]), tensor),
                     one_number(part.of(numerical[part.index]), tensor),
                 )
+        if undefined:
+            self._expect_undefined_is_zero()
 
     def _push(self, k: int) -> Callable[..., list[Any]]:
         """What gives the derivatives of all outputs along a direction, as `along` does."""
 
         def push(evaluate: Any, tensor: Any, direction: Any, eps: float) -> list[Any]:
             tangent = new_tensor(np.asarray(direction, tensor.payload.dtype))
-            with Entered() as level:
-                outputs = as_tuple(self.func(*self._with(k, joined(tensor, tangent, level))))
-                return [
-                    np.array(move("tangent_of", out, level).payload).reshape(-1)
-                    if isinstance(out, TensorBase) and is_differentiable(out.payload.dtype)
-                    else None
-                    for out in outputs
-                ]
+            return [
+                None if slope is None else np.array(slope.payload).reshape(-1)
+                for slope in self.tangents(k, tangent, True)
+            ]
 
         return push
 
-    def _with(self, k: int, value: Any) -> list[Any]:
-        arguments = list(self.inputs)
-        arguments[self.positions[k]] = value
-        return arguments
+    def tangents(self, k: int, tangent: Any, zeros: bool) -> list[Any]:
+        """The derivative of each output along `tangent` of input `k`, None for what has none.
+
+        The other inputs have tangents of zeros, or, without `zeros`, none.
+        """
+        with dual_level():
+            duals = self._detached()
+            for i, position in enumerate(self.positions):
+                if i == k or zeros:
+                    value = duals[position]
+                    duals[position] = make_dual(value, tangent if i == k else zeros_like(value))
+            return _tangents(self.func(*duals))
+
+    def _detached(self) -> list[Any]:
+        """The inputs as forward mode gets them: without a history."""
+        return [value.detach() if requires_grad(value) else value for value in self.inputs]
+
+    def _expect_undefined_is_zero(self) -> None:
+        """An input without a tangent must count as one whose tangent is zero."""
+        inputs = self._detached()
+        with dual_level():
+            duals = list(inputs)
+            for position in self.positions:
+                direction = signs(self.rng, inputs[position]).reshape(inputs[position].shape)
+                direction = direction.astype(inputs[position].payload.dtype)
+                duals[position] = make_dual(inputs[position], new_tensor(direction))
+            for k, position in enumerate(self.positions):
+                alone = inputs[position]
+                zero = make_dual(alone, zeros_like(alone))
+                defined, undefined = (
+                    _tangents(self.func(*duals[:position], value, *duals[position + 1 :]))
+                    for value in (zero, alone)
+                )
+                for i, (a, b) in enumerate(zip(defined, undefined, strict=True)):
+                    if a is not None and not self._close(a.payload, b.payload):
+                        raise GradcheckError(
+                            f"Mismatch in tangent values for output with index: {i}: it changes "
+                            f"when the tangent of {self._argument(k)} is undefined, not zeros"
+                        )
+
+    def _close(self, a: Any, b: Any) -> bool:
+        return np.allclose(a, b, self.rtol, self.atol, equal_nan=True)
 
     def _agrees(self, evaluate: Any, parts: Sequence[Any], k: int) -> bool:
         """Whether derivatives along random directions show no difference."""
@@ -85,13 +123,40 @@ class ForwardCheck(Check):
         )
 
 
+def _tangents(result: Any) -> list[Any]:
+    """The tangents of what a function returned, None for what can have none."""
+    found = []
+    for out in as_tuple(result):
+        slope = None
+        if isinstance(out, TensorBase) and is_differentiable(out.payload.dtype):
+            primal, slope = unpack_dual(out)
+            slope = zeros_like(primal) if slope is None else slope
+        found.append(slope)
+    return found
+
+
+@contextmanager
+def _computing_batches(option: str) -> Iterator[None]:
+    """Say of an error that it comes from a pass under `vmap`, which `option` asks for."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise GradcheckError(
+            f"While computing batched gradients, got: {error}\n  gradcheck or gradgradcheck failed "
+            f"while testing batched gradient computation, under vmap: {option}=False leaves it out"
+        ) from error
+
+
 def check_batched_backward(check: Check) -> None:
     """Compare backward passes with a batch of cotangents with one for each."""
     outputs = as_tuple(check.func(*check.inputs))
     for part in parts_of(outputs):
         shape, dtype = part.tensor.payload.shape, part.tensor.payload.dtype
         values = check.rng.standard_normal((2, *shape)).astype(dtype)
-        batch = gradients_of_batch([part.tensor], check.watched, [new_tensor(values)], True, False)
+        with _computing_batches("check_batched_grad"):
+            batch = gradients_of_batch(
+                [part.tensor], check.watched, [new_tensor(values)], True, False
+            )
         for row, value in enumerate(values):
             alone = run_grad(
                 [part.tensor], check.watched, [new_tensor(np.asarray(value))], True, False
@@ -105,16 +170,15 @@ def check_batched_forward(check: ForwardCheck) -> None:
     """Compare a forward pass with a batch of tangents with one for each."""
     for k, tensor in enumerate(check.watched):
         values = check.rng.standard_normal((2, *tensor.payload.shape)).astype(tensor.payload.dtype)
-
-        def call(dual: Any, k: int = k) -> tuple[None, tuple[Any, ...]]:
-            outputs = as_tuple(check.func(*check._with(k, dual)))
-            return None, tuple(out for out in outputs if isinstance(out, TensorBase))
-
-        _, slopes = tangents_of_batch(call, [tensor], [new_tensor(values)])
-        for row, value in enumerate(values):
-            _, alone = tangents_of_batch(call, [tensor], [new_tensor(value[None])])
-            for i, (many, one) in enumerate(zip(slopes, alone, strict=True)):
-                _expect_equal(check, many.payload[row], one[0], i, k, "forward derivatives")
+        alone = [check.tangents(k, new_tensor(np.asarray(value)), False) for value in values]
+        with _computing_batches("check_batched_forward_grad"), Entered(2, NEVER) as level:
+            tangent = move("wrap", new_tensor(values), level)
+            found = check.tangents(k, tangent, False)
+            many = [None if s is None else move("unwrap", s, level).payload for s in found]
+        for row, slopes in enumerate(alone):
+            for i, (batch, one) in enumerate(zip(many, slopes, strict=True)):
+                of_row = None if batch is None else batch[row]
+                _expect_equal(check, of_row, one, i, k, "forward derivatives")
 
 
 def _expect_equal(check: Check, many: Any, one: Any, i: int, k: int, what: str) -> None:

@@ -7,5 +7,7 @@ each time anyhow.
 from __future__ import annotations
 
 from wengert.backends import cuda, cudnn, mkl, mkldnn, mps, openmp
+from wengert.base.names import shows
 
 __all__ = ["cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp"]
+__dir__ = shows(__all__)

@@ -27,8 +27,7 @@ def plain_array(array: Any) -> Any:
 
     Raises
     ------
-    TypeError
-        If its class has operators or functions of its own.
+    TypeError: If its class has operators or functions of its own.
     """
     kind = array.__class__
     if kind is np.ndarray or isinstance(array, np.generic):
@@ -49,8 +48,7 @@ def unmasked(value: Any) -> Any:
 
     Raises
     ------
-    TypeError
-        If it is one: its mask would be lost.
+    TypeError: If it is one: its mask would be lost.
     """
     if value.__class__ is list or value.__class__ is tuple:
         for part in value:

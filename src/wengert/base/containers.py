@@ -13,15 +13,12 @@ def flatten(value: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
 
     Parameters
     ----------
-    value
-        Anything; what is no such container counts as a leaf. None counts as an empty container.
+    value: Anything; what is no such container counts as a leaf. None counts as an empty container.
 
     Returns
     -------
-    leaves : list
-        In the order in which they stand.
-    rebuild : callable
-        Takes as many leaves, and gives a container of the structure of `value`.
+    leaves : list. In the order in which they stand.
+    rebuild : callable. Takes as many leaves, and gives a container of the structure of `value`.
     """
     leaves: list[Any] = []
     make = _taken(value, leaves)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
+
 __all__ = [
     "CPU",
     "as_device",
@@ -24,26 +26,21 @@ class device:
 
     Parameters
     ----------
-    type
-        ``"cpu"``, or ``"cpu:0"`` with the index in the string; another `device` is copied.
-    index
-        The number of the device among those of its type; None is the current one.
+    type: ``"cpu"``, or ``"cpu:0"`` with the index in the string; another `device` is copied.
+    index: The number of the device among those of its type; None is the current one.
 
     Attributes
     ----------
-    type
-        The kind of device, ``"cpu"``.
-    index
-        Its number, or None.
+    type: The kind of device, ``"cpu"``.
+    index: Its number, or None.
 
     Raises
     ------
-    RuntimeError
-        If the string names no kind of device, or one that nothing installed can compute on.
+    RuntimeError: If the string names no kind of device, or one that nothing installed can compute
+        on.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.device("cpu")
     device(type='cpu')
     >>> str(wg.device("cpu:0")), wg.device("cpu") == wg.device("cpu")
@@ -62,7 +59,7 @@ class device:
     type: str
     index: int | None
 
-    def __init__(self, type: Any = "cpu", index: int | None = None) -> None:
+    def __init__(self, type: str | int | device = "cpu", index: int | None = None) -> None:
         if isinstance(type, device):
             self.type, self.index = type.type, type.index
             return
@@ -153,17 +150,15 @@ def check_device(value: Any) -> None:
         device(value)
 
 
-def set_default_device(device: Any, /) -> None:
+def set_default_device(device: device | str | int | None, /) -> None:
     """Say where new tensors are made, which is the CPU; None is the CPU, too.
 
     Raises
     ------
-    RuntimeError
-        If it is another device.
+    RuntimeError: If it is another device.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.set_default_device("cpu")
     """
     as_device(device)
@@ -174,8 +169,10 @@ def get_default_device() -> device:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.get_default_device()
     device(type='cpu')
     """
     return CPU
+
+
+fill_sections(globals())

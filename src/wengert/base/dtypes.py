@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
+
 __all__ = [
     "DTYPES",
     "as_dtype",
@@ -25,6 +27,7 @@ __all__ = [
     "iinfo",
     "is_differentiable",
     "is_half",
+    "joined",
     "promote",
     "set_default_dtype",
 ]
@@ -42,7 +45,6 @@ class dtype:
 
     Examples
     --------
-    >>> import wengert as wg, numpy as np
     >>> wg.float32
     torch.float32
     >>> wg.float32.is_floating_point, wg.float32.itemsize
@@ -182,7 +184,6 @@ def get_default_dtype() -> dtype:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.get_default_dtype()
     torch.float32
     """
@@ -194,12 +195,10 @@ def set_default_dtype(d: Any, /) -> None:
 
     Raises
     ------
-    TypeError
-        If `d` is not a real floating type.
+    TypeError: If `d` is not a real floating type.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.set_default_dtype(wg.float64)
     >>> wg.tensor(1.5).dtype
     torch.float64
@@ -254,21 +253,19 @@ def promote(arrays: list[Any], scalars: list[Any], floating: bool = False) -> np
 
     Parameters
     ----------
-    arrays
-        Tensors' payloads. Those with dimensions outrank those without, within a category.
-    scalars
-        Python numbers, weaker than any array.
-    floating
-        Whether the operation has floating results: bools and integers become the default float.
+    arrays: Tensors' payloads. Those with dimensions outrank those without, within a category.
+    scalars: Python numbers, weaker than any array.
+    floating: Whether the operation has floating results: bools and integers become the default
+        float.
     """
     dims: np.dtype[Any] | None = None
     zero: np.dtype[Any] | None = None
     for array in arrays:
         kind = array.dtype
         if array.ndim:
-            dims = kind if dims is None else _join(dims, kind)
+            dims = kind if dims is None else joined(dims, kind)
         else:
-            zero = kind if zero is None else _join(zero, kind)
+            zero = kind if zero is None else joined(zero, kind)
     result = _stronger(dims, zero)
     for value in scalars:
         result = _stronger(result, _of_scalar(value))
@@ -278,7 +275,7 @@ def promote(arrays: list[Any], scalars: list[Any], floating: bool = False) -> np
     return result
 
 
-def _join(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
+def joined(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     """The common type of two equals: the higher category's type, or NumPy's join within one."""
     if a == b:
         return a
@@ -320,7 +317,6 @@ class finfo:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.finfo(wg.float64).eps
     2.220446049250313e-16
     """
@@ -352,7 +348,6 @@ class iinfo:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.iinfo(wg.int8).max
     127
     """
@@ -370,3 +365,6 @@ class iinfo:
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+
+
+fill_sections(globals())

@@ -11,6 +11,7 @@ from typing import Any
 __all__ = [
     "CUTS_BEFORE",
     "HIDES",
+    "WRITTEN_ELSEWHERE",
     "backward_twice",
     "describe",
     "kind_of",
@@ -77,12 +78,9 @@ def no_gradient(index: int, array: Any, recording: bool, cuts: list[str]) -> Run
 
     Parameters
     ----------
-    index, array
-        Which of the tensors, and its payload.
-    recording
-        Whether operations are recorded where the error is raised.
-    cuts
-        Lines that show where graphs were cut of late.
+    index, array: Which of the tensors, and its payload.
+    recording: Whether operations are recorded where the error is raised.
+    cuts: Lines that show where graphs were cut of late.
     """
     first = f"element {index} of tensors does not require grad and does not have a grad_fn\n"
     if array.dtype.kind in "iub":
@@ -110,6 +108,11 @@ def no_gradient(index: int, array: Any, recording: bool, cuts: list[str]) -> Run
 CUTS_BEFORE = (
     "  Where values that need a gradient left the graph in this thread, or recording was switched "
     "off; the last first:"
+)
+WRITTEN_ELSEWHERE = (
+    "the memory of this tensor was modified by an inplace operation that was recorded on the other "
+    "side of a transform or of make_dual() or unpack_dual(), where this tensor has no part in the "
+    "history: use the tensor that was written to, or write to a clone() of it"
 )
 HIDES = "Setting requires_grad=True on it hides this error and trains nothing."
 
@@ -182,10 +185,8 @@ def view_refused(kind: str, label: str | None, index: int, changed: bool) -> Run
     kind
         Why it cannot: it is one of ``"several"`` outputs, or was made in a ``"function"``, in
         ``"no_grad"`` mode or in ``"inference"`` mode.
-    label, index
-        What recorded the view, and as which output; None if nothing did.
-    changed
-        Whether its memory has been written to, and not: is about to be.
+    label, index: What recorded the view, and as which output; None if nothing did.
+    changed: Whether its memory has been written to, and not: is about to be.
     """
     what = (
         "its base or another view of its base has been modified inplace"
@@ -210,6 +211,11 @@ def view_refused(kind: str, label: str | None, index: int, changed: bool) -> Run
             "override the custom backward associated with the custom Function, leading to "
             "incorrect gradients. This behavior is forbidden. You can fix this by cloning the "
             "output of the custom Function."
+        )
+    if kind == "part":
+        return RuntimeError(
+            f"what unpack_dual() took of a tensor {what} by what has a history, of which the whole "
+            "would not know: clone() it first, or write to the whole"
         )
     where = "with grad mode enabled" if kind == "no_grad" else "in normal mode"
     block = kind if kind == "no_grad" else "inference_mode"

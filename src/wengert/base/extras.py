@@ -23,8 +23,7 @@ def bfloat16() -> dtype:
 
     Raises
     ------
-    ImportError
-        Unless the package ml_dtypes is installed.
+    ImportError: Unless the package ml_dtypes is installed.
     """
     try:
         extended = _module("ml_dtypes")
@@ -40,8 +39,7 @@ def scipy_module(part: str, operation: str) -> Any:
 
     Raises
     ------
-    ImportError
-        If SciPy is not installed; the message names the operation and the extra.
+    ImportError: If SciPy is not installed; the message names the operation and the extra.
     """
     try:
         return _module(f"scipy.{part}")
@@ -56,8 +54,7 @@ def dask_module(name: str, operation: str) -> Any:
 
     Raises
     ------
-    ImportError
-        If Dask is not installed; the message names the operation and the extra.
+    ImportError: If Dask is not installed; the message names the operation and the extra.
     """
     try:
         return _module(name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from wengert.base.sections import fill_sections
+
 __all__ = ["layout", "strided"]
 
 
@@ -10,7 +12,6 @@ class layout:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.ones(2).layout
     torch.strided
     >>> isinstance(wg.strided, wg.layout)
@@ -31,3 +32,5 @@ class layout:
 
 strided = layout("strided")
 """At regular distances, as NumPy's arrays are."""
+
+fill_sections(globals())

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
+
 __all__ = [
     "channels_last",
     "channels_last_3d",
@@ -29,7 +31,6 @@ class memory_format:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.channels_last
     torch.channels_last
     >>> wg.zeros(2, 3, 4, 5).clone(memory_format=wg.channels_last).stride()
@@ -101,3 +102,6 @@ def empty_in_format(shape: tuple[int, ...], kind: Any, order: memory_format) -> 
     if order.axes is None:
         return np.empty(shape, kind)
     return np.empty([shape[axis] for axis in order.axes], kind).transpose(np.argsort(order.axes))
+
+
+fill_sections(globals())

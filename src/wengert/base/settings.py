@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import operator
 
+from wengert.base.sections import fill_sections
+
 __all__ = [
     "are_deterministic_algorithms_enabled",
     "get_float32_matmul_precision",
@@ -34,7 +36,6 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.use_deterministic_algorithms(True)
     >>> wg.are_deterministic_algorithms_enabled()
     True
@@ -49,7 +50,6 @@ def are_deterministic_algorithms_enabled() -> bool:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.are_deterministic_algorithms_enabled()
     False
     """
@@ -61,7 +61,6 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.is_deterministic_algorithms_warn_only_enabled()
     False
     """
@@ -73,17 +72,14 @@ def set_float32_matmul_precision(precision: str) -> None:
 
     Parameters
     ----------
-    precision : {"highest", "high", "medium"}
-        Kept for `get_float32_matmul_precision`.
+    precision : {"highest", "high", "medium"}. Kept for `get_float32_matmul_precision`.
 
     Raises
     ------
-    RuntimeError
-        If it is another word.
+    RuntimeError: If it is another word.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.set_float32_matmul_precision("highest")
     """
     if precision not in _PRECISIONS:
@@ -98,7 +94,6 @@ def get_float32_matmul_precision() -> str:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.get_float32_matmul_precision()
     'highest'
     """
@@ -110,7 +105,6 @@ def set_flush_denormal(mode: bool) -> bool:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.set_flush_denormal(True)
     False
     """
@@ -122,12 +116,10 @@ def set_num_interop_threads(num: int) -> None:
 
     Raises
     ------
-    RuntimeError
-        If it is less than one.
+    RuntimeError: If it is less than one.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.set_num_interop_threads(1)
     """
     if operator.index(num) < 1:
@@ -140,8 +132,10 @@ def get_num_interop_threads() -> int:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.get_num_interop_threads()
     1
     """
     return _Settings.interop_threads
+
+
+fill_sections(globals())

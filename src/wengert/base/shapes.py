@@ -78,8 +78,7 @@ def broadcast(*shapes: Shape) -> Shape:
 
     Raises
     ------
-    RuntimeError
-        If two sizes of one dimension differ and neither is 1.
+    RuntimeError: If two sizes of one dimension differ and neither is 1.
     """
     result = [1] * max(map(len, shapes), default=0)
     for shape in shapes:
@@ -99,8 +98,7 @@ def expanded(shape: Shape, sizes: Shape) -> Shape:
 
     Raises
     ------
-    RuntimeError
-        If there are fewer sizes than dimensions, or a size other than 1 would change.
+    RuntimeError: If there are fewer sizes than dimensions, or a size other than 1 would change.
     """
     lead = len(sizes) - len(shape)
     if lead < 0:

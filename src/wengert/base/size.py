@@ -7,6 +7,8 @@ import operator
 from collections.abc import Iterable
 from typing import Any, SupportsIndex, overload
 
+from wengert.base.sections import fill_sections
+
 __all__ = ["Size"]
 
 
@@ -17,12 +19,10 @@ class Size(tuple[int, ...]):
 
     Raises
     ------
-    TypeError
-        If an item is not an integer.
+    TypeError: If an item is not an integer.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> s = wg.Size([2, 3])
     >>> s, s.numel(), s[1:], s + (4,)
     (torch.Size([2, 3]), 6, torch.Size([3]), torch.Size([2, 3, 4]))
@@ -45,7 +45,6 @@ class Size(tuple[int, ...]):
 
         Examples
         --------
-        >>> import wengert as wg
         >>> wg.Size([2, 3]).numel(), wg.Size([]).numel()
         (6, 1)
         """
@@ -79,3 +78,6 @@ class Size(tuple[int, ...]):
 
 def _sized(items: Iterable[int]) -> Size:
     return tuple.__new__(Size, items)
+
+
+fill_sections(globals())

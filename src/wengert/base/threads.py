@@ -2,12 +2,12 @@
 
 NOTE [threads]
 NumPy computes with one thread, and lets go of the interpreter's lock while it does. So what is
-large enough is cut into pieces, and idle threads help. They are made when there is first something
-to share, and sleep in between. Whoever asks for help takes pieces like everybody else and waits
-for nobody but those who are at work on a piece: a helper that does not get a processor, that was
+large enough is cut into chunks, and idle threads help. They are made when there is first something
+to share, and sleep in between. Whoever asks for help takes chunks like everybody else and waits
+for nobody but those who are at work on a chunk: a helper that does not get a processor, that was
 left behind by ``fork`` or that has been stopped at the end of the program delays nothing. There is
 one team; while it is at work, whoever else asks for help, be it another thread, a signal handler or
-a piece itself, does all alone. So nothing can wait in a circle.
+a chunk itself, does all alone. So nothing can wait in a circle.
 
 Every element is computed as one thread would compute it: the number of threads changes no result.
 """
@@ -19,6 +19,8 @@ from _thread import allocate_lock, start_new_thread  # not `threading`, which ta
 from collections.abc import Callable
 from typing import Any
 
+from wengert.base.sections import fill_sections
+
 __all__ = ["get_num_threads", "set_num_threads", "share"]
 
 _VARIABLES = ("WENGERT_NUM_THREADS", "OMP_NUM_THREADS")
@@ -28,7 +30,7 @@ Work = Callable[[int, int], None]
 
 
 class _Job:
-    """Pieces of one work, which threads take one after the other."""
+    """Chunks of one work, which threads take one after the other."""
 
     __slots__ = ("error", "idle", "lock", "next", "running", "size", "step", "waiting", "work")
 
@@ -45,7 +47,7 @@ class _Job:
         self.idle.acquire()
 
     def take(self) -> tuple[int, int] | None:
-        """The next piece; what is too little for a piece of its own belongs to the last one."""
+        """The next chunk; what is too little for a chunk of its own belongs to the last one."""
         start = self.next
         if start >= self.size:
             return None
@@ -56,15 +58,15 @@ class _Job:
         return start, stop
 
     def help(self) -> None:
-        """Do pieces for another thread as long as there are any."""
+        """Do chunks for another thread as long as there are any."""
         while True:
             with self.lock:
-                piece = self.take()
-                if piece is None:
+                chunk = self.take()
+                if chunk is None:
                     return
                 self.running += 1
             try:
-                self.work(*piece)
+                self.work(*chunk)
             except BaseException as error:
                 self.error = error
                 self.next = self.size
@@ -75,14 +77,14 @@ class _Job:
                     self.idle.release()
 
     def lead(self) -> None:
-        """Do pieces, and return when all are done. An error anywhere ends it early."""
+        """Do chunks, and return when all are done. An error anywhere ends it early."""
         try:
             while True:
                 with self.lock:
-                    piece = self.take()
-                if piece is None:
+                    chunk = self.take()
+                if chunk is None:
                     break
-                self.work(*piece)
+                self.work(*chunk)
         finally:
             with self.lock:
                 self.next = self.size
@@ -144,28 +146,25 @@ if hasattr(os, "register_at_fork"):
 
 
 def share(work: Work, size: int, step: int) -> None:
-    """Do `work` on `size` elements, in pieces of at least `step`, in several threads.
+    """Do `work` on `size` elements, in chunks of at least `step`, in several threads.
 
     Parameters
     ----------
-    work
-        ``work(start, stop)``, which may run in any thread, on several pieces at once. It writes
+    work: ``work(start, stop)``, which may run in any thread, on several chunks at once. It writes
         only to memory that nobody else reads before the end: where an error or an interrupt breaks
-        off, a piece may still be under way.
-    size
-        The number of elements.
-    step
-        The least size of a piece. All begin at multiples of it.
+        off, a chunk may still be under way.
+    size: The number of elements.
+    step: The least size of a chunk. All begin at multiples of it.
     """
     team = _team
-    pieces = size // step
-    count = min(get_num_threads(), pieces)
+    chunks = size // step
+    count = min(get_num_threads(), chunks)
     if count < 2 or not team.busy.acquire(blocking=False):
         work(0, size)
         return
     try:
-        # some more pieces than threads, since not all threads get a processor of their own
-        team.job = _Job(work, size, step * max(1, pieces // (4 * count)))
+        # some more chunks than threads, since not all threads get a processor of their own
+        team.job = _Job(work, size, step * max(1, chunks // (4 * count)))
         team.call(count - 1)
         team.job.lead()
     finally:
@@ -217,7 +216,6 @@ def get_num_threads() -> int:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> before = wg.get_num_threads()
     >>> wg.set_num_threads(2)
     >>> wg.get_num_threads()
@@ -239,17 +237,14 @@ def set_num_threads(number: Any) -> None:
 
     Parameters
     ----------
-    number : int
-        At least 1.
+    number : int. At least 1.
 
     Raises
     ------
-    RuntimeError
-        If `number` is not a positive integer.
+    RuntimeError: If `number` is not a positive integer.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> before = wg.get_num_threads()
     >>> wg.set_num_threads(1)
     >>> wg.get_num_threads()
@@ -262,3 +257,6 @@ def set_num_threads(number: Any) -> None:
     if number < 1:
         raise RuntimeError(f"set_num_threads expects a positive integer, but got {number}")
     _wanted = number
+
+
+fill_sections(globals())

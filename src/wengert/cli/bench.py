@@ -44,22 +44,17 @@ def bench(script: str | None = None, quick: bool = False, json: bool = False) ->
 
     Parameters
     ----------
-    script
-        One of `SCRIPTS`; all of them if None.
-    quick
-        Whether to measure fewer rounds.
-    json
-        Whether to print JSON instead of tables, one object a script.
+    script: One of `SCRIPTS`; all of them if None.
+    quick: Whether to measure fewer rounds.
+    json: Whether to print JSON instead of tables, one object a script.
 
     Returns
     -------
-    int
-        The highest exit status of the scripts.
+    int: The highest exit status of the scripts.
 
     Raises
     ------
-    BadRequest
-        If there is no such benchmark, or the benchmarks are not to be found.
+    BadRequest: If there is no such benchmark, or the benchmarks are not to be found.
     """
     if script is not None and script not in SCRIPTS:
         raise BadRequest(f"there is no benchmark {script!r}, only {', '.join(SCRIPTS)}")

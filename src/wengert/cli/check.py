@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import wengert as wg
-from wengert.autograd.gradcheck import GradcheckError
+from wengert.autograd.verify import GradcheckError
+from wengert.base.sections import fill_sections
 from wengert.cli.request import BadRequest
 from wengert.cli.target import described, inputs_of, load
 
@@ -47,28 +48,20 @@ def check(
 
     Parameters
     ----------
-    target
-        ``module:function``; the function takes tensors and returns one or several.
-    shapes, dtype, file, seed
-        What the inputs are (see `wengert.cli.target.inputs_of`).
-    second
-        Whether to check second derivatives, too.
-    forward
-        Whether to check forward mode, too: for second derivatives, forward over reverse.
-    fast
-        Whether to check along random directions instead of each element.
-    as_json
-        Whether to print one JSON object instead of lines.
+    target: ``module:function``; the function takes tensors and returns one or several.
+    shapes, dtype, file, seed: What the inputs are (see `wengert.cli.target.inputs_of`).
+    second: Whether to check second derivatives, too.
+    forward: Whether to check forward mode, too: for second derivatives, forward over reverse.
+    fast: Whether to check along random directions instead of each element.
+    as_json: Whether to print one JSON object instead of lines.
 
     Returns
     -------
-    int
-        0 if all derivatives agree, 1 if one does not.
+    int: 0 if all derivatives agree, 1 if one does not.
 
     Raises
     ------
-    BadRequest
-        If there is no such function, or no inputs for it.
+    BadRequest: If there is no such function, or no inputs for it.
 
     Examples
     --------
@@ -103,3 +96,6 @@ def check(
     if as_json:
         print(json.dumps(report))
     return 1 if "differ" in report else 0
+
+
+fill_sections(globals())

@@ -150,28 +150,21 @@ def demo(
 
     Parameters
     ----------
-    epochs
-        How often to go through the training images.
-    seed
-        Of the random weights and of the order of the images.
-    output
-        The folder for the pictures; it is made if it is not there.
-    stream
-        Where to write; standard output if None.
-    as_json
-        Whether to write one JSON object instead.
+    epochs: How often to go through the training images.
+    seed: Of the random weights and of the order of the images.
+    output: The folder for the pictures; it is made if it is not there.
+    stream: Where to write; standard output if None.
+    as_json: Whether to write one JSON object instead.
 
     Returns
     -------
-    int
-        The exit status of the command: 0.
+    int: The exit status of the command: 0.
 
     Raises
     ------
     wengert.autograd.gradcheck.GradcheckError
         If a derivative is wrong, naming the weight and both numbers.
-    BadRequest
-        If the folder cannot be made.
+    BadRequest: If the folder cannot be made.
     """
     stream = sys.stdout if stream is None else stream
     folder = Path(output)

@@ -9,6 +9,7 @@ from typing import Any
 
 import wengert as wg
 from wengert import viz
+from wengert.base.sections import fill_sections
 from wengert.cli.request import BadRequest
 from wengert.cli.target import described, inputs_of, load
 
@@ -40,27 +41,21 @@ def graph(
 
     Parameters
     ----------
-    target
-        ``module:function``; the function takes tensors and returns one or several.
-    shapes, dtype, file, seed
-        What the inputs are (see `wengert.cli.target.inputs_of`).
-    output
-        The file to write: ``.svg``, ``.html``, ``.dot``, or ``.png`` where a converter exists.
+    target: ``module:function``; the function takes tensors and returns one or several.
+    shapes, dtype, file, seed: What the inputs are (see `wengert.cli.target.inputs_of`).
+    output: The file to write: ``.svg``, ``.html``, ``.dot``, or ``.png`` where a converter exists.
         If None, the graph is printed as a tree.
-    mode, show, depth
-        What is drawn (see `wengert.viz.draw`).
-    as_json
-        Whether to print one JSON object that says what was written instead of a sentence.
+    mode, show, depth: What is drawn (see `wengert.viz.draw`).
+    as_json: Whether to print one JSON object that says what was written instead of a sentence.
 
     Returns
     -------
-    int
-        0.
+    int: 0.
 
     Raises
     ------
-    BadRequest
-        If there is no such function, no inputs for it, nothing recorded, or no such kind of file.
+    BadRequest: If there is no such function, no inputs for it, nothing recorded, or no such kind of
+        file.
 
     Examples
     --------
@@ -102,3 +97,6 @@ def graph(
 
 def _several(result: Any) -> bool:
     return isinstance(result, Sequence) and not isinstance(result, wg.Tensor)
+
+
+fill_sections(globals())

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.cli.formulas import formulas_of
 from wengert.cli.request import BadRequest
 from wengert.prims.whole import TABLE
 from wengert.tape.compiled import IS_COMPILED
@@ -54,12 +55,13 @@ def info(as_json: bool = False) -> int:
 
 
 def operations(part: str = "", as_json: bool = False) -> int:
-    """Print the primitives with `part` in their names, and what each one saves; returns 0.
+    """Print the primitives with `part` in their names, what they save, and their derivatives.
+
+    Returns 0.
 
     Raises
     ------
-    BadRequest
-        If there are none.
+    BadRequest: If there are none.
     """
     found = [(name, prim) for name, prim in sorted(TABLE.items()) if part in name]
     if not found:
@@ -71,6 +73,7 @@ def operations(part: str = "", as_json: bool = False) -> int:
             "node": prim.node if prim.is_differentiable else None,
             "saves": list(prim.saved),
             "computes": prim.doc,
+            "derivative": formulas_of(prim),
         }
         for name, prim in found
     ]
@@ -79,8 +82,10 @@ def operations(part: str = "", as_json: bool = False) -> int:
         return 0
     rows = [tuple(objects[0])]
     for row in objects:
-        saved = ", ".join(row["saves"])
-        rows.append(tuple(cell or "-" for cell in {**row, "saves": saved}.values()))
+        formulas = {arg: text or "..." for arg, text in row["derivative"].items()}
+        shown = list(formulas.values()) if len(formulas) == 1 else map(": ".join, formulas.items())
+        texts = {**row, "saves": ", ".join(row["saves"]), "derivative": "; ".join(shown)}
+        rows.append(tuple(text or "-" for text in texts.values()))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for cells_of in rows:
         cells = (f"{cell:{width}}" for cell, width in zip(cells_of, widths, strict=True))

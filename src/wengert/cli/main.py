@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.cli.bench import SCRIPTS, bench
 from wengert.cli.check import check
 from wengert.cli.demo import demo
@@ -77,7 +78,9 @@ def _parser() -> argparse.ArgumentParser:
 
     commands.add_parser("info", help="versions, and what is installed beside")
 
-    command = commands.add_parser("ops", help="the primitives, and what each one saves")
+    command = commands.add_parser(
+        "ops", help="the primitives, what each one saves, and its derivative"
+    )
     command.add_argument("part", nargs="?", default="", help="only those with this in their name")
     command.add_argument(
         "--markdown",
@@ -170,20 +173,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Parameters
     ----------
-    argv
-        The arguments; those of the process if None.
+    argv: The arguments; those of the process if None.
 
     Returns
     -------
-    int
-        The exit status: 0, 1 if a check failed, 2 if the request makes no sense.
+    int: The exit status: 0, 1 if a check failed, 2 if the request makes no sense.
 
     Examples
     --------
     >>> from wengert.cli.main import main
     >>> main(["ops", "rsqrt"])
-    primitive  family       node            saves   computes
-    rsqrt      elementwise  RsqrtBackward0  result  1 / sqrt(self)
+    primitive  family       node            saves   computes        derivative
+    rsqrt      elementwise  RsqrtBackward0  result  1 / sqrt(self)  -g * result ** 3 / 2
     0
     """
     options = _parser().parse_args(argv)
@@ -196,3 +197,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         # the reader (`wengert ops | head`) has seen enough; what is left in the buffer goes nowhere
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+fill_sections(globals())

@@ -30,14 +30,10 @@ class Observed:
 
     Attributes
     ----------
-    primitives
-        The primitives that it computes, in order.
-    kinds
-        The kinds of dtypes that it takes, of ``"bifc"``.
-    scipy
-        ``"needs"`` if it raises without SciPy, ``"uses"`` if it has other ways, or ``""``.
-    identity
-        Whether it returns its argument as it is.
+    primitives: The primitives that it computes, in order.
+    kinds: The kinds of dtypes that it takes, of ``"bifc"``.
+    scipy: ``"needs"`` if it raises without SciPy, ``"uses"`` if it has other ways, or ``""``.
+    identity: Whether it returns its argument as it is.
     """
 
     def __init__(self) -> None:
@@ -58,7 +54,6 @@ class _Primitives(Dispatch):
         return self
 
     def run(self, mode: Mode, prim: Primitive, tensors: list[Any], params: Any, outs: Any) -> Any:
-        """Compute an operation and write it down."""
         self.seen.setdefault(prim.name, prim)
         return self.compute(mode, prim, tensors, params, outs)
 
@@ -83,10 +78,8 @@ def observe(function: Callable[..., Any], names: set[str]) -> Observed:
 
     Parameters
     ----------
-    function
-        A public function.
-    names
-        The names that it has.
+    function: A public function.
+    names: The names that it has.
     """
     found = Observed()
 

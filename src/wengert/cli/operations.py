@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import wengert as wg
-from wengert.cli.formulas import formula, rule_source, rules_of
+from wengert.cli.formulas import formulas_of
 from wengert.cli.observe import Observed, observe
 from wengert.prims.record import Primitive
 from wengert.prims.whole import TABLE
@@ -52,11 +52,13 @@ documentation, and a test compares them.
 * **Forms**: *f* function, *m* method, *i* in place (`x.exp_()`), *o* takes `out=`.
 * **Dtypes** that the operation takes: *b* bool, *i* integers, *f* floating, *c* complex; `*` with
   SciPy only (`wengert[scipy]`), `+` also without, and quicker with it.
-* **Derivative**: the rule of each differentiable argument as its record spells it: the cotangent
-  `g` of the result times the transposed Jacobian. `F` computes, `self`, `other`, ... are arguments,
-  `result` is what the operation returned; conjugation is the engine's part (records marked
-  *conjugates* excepted). A composite has the derivative of its parts, which are those that its
-  example computes. Whatever has a derivative has one of any order; tests check the first two.
+* **Derivative**: what becomes of the cotangent `g` of the result, for each differentiable argument:
+  the formula is the rule of the record, run on symbols. `self`, `other`, ... are arguments and
+  parameters, `result` is what the operation returned, and functions are those of this page or
+  primitives. Formulas hold but for single points; conjugation is the engine's part (records marked
+  *conjugates* excepted). Where a rule is more than a formula, the
+  module that it is in is named. A composite has the derivative of its parts, which are those that
+  its example computes. Whatever has a derivative has one of any order; tests check the first two.
 """
 
 
@@ -96,7 +98,6 @@ def page() -> str:
                 parts.append(f"\n### {heading}\n")
             parts.append(_table(title, members, shown))
     parts.append(_rest(shown))
-    parts.append(_longer())
     total = f"\n{count} operations under {named} names, made of {len(TABLE)} primitives, of which "
     total += f"{sum(p.is_differentiable for p in TABLE.values())} have a derivative.\n"
     return INTRODUCTION + total + "".join(parts)
@@ -177,14 +178,15 @@ def _derivative(seen: Observed, shown: set[str]) -> str:
 
 
 def _rules(prim: Primitive) -> str:
-    rules = rules_of(prim)
     texts = []
-    for arg, rule in rules:
-        line = formula(rule)
-        text = f"[`{rule.call.__name__}`](#longer-rules)" if line is None else _code(line)
-        if line is None and rule.call.__name__ == "<lambda>":
-            text = f"[`{prim.name}`](#longer-rules)"
-        texts.append(text if len(rules) == 1 else f"*{arg}* {text}")
+    formulas = formulas_of(prim)
+    of_complex = formulas if "c" in prim.refuses else formulas_of(prim, "c")
+    for (arg, text), rule in zip(formulas.items(), filter(None, prim.rules), strict=True):
+        where = f"by `{rule.call.__module__.removeprefix('wengert.')}`"
+        shown = where if text is None else _code(text)
+        if (other := of_complex[arg]) != text:
+            shown += f", of complex numbers {where if other is None else _code(other)}"
+        texts.append(shown if len(formulas) == 1 else f"*{arg}* {shown}")
     return "; ".join(texts) + (" (conjugates)" if prim.conj == "explicit" else "")
 
 
@@ -204,47 +206,3 @@ def _rest(shown: set[str]) -> str:
             doc = re.sub(r"\|", "\\|", prim.doc)
             lines.append(f"| `{name}` | {doc} | {_rules(prim)} |")
     return "\n".join(lines) + "\n"
-
-
-def _longer() -> str:
-    """The rules that take more than an expression, and the functions that rules call."""
-    sources: dict[str, dict[str, str]] = {}
-    for name, prim in TABLE.items():
-        for _, rule in rules_of(prim):
-            if formula(rule) is None:
-                title = rule.call.__name__.replace("<lambda>", name)
-                sources.setdefault(rule.call.__module__, {})[title] = rule_source(rule)
-            for helper in _helpers(rule.call):
-                text = inspect.getsource(helper).strip()
-                sources.setdefault(helper.__module__, {})[helper.__name__] = text
-    parts = ["\n## Longer rules\n\nWith the functions that rules call.\n"]
-    for module in sorted(sources):
-        parts.append(f"\n### {module.removeprefix('wengert.')}\n\n```python\n")
-        ordered = sorted(sources[module].items(), key=lambda item: item[0].lstrip("_"))
-        parts.append("\n\n".join(_titled(title, text) for title, text in ordered))
-        parts.append("\n```\n")
-    return "".join(parts)
-
-
-def _titled(title: str, text: str) -> str:
-    return text if text.startswith("def ") else f"# {title}\n{text}"
-
-
-def _helpers(function: Callable[..., Any], known: frozenset[str] = frozenset()) -> list[Any]:
-    """The functions of the records' modules that a rule calls, and those that these call."""
-    found: dict[str, Any] = {}
-    codes = [function.__code__]
-    while codes:
-        code = codes.pop()
-        codes += [const for const in code.co_consts if inspect.iscode(const)]
-        for name in code.co_names:
-            value = function.__globals__.get(name)
-            if inspect.isfunction(value) and value.__module__.startswith("wengert.prims."):
-                key = f"{value.__module__}.{name}"
-                if key not in known and key not in found:
-                    found[key] = value
-    below = frozenset({*known, *found})
-    return [
-        *found.values(),
-        *(more for value in list(found.values()) for more in _helpers(value, below)),
-    ]

@@ -21,8 +21,7 @@ def load(target: str) -> Callable[..., Any]:
 
     Raises
     ------
-    BadRequest
-        If there is no such module, or no such function in it.
+    BadRequest: If there is no such module, or no such function in it.
     """
     module_name, colon, path = target.partition(":")
     if not (module_name and colon and path):
@@ -78,19 +77,14 @@ def inputs_of(
     shapes
         The shape of each input that is drawn; if empty, and there is no `file`, the function's
         attribute ``inputs`` holds them, or returns them if it is a function.
-    dtype
-        ``"float32"``, ``"float64"`` or ``"complex128"``, of those that are drawn.
-    seed
-        Of what is drawn.
-    file
-        A file ``.npy`` or ``.npz`` that holds them; whole numbers stay without a gradient.
-    double
-        Whether fractions in a file are converted to double precision.
+    dtype: ``"float32"``, ``"float64"`` or ``"complex128"``, of those that are drawn.
+    seed: Of what is drawn.
+    file: A file ``.npy`` or ``.npz`` that holds them; whole numbers stay without a gradient.
+    double: Whether fractions in a file are converted to double precision.
 
     Raises
     ------
-    BadRequest
-        If there is no way to know the inputs.
+    BadRequest: If there is no way to know the inputs.
     """
     wg.manual_seed(seed)
     if file is not None and shapes:

@@ -8,9 +8,10 @@ import importlib.util
 import threading
 from collections.abc import Callable, Sequence
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from wengert.base.dtypes import default_float
+from wengert.base.sections import fill_sections
 from wengert.compiler.capture import Captured, capture
 from wengert.compiler.collector import seldom
 from wengert.compiler.control import COMPILED
@@ -18,13 +19,20 @@ from wengert.compiler.decisions import Reason, crowded
 from wengert.compiler.entry import Entry, Options
 from wengert.compiler.environment import Environment
 from wengert.compiler.explanation import Explanation
-from wengert.compiler.lifted import LiftedEntry, LiftedEnvironment, capture_lifted, kinds_of
 from wengert.compiler.quick import MISS, quick_call
-from wengert.compiler.tree import Missing
+from wengert.compiler.transformed import (
+    TransformedEntry,
+    TransformedEnvironment,
+    capture_transformed,
+    kinds_of,
+)
+from wengert.compiler.tree import Elsewhere, Missing
 from wengert.tape.modes import NO_GRAD, current_mode
 from wengert.tape.sites import warn
 
 __all__ = ["CompileError", "Compiled", "compile"]
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _TRIALS = 3
 """How often a call runs each way, compiled and not, before one is chosen."""
@@ -47,12 +55,9 @@ class Compiled:
 
     Attributes
     ----------
-    function
-        The function as it was written.
-    reason
-        Why calls run it as it is, or None.
-    under_transforms
-        What became of its calls under transforms, by the kinds of these.
+    function: The function as it was written.
+    reason: Why calls run it as it is, or None.
+    under_transforms: What became of its calls under transforms, by the kinds of these.
     """
 
     __slots__ = ("__dict__", "__weakref__", "_plain")
@@ -68,7 +73,7 @@ class Compiled:
         self.seconds = 0.0
         self._passed = 0
         self._writes = False
-        self._quick: list[tuple[Any, Callable[..., Any]]] = []
+        self._quick: list[tuple[Any, Any, Callable[..., Any]]] = []
         self.under_transforms: dict[tuple[str, ...], _Beneath] = {}
         self._options = options
         self._settings = settings
@@ -94,13 +99,13 @@ class Compiled:
         mode = current_mode()
         if mode is not None and mode is not NO_GRAD:
             return self._beneath(mode, args, kwargs)
-        key = (mode, default_float())
-        for quick_key, quick in self._quick:
-            if quick_key == key:
+        default = default_float()
+        for quick_mode, quick_default, quick in self._quick:
+            if quick_mode is mode and quick_default is default:
                 result = quick(args, kwargs)
                 if result is not MISS:
                     return result
-        return self._run(key, args, kwargs)
+        return self._run((mode, default), args, kwargs)
 
     def _beneath(self, mode: Any, args: Any, kwargs: Any) -> Any:
         """A call in a mode of its own: transforms, another trace, somebody who watches."""
@@ -126,6 +131,8 @@ class Compiled:
                     if entry.trial is not None:
                         return self._tried(entry, found, args, kwargs)
                     return entry.run(*found, args, kwargs)
+                except Elsewhere:
+                    continue
                 except Missing as missing:
                     drawn = missing.drawn
                     break
@@ -161,7 +168,7 @@ class Compiled:
     def _hasten(self) -> None:
         """Make the quick ways through calls whose traces have shown what they are."""
         self._quick = [
-            (key, quick)
+            (*key, quick)
             for key, entry in self.entries
             if entry.trial is None and (quick := quick_call(entry)) is not None
         ]
@@ -171,8 +178,7 @@ class Compiled:
 
         Returns
         -------
-        Explanation
-            Printable; its attributes hold the same as data.
+        Explanation: Printable; its attributes hold the same as data.
         """
         return Explanation(self)
 
@@ -334,11 +340,11 @@ class Compiled:
 class _Beneath(Compiled):
     """The calls of a compiled function under transforms of certain kinds.
 
-    See NOTE [calls under transforms] in `wengert.compiler.lifted`.
+    See NOTE [calls under transforms] in `wengert.compiler.transformed`.
     """
 
     __slots__ = ()
-    _entry_class = LiftedEntry
+    _entry_class = TransformedEntry
 
     def __init__(self, compiled: Compiled, kinds: tuple[str, ...]) -> None:
         super().__init__(compiled.function, compiled._options, compiled._settings)
@@ -355,13 +361,13 @@ class _Beneath(Compiled):
         return self._run((levels, mode.grad, default_float()), args, kwargs)
 
     def _environment(self, args: Any, kwargs: Any, gradients: bool = True) -> Environment:
-        return LiftedEnvironment(self.function, args, kwargs, gradients)
+        return TransformedEnvironment(self.function, args, kwargs, gradients)
 
     def _captured(
         self, environment: Any, entry: Any, args: Any, kwargs: Any, drawn: Sequence[Any]
     ) -> Captured:
         by_blocks = entry is not None and entry.by_blocks
-        return capture_lifted(self.function, args, kwargs, environment, by_blocks, drawn)
+        return capture_transformed(self.function, args, kwargs, environment, by_blocks, drawn)
 
     def _hasten(self) -> None:
         """There is no quicker way than the general one."""
@@ -396,6 +402,34 @@ def _backend(name: str) -> Any:
     return importlib.import_module(f"wengert.compiler.backends.{name}")
 
 
+@overload
+def compile(
+    model: F,
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    backend: str = "auto",
+    mode: str | None = None,
+    options: dict[str, Any] | None = None,
+    disable: bool = False,
+    fastmath: bool = False,
+    threads: int | None = None,
+    limit: int = 8,
+) -> F: ...
+@overload
+def compile(
+    model: None = None,
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    backend: str = "auto",
+    mode: str | None = None,
+    options: dict[str, Any] | None = None,
+    disable: bool = False,
+    fastmath: bool = False,
+    threads: int | None = None,
+    limit: int = 8,
+) -> Callable[[F], F]: ...
 def compile(
     model: Callable[..., Any] | None = None,
     *,
@@ -419,38 +453,30 @@ def compile(
 
     Parameters
     ----------
-    model : callable, optional
-        Takes anything, and returns anything. Without it, a decorator is returned.
-    fullgraph : bool
-        Raise `CompileError` where otherwise the function would run as it is.
-    backend : {"auto", "llvm", "numpy", "eager"}
-        What runs the loops: native code, which needs llvmlite, or NumPy. ``"inductor"`` means
-        ``"auto"``, and with ``"eager"`` nothing is compiled, as in PyTorch.
-    disable : bool
-        Return `model` as it is.
-    fastmath : bool
-        Allow rewriting that changes rounding, and that supposes finite numbers.
-    threads : int, optional
-        1 keeps large loops on one thread; otherwise, and by default, they use as many as
-        `get_num_threads` says.
-    limit : int
-        How many traces there may be for one kind of arguments, and how many kinds.
-    options : dict, optional
-        ``{"measure": False}`` goes on with compiled code also where it turns out to be slower; by
-        default the first calls run by turns compiled and not, and the quicker way is taken.
-    dynamic, mode
-        Accepted for PyTorch's sake, without effect: each shape has traces of its own.
+    model : callable, optional. Takes anything, and returns anything. Without it, a decorator is
+        returned.
+    fullgraph : bool. Raise `CompileError` where otherwise the function would run as it is.
+    backend : {"auto", "llvm", "numpy", "eager"}. What runs the loops: native code, which needs
+        llvmlite, or NumPy. ``"inductor"`` means ``"auto"``, and with ``"eager"`` nothing is
+        compiled, as in PyTorch.
+    disable : bool. Return `model` as it is.
+    fastmath : bool. Allow rewriting that changes rounding, and that supposes finite numbers.
+    threads : int, optional. 1 keeps large loops on one thread; otherwise, and by default, they use
+        as many as `get_num_threads` says.
+    limit : int. How many traces there may be for one kind of arguments, and how many kinds.
+    options : dict, optional. ``{"measure": False}`` goes on with compiled code also where it turns
+        out to be slower; by default the first calls run by turns compiled and not, and the quicker
+        way is taken.
+    dynamic, mode: Accepted for PyTorch's sake, without effect: each shape has traces of its own.
 
     Returns
     -------
-    Compiled
-        Called like `model`, also under transforms: ``vmap(compile(f))`` runs compiled code for the
-        whole batch. ``compile(vmap(f))`` spares the cost of the transform, too.
+    Compiled: Called like `model`, also under transforms: ``vmap(compile(f))`` runs compiled code
+        for the whole batch. ``compile(vmap(f))`` spares the cost of the transform, too.
 
     Raises
     ------
-    ValueError
-        If there is no such backend or option.
+    ValueError: If there is no such backend or option.
 
     Notes
     -----
@@ -462,7 +488,6 @@ def compile(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> @wg.compile
     ... def rosenbrock(x):
     ...     return (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
@@ -494,3 +519,6 @@ def compile(
         _backend(backend), fastmath, fullgraph, asked["measure"], threads=threads, limit=limit
     )
     return Compiled(model, chosen, settings)
+
+
+fill_sections(globals())

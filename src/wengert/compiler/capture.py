@@ -16,23 +16,24 @@ from wengert.compiler.exit import Exit, Leaf
 from wengert.compiler.graph import comes_back, derived
 from wengert.compiler.ir import Value
 from wengert.compiler.leftovers import replace
-from wengert.compiler.memory import layout_of
-from wengert.compiler.node import Backward
+from wengert.compiler.memory import counted_together, is_turned, layout_of
+from wengert.compiler.node import Backward, Between, hidden_in, partials
 from wengert.compiler.outcome import effects_of, leaves_of, writes_to
 from wengert.compiler.payloads import real_payload
 from wengert.compiler.scalar import Scalar
+from wengert.compiler.state import Surroundings
 from wengert.compiler.sym import Sym
 from wengert.compiler.trace import Trace
 from wengert.prims import whole
-from wengert.tape import levels, lifted_writes
-from wengert.tape.backward import run_grad
+from wengert.tape import level_writes, levels
 from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.masked import undecided
 from wengert.tape.modes import MODE, changed, current_mode
 
 __all__ = ["Captured", "capture"]
 
 # what is traced may call any operation
-REQUIRES = (levels, lifted_writes, whole)
+REQUIRES = (levels, level_writes, whole)
 
 
 class Captured:
@@ -40,20 +41,13 @@ class Captured:
 
     Attributes
     ----------
-    result
-        What the function returned, on real arrays; without a history if `again` is True.
-    trace
-        The trace.
-    inputs
-        The values of the environment's tensors and arrays, and of memory that several share.
-    layout
-        How these lay in memory (see `wengert.compiler.memory`).
-    strides
-        Those of the inputs of which the function saw how their elements lie, by place.
-    writes
-        Whether the function wrote to the memory of any.
-    exit
-        What the run left behind, or None if the trace is broken.
+    result: What the function returned, on real arrays; without a history if `again` is True.
+    trace: The trace.
+    inputs: The values of the environment's tensors and arrays, and of memory that several share.
+    layout: How these lay in memory (see `wengert.compiler.memory`).
+    strides: Those of the inputs of which the function saw how their elements lie, by place.
+    writes: Whether the function wrote to the memory of any.
+    exit: What the run left behind, or None if the trace is broken.
     """
 
     def __init__(self, environment: Environment, trace: Trace, inputs: list[Value]) -> None:
@@ -92,14 +86,20 @@ def capture(
         values = [symbol.value for symbol in inputs]
         captured = Captured(environment, trace, [*values, *trace.wholes])
         memory = [symbol.array for symbol in inputs]
-        captured.layout = layout_of(memory, [tensor.vc for tensor in tensors])
+        cells = [tensor.vc for tensor in tensors]
+        captured.layout = layout_of(memory, cells)
         before = current_mode()
         grads = [None if t.ext is None else t.ext.grad for t in tensors]
         edges = [t.edge for t in tensors]
         versions = [writes_to(tensor) for tensor in tensors]
-        MODE.set(changed(before, tracing=trace))
+        inside = changed(before, tracing=trace)
+        MODE.set(inside)
+        left = None
         try:
-            result = function(*args, **kwargs)
+            try:
+                result = function(*args, **kwargs)
+            finally:
+                left = _left_mode(inside, before, trace)
             walked_back = trace.walked_back
             own, rebuild = flatten(result)
             leaves, count = own, len(own)
@@ -112,7 +112,7 @@ def capture(
             derivatives = None
             if trace.broken is None and not walked_back and comes_back(trace.items, by_blocks):
                 spent = backward is not None and backward.spent
-                if outputs and environment.tensors is not environment.met:
+                if outputs and not environment.is_outermost:
                     # a loop of tensors of a transform, whose blocks nobody differentiates
                     spent = True
                 derivatives = None if spent else derived(trace, leaves, outputs, tensors)
@@ -124,14 +124,18 @@ def capture(
             release(trace)
             raise
         finally:
-            MODE.set(before)
+            MODE.set(before if left is None else left[0])
             trace.finish()
+            # which must not keep alive what is reached by weak references
+            trace.surroundings, trace.reached = Surroundings(), ()
         captured.strides = {
             i: symbol.array.strides
             for i, symbol in enumerate(inputs)
             if symbol.storage in trace.looked
+            or (environment.is_outermost and is_turned(symbol.array))
         }
         captured.writes = any(symbol.storage.writes for symbol in inputs)
+        captured.writes |= trace.counts and bool(counted_together(cells))
         for item in trace.items:
             if isinstance(item, Guard) and item.state is not None:
                 # the tensors of this call, with their history
@@ -154,6 +158,15 @@ def capture(
     result = None
     release(trace)
     return captured
+
+
+def _left_mode(inside: Any, before: Any, trace: Trace) -> tuple[Any] | None:
+    """The mode that a function has left behind, if it has set another one; ends the trace then."""
+    left = current_mode()
+    if left is inside or (left is not None and left.fields() == inside.fields()):
+        return None
+    trace.give_up("it sets a mode, such as whether operations are recorded, and leaves it so")
+    return (changed(left, tracing=None if before is None else before.tracing),)
 
 
 def release(trace: Trace) -> None:
@@ -240,10 +253,26 @@ def _differentiated(
 
     def pull(sources: list[Any]) -> Sequence[Any]:
         seeds = [new_tensor(g) for g in cotangents]
-        return run_grad([leaves[i] for i in outputs], sources, seeds, True, False)
+        own = Between(float("-inf"), trace.start)
+        return partials([leaves[i] for i in outputs], sources, seeds, own)
 
+    known = set(map(id, tensors))
+    inside = [
+        leaf
+        for leaf in trace.behind([leaves[i].edge for i in outputs])
+        if leaf.seq > 0 and id(leaf) not in known
+    ]
     try:
-        reached = environment.pulled(places, pull)
+        # a whole pass goes to the leaves that the function has made, too
+        if inside:
+            pull(inside)
+    except RuntimeError:
+        trace.give_up("the way back to a tensor that it makes has been walked or written to")
+        return None, outputs
+    del trace.items[start:]
+    try:
+        with undecided() as noted:
+            reached = environment.pulled(places, pull)
     except RuntimeError as error:
         # the graph can be walked no more: the function has done so itself, or has written to it
         del trace.items[start:]
@@ -259,6 +288,9 @@ def _differentiated(
         [g.value for g in cotangents],
         gradients,
         [place for place, _ in reached],
+        hidden=hidden_in(noted),
+        masks=noted.masks,
+        hides=noted.hides,
     )
     return backward, outputs
 

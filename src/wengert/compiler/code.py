@@ -108,13 +108,11 @@ class Module:
 
     Parameters
     ----------
-    fast
-        Whether floats may be computed by rules that hold for real numbers only.
+    fast: Whether floats may be computed by rules that hold for real numbers only.
 
     Attributes
     ----------
-    flags
-        The fast-math flags of an instruction, with a blank behind them, or nothing.
+    flags: The fast-math flags of an instruction, with a blank behind them, or nothing.
     """
 
     def __init__(self, fast: bool = False) -> None:
@@ -161,12 +159,9 @@ class Code:
 
     Attributes
     ----------
-    module
-        The module of the function.
-    lines, allocations
-        The instructions, and those that belong at the beginning of the function.
-    current
-        The label of the block that is being written.
+    module: The module of the function.
+    lines, allocations: The instructions, and those that belong at the beginning of the function.
+    current: The label of the block that is being written.
     long
         Whether LLVM takes long for the function, so that it is worth sparing it work: counters are
         hidden (NOTE [hidden counters]).
@@ -201,6 +196,12 @@ class Code:
         name = f"%.{self._count}"
         self.lines.append(f"  {name} = {text}")
         return name
+
+    def added(self, a: str, b: str) -> str:
+        """The sum of two 64-bit integers."""
+        if "0" in (a, b):
+            return b if a == "0" else a
+        return self.let(f"add nsw i64 {a}, {b}")
 
     def spread(self, value: str, kind: str, count: int) -> str:
         """A vector of so many equal elements of an LLVM type."""
@@ -256,15 +257,12 @@ class Code:
 
         Parameters
         ----------
-        extent
-            Where to end, before it: a number, or the name of an ``i64``.
-        step
-            How far the counter goes each time.
+        extent: Where to end, before it: a number, or the name of an ``i64``.
+        step: How far the counter goes each time.
 
         Yields
         ------
-        str
-            The counter, an ``i64``.
+        str: The counter, an ``i64``.
         """
         if isinstance(extent, int) and start.isdigit() and 0 < extent - int(start) <= step:
             yield start

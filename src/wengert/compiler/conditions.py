@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +24,11 @@ _settings: Callable[[], Any] = object if _variable is None else _variable.get
 """What holds NumPy's settings, of which each change makes another one; or always something new."""
 
 
+_format = getattr(sys.modules.get("numpy._core.printoptions"), "format_options", None)
+_formats: Callable[[], Any] = object if _format is None else _format.get
+"""What holds how NumPy shows arrays, of which each change makes another one, too."""
+
+
 def _memory(tensor: Any) -> Any:
     """The payload of a tensor as an array, or that of a transform."""
     array = tensor.array()
@@ -36,14 +42,10 @@ class Conditions:
 
     Attributes
     ----------
-    met, arrays
-        The tensors and arrays that are found, each once.
-    compared
-        The places of the arrays that are known by their content, with that.
-    refusal
-        Why nothing can be promised, or None.
-    kept
-        The objects whose identity is a condition.
+    met, arrays: The tensors and arrays that are found, each once.
+    compared: The places of the arrays that are known by their content, with that.
+    refusal: Why nothing can be promised, or None.
+    kept: The objects whose identity is a condition.
     """
 
     met: list[Any]
@@ -68,12 +70,14 @@ class Conditions:
         self._computes = False
         self._errors = np.geterr()
         self._settings = _settings()
+        self._format, self._shown = _formats(), np.get_printoptions()
 
     def noted(self) -> Conditions:
         """The conditions as they are now, to be compared."""
         made = Conditions()
         made._lines, made._plain = [*self._lines], [*self._plain]
         made._contents, made.refusal = [*self._contents], self.refusal
+        made.met, made.arrays = [*self.met], [*self.arrays]
         return made
 
     def equals(self, other: Conditions) -> bool:
@@ -82,6 +86,8 @@ class Conditions:
             self._lines == other._lines
             and self.refusal == other.refusal
             and self._contents == other._contents
+            and _are(self.met, other.met)
+            and _are(self.arrays, other.arrays)
             and len(self._plain) == len(other._plain)
             and all(map(_is_same, self._plain, other._plain))
         )
@@ -125,6 +131,10 @@ class Conditions:
             lines.append(
                 f"if {self._tool(_settings)}() is not {self._tool(self._settings)} "
                 f"and {self._tool(np.geterr)}() != {self._tool(self._errors)}: return None"
+            )
+            lines.append(
+                f"if {self._tool(_formats)}() is not {self._tool(self._format)} "
+                f"and {self._tool(np.get_printoptions)}() != {self._tool(self._shown)}: return None"
             )
         content = self._tool(content_of)
         for i, known in self.compared.items():
@@ -170,6 +180,10 @@ class Conditions:
     def _refuse(self, why: str) -> None:
         if self.refusal is None:
             self.refusal = why
+
+
+def _are(mine: list[Any], yours: list[Any]) -> bool:
+    return len(mine) == len(yours) and all(map(operator.is_, mine, yours))
 
 
 def _is_same(mine: Any, yours: Any) -> bool:

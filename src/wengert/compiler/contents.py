@@ -186,8 +186,10 @@ def content_of(thing: Any) -> Any:
 
 
 def _describe(thing: Any) -> Any:
-    flags = thing.flags
-    return str(thing.dtype), thing.shape, flags.writeable, flags.c_contiguous, flags.f_contiguous
+    # quick: each call of a function looks at all arrays that it reaches
+    kind, flags = thing.dtype, thing.flags
+    name = kind.str if kind.names is None else str(kind)
+    return name, thing.shape, flags.writeable, flags.c_contiguous, flags.f_contiguous
 
 
 def read_ndarray(thing: Any) -> Reading:

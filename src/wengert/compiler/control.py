@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from wengert.base.sections import fill_sections
 from wengert.tape.modes import current_mode
 
 __all__ = ["COMPILED", "disable", "is_compiling", "reset"]
@@ -21,7 +22,6 @@ def is_compiling() -> bool:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.compiler.is_compiling()
     False
     """
@@ -34,16 +34,12 @@ def disable(fn: F | None = None, recursive: bool = True, *, reason: str | None =
 
     Parameters
     ----------
-    fn : callable, optional
-        The function; without it, a decorator is returned.
-    recursive : bool
-        Accepted for PyTorch's sake; what `fn` calls is not traced either.
-    reason : str, optional
-        Why, for `Compiled.explain`.
+    fn : callable, optional. The function; without it, a decorator is returned.
+    recursive : bool. Accepted for PyTorch's sake; what `fn` calls is not traced either.
+    reason : str, optional. Why, for `Compiled.explain`.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> @wg.compiler.disable
     ... def report(x):
     ...     print(x.sum().item())
@@ -70,8 +66,10 @@ def reset() -> None:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.compiler.reset()
     """
     for compiled in list(COMPILED):
         compiled.forget()
+
+
+fill_sections(globals())

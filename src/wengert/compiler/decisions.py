@@ -35,16 +35,11 @@ class Guard(NamedTuple):
 
     Attributes
     ----------
-    kind
-        ``"bool"``, ``"item"`` or ``"count"``: how the outcome follows from the value.
-    value
-        What was decided on.
-    outcome
-        What was found.
-    site
-        Where.
-    state
-        What else decides how the function goes on, if that is known.
+    kind: ``"bool"``, ``"item"`` or ``"count"``: how the outcome follows from the value.
+    value: What was decided on.
+    outcome: What was found.
+    site: Where.
+    state: What else decides how the function goes on, if that is known.
     """
 
     kind: str

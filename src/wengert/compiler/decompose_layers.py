@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from wengert.compiler.decompose_rules import REAL, Dims, Rules, everywhere, extent, kept
+from wengert.compiler.decompose_rules import REAL, Dims, everywhere, extent, kept, rule
 from wengert.compiler.decompose_sums import mean
+from wengert.prims import records
 
-__all__ = ["LAYERS"]
+__all__: list[str] = []
 
-LAYERS = Rules()
-_rule = LAYERS.rule
 
 # -- normalisation --------------------------------------------------------------------------------
 
@@ -48,7 +47,7 @@ def _column(F: Any, values: Any, ndim: int) -> Any:
     return F.view(values, shape=(*values.shape, *[1] * (ndim - 2)))
 
 
-@_rule("moments", kinds=REAL)
+@rule(records.moments, kinds=REAL)
 def _moments(F: Any, self: Any, dim: Dims, eps: float) -> Any:
     if 0 in self.shape:
         return NotImplemented
@@ -57,12 +56,12 @@ def _moments(F: Any, self: Any, dim: Dims, eps: float) -> Any:
     return F.stack(*[F.view(row, shape=shape) for row in rows], dim=0)
 
 
-@_rule("standardise", kinds=REAL)
+@rule(records.standardise, kinds=REAL)
 def _standardise(F: Any, self: Any, known: Any, dim: Dims, eps: float) -> Any:
     return _standard(F, self, known, dim, eps)
 
 
-@_rule("standardise_backward", kinds=REAL)
+@rule(records.standardise_backward, kinds=REAL)
 def _standardise_backward(
     F: Any, self: Any, input: Any, weight: Any, known: Any, dim: Dims, eps: float
 ) -> Any:
@@ -77,7 +76,7 @@ def _standardise_backward(
     return (weighed - mean(F, weighed, dim, True) - standard * along) * scale
 
 
-@_rule("standardised_sum", kinds=REAL)
+@rule(records.standardised_sum, kinds=REAL)
 def _standardised_sum(
     F: Any, self: Any, input: Any, known: Any, dim: Dims, eps: float, over: str
 ) -> Any:
@@ -90,21 +89,21 @@ def _standardised_sum(
     return F.view(sums, shape=(math.prod(sums.shape),)) if len(sums.shape) != 1 else sums
 
 
-@_rule("layer_norm", kinds=REAL)
+@rule(records.layer_norm, kinds=REAL)
 def _layer_norm(
     F: Any, self: Any, weight: Any, bias: Any, known: Any, dim: Dims, eps: float
 ) -> Any:
     return _standard(F, self, known, dim, eps) * weight + bias
 
 
-@_rule("batch_norm", kinds=REAL)
+@rule(records.batch_norm, kinds=REAL)
 def _batch_norm(F: Any, self: Any, weight: Any, bias: Any, known: Any, eps: float) -> Any:
     n = len(self.shape)
     result = _standard(F, self, known, (0, *range(2, n)), eps)
     return result * _column(F, weight, n) + _column(F, bias, n)
 
 
-@_rule("group_norm", kinds=REAL)
+@rule(records.group_norm, kinds=REAL)
 def _group_norm(
     F: Any, self: Any, weight: Any, bias: Any, known: Any, groups: int, eps: float
 ) -> Any:
@@ -115,7 +114,7 @@ def _group_norm(
     return result * _column(F, weight, n) + _column(F, bias, n)
 
 
-@_rule("batch_norm_fixed", kinds=REAL)
+@rule(records.batch_norm_fixed, kinds=REAL)
 def _batch_norm_fixed(
     F: Any, self: Any, weight: Any, bias: Any, mean: Any, var: Any, eps: float
 ) -> Any:
@@ -124,7 +123,7 @@ def _batch_norm_fixed(
     return self * _column(F, scale, n) + _column(F, bias - mean * scale, n)
 
 
-@_rule("rms_norm", kinds=REAL)
+@rule(records.rms_norm, kinds=REAL)
 def _rms_norm(F: Any, self: Any, weight: Any, dim: Dims, eps: float) -> Any:
     if 0 in self.shape:
         return F.clone(self)
@@ -142,27 +141,27 @@ def _reduced(F: Any, losses: Any, reduction: str) -> Any:
     return mean(F, losses, everywhere(losses), False)
 
 
-@_rule("mse_loss", kinds=REAL)
+@rule(records.mse_loss, kinds=REAL)
 def _mse_loss(F: Any, self: Any, target: Any, reduction: str) -> Any:
     apart = self - target
     return _reduced(F, apart * apart, reduction)
 
 
-@_rule("smooth_l1_loss", kinds=REAL)
+@rule(records.smooth_l1_loss, kinds=REAL)
 def _smooth_l1_loss(F: Any, self: Any, target: Any, reduction: str, beta: float) -> Any:
     size = F.abs(self - target)
     near = F.minimum(size, beta)
     return _reduced(F, near * (size - near * 0.5) * (1 / beta), reduction)
 
 
-@_rule("huber_loss", kinds=REAL)
+@rule(records.huber_loss, kinds=REAL)
 def _huber_loss(F: Any, self: Any, target: Any, reduction: str, delta: float) -> Any:
     size = F.abs(self - target)
     near = F.minimum(size, delta)
     return _reduced(F, near * (size - near * 0.5), reduction)
 
 
-@_rule("binary_cross_entropy_with_logits", kinds=REAL)
+@rule(records.binary_cross_entropy_with_logits, kinds=REAL)
 def _binary_cross_entropy_with_logits(F: Any, self: Any, target: Any, reduction: str) -> Any:
     losses = (1 - target) * self - F.minimum(self, 0) + F.log1p(F.exp(-F.abs(self)))
     return _reduced(F, losses, reduction)
@@ -187,7 +186,7 @@ def _weights(
     return index, F.where(counted, weight, 0), counted
 
 
-@_rule("nll_loss", "nll_loss2d")
+@rule(records.nll_loss, records.nll_loss2d)
 def _nll_loss(
     F: Any, self: Any, target: Any, weight: Any, reduction: str, ignore_index: int
 ) -> Any:
@@ -206,7 +205,7 @@ def _nll_loss(
     return _reduced(F, losses, "sum") / _reduced(F, weights, "sum")
 
 
-@_rule("nll_loss_backward")
+@rule(records.nll_loss_backward)
 def _nll_loss_backward(
     F: Any,
     self: Any,

@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from wengert.compiler.decompose_rules import Dims, Rules
+from wengert.compiler.decompose_rules import Dims, rule
+from wengert.prims import records
 
-__all__ = ["PLACES"]
+__all__: list[str] = []
 
-PLACES = Rules()
-_rule = PLACES.rule
 
 # -- parts ----------------------------------------------------------------------------------------
 
 
-@_rule("split", "split_with_sizes")
+@rule(records.split, records.split_with_sizes)
 def _split(F: Any, self: Any, sizes: Dims, dim: int) -> Any:
     parts, start = [], 0
     for size in sizes:
@@ -24,12 +23,12 @@ def _split(F: Any, self: Any, sizes: Dims, dim: int) -> Any:
     return tuple(parts)
 
 
-@_rule("unbind")
+@rule(records.unbind)
 def _unbind(F: Any, self: Any, dim: int) -> Any:
     return tuple([F.select(self, dim=dim, index=i) for i in range(self.shape[dim])])
 
 
-@_rule("corner")
+@rule(records.corner)
 def _corner(F: Any, self: Any, shape: Dims) -> Any:
     result = self
     for dim, size in enumerate(shape):
@@ -38,7 +37,7 @@ def _corner(F: Any, self: Any, shape: Dims) -> Any:
     return F.clone(result)
 
 
-@_rule("corner_backward")
+@rule(records.corner_backward)
 def _corner_backward(F: Any, self: Any, shape: Dims) -> Any:
     result = self
     for dim, size in enumerate(shape):
@@ -49,7 +48,7 @@ def _corner_backward(F: Any, self: Any, shape: Dims) -> Any:
     return F.alias(self) if result is self else result
 
 
-@_rule("diagonal_copy")
+@rule(records.diagonal_copy)
 def _diagonal_copy(F: Any, self: Any, offset: int, dim1: int, dim2: int) -> Any:
     return F.clone(F.diagonal(self, offset=offset, dim1=dim1, dim2=dim2))
 
@@ -57,7 +56,7 @@ def _diagonal_copy(F: Any, self: Any, offset: int, dim1: int, dim2: int) -> Any:
 # -- copies ---------------------------------------------------------------------------------------
 
 
-@_rule("repeat")
+@rule(records.repeat)
 def _repeat(F: Any, self: Any, repeats: Dims) -> Any:
     own = (*[1] * (len(repeats) - len(self.shape)), *self.shape)
     if not own:
@@ -78,7 +77,7 @@ def _rolled(F: Any, self: Any, shift: int, dim: int) -> Any:
     return F.cat(back, front, dim=dim)
 
 
-@_rule("roll")
+@rule(records.roll)
 def _roll(F: Any, self: Any, shifts: Dims, dims: Dims) -> Any:
     shape = tuple(self.shape)
     if 0 in shape:
@@ -94,7 +93,7 @@ def _roll(F: Any, self: Any, shifts: Dims, dims: Dims) -> Any:
 # -- values that take another's place -------------------------------------------------------------
 
 
-@_rule("assign", "fill_tensor")
+@rule(records.assign, records.fill_tensor)
 def _assign(F: Any, self: Any, src: Any) -> Any:
     if src.dtype != self.dtype:
         src = F.to_copy(src, dtype=self.dtype)
@@ -106,7 +105,7 @@ def _assign(F: Any, self: Any, src: Any) -> Any:
 # -- rows of a table ------------------------------------------------------------------------------
 
 
-@_rule("embedding")
+@rule(records.embedding)
 def _embedding(
     F: Any, weight: Any, indices: Any, padding_idx: int, scale_grad_by_freq: bool
 ) -> Any:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from wengert.compiler.decompose_rules import COMPLEX, REAL, Rules
+from wengert.compiler.decompose_rules import COMPLEX, REAL, rule
 from wengert.kernels.contraction import plan_of
+from wengert.prims import records
 
-__all__ = ["PRODUCTS"]
+__all__: list[str] = []
 
-PRODUCTS = Rules()
-_rule = PRODUCTS.rule
 _ANY = REAL + COMPLEX
 
 Labels = tuple[int, ...]
@@ -25,34 +24,34 @@ def _plus(self: Any, product: Any, beta: Any, alpha: Any) -> Any:
     return product + self * beta if beta != 0 else product
 
 
-@_rule("addmm", kinds=_ANY)
+@rule(records.addmm, kinds=_ANY)
 def _addmm(F: Any, self: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
     return _plus(self, F.mm(mat1, mat2), beta, alpha)
 
 
-@_rule("addmv", kinds=_ANY)
+@rule(records.addmv, kinds=_ANY)
 def _addmv(F: Any, self: Any, mat: Any, vec: Any, beta: Any, alpha: Any) -> Any:
     return _plus(self, F.mv(mat, vec), beta, alpha)
 
 
-@_rule("baddbmm", kinds=_ANY)
+@rule(records.baddbmm, kinds=_ANY)
 def _baddbmm(F: Any, self: Any, batch1: Any, batch2: Any, beta: Any, alpha: Any) -> Any:
     return _plus(self, F.bmm(batch1, batch2), beta, alpha)
 
 
-@_rule("addr", kinds=_ANY)
+@rule(records.addr, kinds=_ANY)
 def _addr(F: Any, self: Any, vec1: Any, vec2: Any, beta: Any, alpha: Any) -> Any:
     if alpha != 1:
         vec1 = vec1 * alpha
     return _plus(self, F.unsqueeze(vec1, dim=1) * F.unsqueeze(vec2, dim=0), beta, 1)
 
 
-@_rule("vdot", kinds=_ANY)
+@rule(records.vdot, kinds=_ANY)
 def _vdot(F: Any, self: Any, other: Any) -> Any:
     return F.dot(F.conj(self) if self.dtype.kind == "c" else self, other)
 
 
-@_rule("linalg_cross", kinds=_ANY)
+@rule(records.linalg_cross, kinds=_ANY)
 def _cross(F: Any, self: Any, other: Any, dim: int) -> Any:
     a = [F.select(self, dim=dim, index=i) for i in range(3)]
     b = [F.select(other, dim=dim, index=i) for i in range(3)]
@@ -78,7 +77,7 @@ def _spread(F: Any, self: Any, order: Labels) -> Any:
     return _shaped(F, self, tuple([next(sizes) if i >= 0 else 1 for i in order]))
 
 
-@_rule("contract", kinds=_ANY)
+@rule(records.contract, kinds=_ANY)
 def _contract(F: Any, self: Any, other: Any, a: Labels, b: Labels, out: Labels) -> Any:
     by = plan_of(a, b, out, math.prod(other.shape) > math.prod(self.shape))
     if by.product:

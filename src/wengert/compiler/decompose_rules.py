@@ -7,7 +7,12 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["COMPLEX", "REAL", "Dims", "Rule", "Rules", "everywhere", "extent", "kept"]
+from wengert.prims.facet import Facet
+from wengert.prims.record import Primitive
+
+__all__ = [
+    *("COMPLEX", "DECOMPOSED", "REAL", "Dims", "Rule", "everywhere", "extent", "kept", "rule"),
+]
 
 Dims = tuple[int, ...]
 Rule = Callable[..., Any]
@@ -16,25 +21,25 @@ REAL, COMPLEX = "fd", "FD"
 """The dtypes that rules take, by NumPy's letters: what is shorter sums in float32 in its kernel."""
 
 
-class Rules(dict[str, Rule]):
-    """Rules by the name of their primitive."""
+DECOMPOSED: Facet[Rule | None] = Facet("decomposed", lambda prim: None)
+"""How it is computed by simpler primitives (NOTE [decompositions] in `decompose`)."""
 
-    def rule(self, *names: str, kinds: str = "") -> Callable[[Rule], Rule]:
-        """Register a function as the rule of primitives.
 
-        Parameters
-        ----------
-        kinds
-            The dtypes that every array argument of floating or complex dtype may have; of others,
-            and where no argument has such a dtype, the rule is not asked. Empty: any.
-        """
+def rule(*prims: Primitive, kinds: str = "") -> Callable[[Rule], Rule]:
+    """Register a function as the rule of primitives.
 
-        def register(rule: Rule) -> Rule:
-            for name in names:
-                self[name] = _of_kinds(rule, kinds) if kinds else rule
-            return rule
+    Parameters
+    ----------
+    kinds
+        The dtypes that every array argument of floating or complex dtype may have; of others, and
+        where no argument has such a dtype, the rule is not asked. Empty: any.
+    """
 
-        return register
+    def register(rule: Rule) -> Rule:
+        DECOMPOSED.of(*prims)(_of_kinds(rule, kinds) if kinds else rule)
+        return rule
+
+    return register
 
 
 def _of_kinds(rule: Rule, kinds: str) -> Rule:

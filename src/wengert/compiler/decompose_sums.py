@@ -7,23 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.decompose_rules import COMPLEX, REAL, Dims, Rules, everywhere, extent
+from wengert.compiler.decompose_rules import COMPLEX, REAL, Dims, everywhere, extent, rule
+from wengert.prims import records
 
-__all__ = ["SUMS", "mean"]
+__all__ = ["mean"]
 
-SUMS = Rules()
-_rule = SUMS.rule
 _ANY = REAL + COMPLEX
 
 # -- sums and means -------------------------------------------------------------------------------
 
 
-@_rule("sum")
+@rule(records.sum)
 def _sum(F: Any, self: Any) -> Any:
     return F.sum_dim(self, dim=everywhere(self), keepdim=False)
 
 
-@_rule("sum_to")
+@rule(records.sum_to)
 def _sum_to(F: Any, self: Any, shape: Dims) -> Any:
     own = tuple(self.shape)
     if own == shape:
@@ -42,27 +41,27 @@ def mean(F: Any, self: Any, dim: Dims, keepdim: bool) -> Any:
     return F.sum_dim(self, dim=dim, keepdim=keepdim) / (extent(self.shape, dim) or 0.0)
 
 
-@_rule("mean", kinds=_ANY)
+@rule(records.mean, kinds=_ANY)
 def _mean(F: Any, self: Any) -> Any:
     return mean(F, self, everywhere(self), False)
 
 
-@_rule("mean_dim", kinds=_ANY)
+@rule(records.mean_dim, kinds=_ANY)
 def _mean_dim(F: Any, self: Any, dim: Dims, keepdim: bool) -> Any:
     return mean(F, self, dim, keepdim)
 
 
-@_rule("nansum", kinds=REAL)
+@rule(records.nansum, kinds=REAL)
 def _nansum(F: Any, self: Any, dim: Dims, keepdim: bool) -> Any:
     return F.sum_dim(F.where(self == self, self, 0), dim=dim, keepdim=keepdim)
 
 
-@_rule("count_nonzero")
+@rule(records.count_nonzero)
 def _count_nonzero(F: Any, self: Any, dim: Dims) -> Any:
     return F.sum_dim(F.to_copy(self != 0, dtype=np.dtype(np.int64)), dim=dim, keepdim=False)
 
 
-@_rule("prod", kinds=_ANY)
+@rule(records.prod, kinds=_ANY)
 def _prod(F: Any, self: Any) -> Any:
     return F.prod_dim(self, dim=everywhere(self), keepdim=False)
 
@@ -70,17 +69,17 @@ def _prod(F: Any, self: Any) -> Any:
 # -- extremes -------------------------------------------------------------------------------------
 
 
-@_rule("max", kinds=REAL)
+@rule(records.max, kinds=REAL)
 def _max(F: Any, self: Any) -> Any:
     return F.amax(self, dim=everywhere(self), keepdim=False)
 
 
-@_rule("min", kinds=REAL)
+@rule(records.min, kinds=REAL)
 def _min(F: Any, self: Any) -> Any:
     return F.amin(self, dim=everywhere(self), keepdim=False)
 
 
-@_rule("max_dim", "min_dim")
+@rule(records.max_dim, records.min_dim)
 def _picked(F: Any, self: Any, indices: Any, dim: int, keepdim: bool) -> Any:
     if not self.shape:
         return F.clone(self)
@@ -101,29 +100,29 @@ def _moments(F: Any, self: Any, dim: Dims, correction: float, keepdim: bool) -> 
     return spread / (freedom if freedom > 0 else 0.0), centre
 
 
-@_rule("var", kinds=REAL)
+@rule(records.var, kinds=REAL)
 def _var(F: Any, self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
     return _moments(F, self, dim, correction, keepdim)[0]
 
 
-@_rule("std", kinds=REAL)
+@rule(records.std, kinds=REAL)
 def _std(F: Any, self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
     return F.sqrt(_moments(F, self, dim, correction, keepdim)[0])
 
 
-@_rule("var_mean", kinds=REAL)
+@rule(records.var_mean, kinds=REAL)
 def _var_mean(F: Any, self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
     spread, centre = _moments(F, self, dim, correction, keepdim)
     return spread, centre if keepdim else F.view(centre, shape=tuple(spread.shape))
 
 
-@_rule("std_mean", kinds=REAL)
+@rule(records.std_mean, kinds=REAL)
 def _std_mean(F: Any, self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
     spread, centre = _var_mean(F, self, dim, correction, keepdim)
     return F.sqrt(spread), centre
 
 
-@_rule("vector_norm", kinds=REAL)
+@rule(records.vector_norm, kinds=REAL)
 def _vector_norm(F: Any, self: Any, ord: float, dim: Dims, keepdim: bool) -> Any:
     along: dict[str, Any] = {"dim": dim, "keepdim": keepdim}
     if ord == 2:
@@ -144,7 +143,7 @@ def _vector_norm(F: Any, self: Any, ord: float, dim: Dims, keepdim: bool) -> Any
 # -- exponentials ---------------------------------------------------------------------------------
 
 
-@_rule("softmax", kinds=REAL)
+@rule(records.softmax, kinds=REAL)
 def _softmax(F: Any, self: Any, dim: Dims) -> Any:
     if 0 in self.shape:
         return F.clone(self)
@@ -152,7 +151,7 @@ def _softmax(F: Any, self: Any, dim: Dims) -> Any:
     return powers / F.sum_dim(powers, dim=dim, keepdim=True)
 
 
-@_rule("log_softmax", kinds=REAL)
+@rule(records.log_softmax, kinds=REAL)
 def _log_softmax(F: Any, self: Any, dim: Dims) -> Any:
     if 0 in self.shape:
         return F.clone(self)
@@ -160,7 +159,7 @@ def _log_softmax(F: Any, self: Any, dim: Dims) -> Any:
     return below - F.log(F.sum_dim(F.exp(below), dim=dim, keepdim=True))
 
 
-@_rule("logsumexp", kinds=REAL)
+@rule(records.logsumexp, kinds=REAL)
 def _logsumexp(F: Any, self: Any, dim: Dims, keepdim: bool) -> Any:
     if 0 in self.shape:
         return NotImplemented

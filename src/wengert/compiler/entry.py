@@ -16,17 +16,17 @@ from wengert.compiler.environment import Environment, Matcher
 from wengert.compiler.exit import Exit
 from wengert.compiler.graph import Graph, Visit
 from wengert.compiler.ir import Program, Value
-from wengert.compiler.memory import Shared, layout_of
-from wengert.compiler.node import attach
+from wengert.compiler.memory import Shared, is_turned, layout_of
+from wengert.compiler.node import Between, Variants, attach, partials
 from wengert.compiler.passes import roll, simplify, vectorise
 from wengert.compiler.pulled import Pulled
 from wengert.compiler.sym import Sym
 from wengert.compiler.tables import finished
-from wengert.compiler.tree import Missing, Tree
+from wengert.compiler.tree import Elsewhere, Missing, Tree
 from wengert.compiler.verifier import checked, is_on, verify, verify_trace
 from wengert.interp.levels import Lifted
-from wengert.tape.backward import run_grad
 from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.node import next_sequence
 
 __all__ = ["Entry", "Options"]
 
@@ -103,14 +103,10 @@ class Call:
 
     Attributes
     ----------
-    name
-        The function's name.
-    entry
-        The traces.
-    exit
-        The exit of the trace.
-    why
-        Why there is no derivative, or None.
+    name: The function's name.
+    entry: The traces.
+    exit: The exit of the trace.
+    why: Why there is no derivative, or None.
     """
 
     def __init__(self, entry: Entry, exit: Exit) -> None:
@@ -118,8 +114,8 @@ class Call:
         self.exit = exit
         self.why = None if exit.backward is None else exit.backward.why
         self.entry = entry
-        self._executable: Any = None
-        self._pulled: Pulled | None = None
+        self._executable: Variants | None = None
+        self._pulled: Variants | None = None
 
     def pull(self, saved: Any, cotangents: list[Any], present: list[bool]) -> list[Any]:
         """The gradients of the tensors that the call depends on, from those of its results.
@@ -128,15 +124,15 @@ class Call:
         """
         backward = self.exit.backward
         assert backward is not None
+        finish = self.entry.options.finish
         values = [*saved, *cotangents]
         if any(isinstance(value, Lifted) for value in values):
             if self._pulled is None:
-                self._pulled = Pulled(backward.program(), self.entry.options.finish)
+                self._pulled = Variants(backward, lambda program: Pulled(program, finish))
             found = iter(self._pulled(values))
         else:
             if self._executable is None:
-                finish = self.entry.options.finish
-                self._executable = finished(backward.program(), finish)[1]
+                self._executable = Variants(backward, lambda program: finished(program, finish)[1])
             found = iter(self._executable([contiguous(np.asarray(value)) for value in values]))
         made = [None if value is None else next(found) for value in backward.gradients]
         reached = backward.reached(present)
@@ -147,9 +143,9 @@ class Call:
 
         Outputs without a cotangent, which is None, lead to no gradient.
         """
-        return pulled_back(
-            self.again(given, dict(zip(self.places, inputs, strict=True))), inputs, cotangents
-        )
+        start = next_sequence()
+        outputs = self.again(given, dict(zip(self.places, inputs, strict=True)))
+        return pulled_back(outputs, inputs, cotangents, start)
 
     @property
     def places(self) -> Sequence[int]:
@@ -167,8 +163,7 @@ class Call:
 
         Raises
         ------
-        RuntimeError
-            If it could not be run again without another outcome.
+        RuntimeError: If it could not be run again without another outcome.
         """
         args, kwargs = given
         why = None
@@ -228,18 +223,12 @@ class Entry:
 
     Attributes
     ----------
-    environment
-        What the function reached.
-    tree
-        The traces.
-    verified
-        Whether arrays of unknown origin, if there are any, were the same in a second run.
-    layout
-        How inputs lie in memory, if some trace writes to any (see `wengert.compiler.memory`).
-    strides
-        The strides of those of which some trace sees how their elements lie, by place.
-    left
-        Why calls whose inputs lie so run the function as it is, or None.
+    environment: What the function reached.
+    tree: The traces.
+    verified: Whether arrays of unknown origin, if there are any, were the same in a second run.
+    layout: How inputs lie in memory, if some trace writes to any (see `wengert.compiler.memory`).
+    strides: The strides of those of which some trace sees how their elements lie, by place.
+    left: Why calls whose inputs lie so run the function as it is, or None.
     trial, gain, counted
         The measurements under way, how much quicker compiled runs turned out to be, and whether
         that is what they are at least, going by the number of operations.
@@ -282,15 +271,14 @@ class Entry:
 
     def fits(self, tensors: list[Any], arrays: list[Any]) -> bool:
         """Whether the inputs lie in memory as they did, if that matters."""
-        for place, strides in self.strides.items():
-            if self.array_at(place, tensors, arrays).strides != strides:
+        memory = self.memory(tensors, arrays)[0]
+        if any(memory[place].strides != strides for place, strides in self.strides.items()):
+            return False
+        if self.environment.is_outermost:
+            turned = [place for place, array in enumerate(memory) if is_turned(array)]
+            if any(place not in self.strides for place in turned):
                 return False
         return self.layout is None or bool(self.layout == layout_of(*self.memory(tensors, arrays)))
-
-    def array_at(self, place: int, tensors: list[Any], arrays: list[Any]) -> Any:
-        """The memory of one of the inputs."""
-        count = len(tensors)
-        return tensors[place].array() if place < count else arrays[place - count]
 
     def memory(self, tensors: list[Any], arrays: list[Any]) -> tuple[list[Any], list[Any]]:
         """The memory of the inputs, and the version cells of the tensors among them."""
@@ -362,7 +350,7 @@ class Entry:
         given = [
             array
             if array.__class__ is np.ndarray and array.flags.c_contiguous
-            else contiguous(array)
+            else self._in_order(array, memory)
             for array in memory
         ]
         if self._windows:
@@ -375,6 +363,13 @@ class Entry:
             return self._gone_through(given, tensors, arrays, (args, kwargs))
         exit, known = tree.run(given)
         return self.finished(exit, known, tensors, arrays, (args, kwargs))
+
+    def _in_order(self, array: Any, memory: list[Any]) -> Any:
+        """The array as backends take it, if the traces are of one that lies as it does."""
+        made = contiguous(array)
+        if is_turned(array) and not any(memory[place] is array for place in self.strides):
+            raise Elsewhere
+        return made
 
     def _gone_through(
         self,
@@ -476,15 +471,20 @@ class Entry:
         return own.finished(found.without_effects(), known, list(tensors), list(arrays), given)
 
 
-def pulled_back(outputs: list[Any], inputs: list[Any], cotangents: Sequence[Any]) -> Any:
-    """The gradients of `inputs`, recorded, from cotangents some of which may be None."""
+def pulled_back(
+    outputs: list[Any], inputs: list[Any], cotangents: Sequence[Any], start: int
+) -> Any:
+    """The gradients of `inputs`, recorded, from cotangents some of which may be None.
+
+    Through what was recorded since `start`, a sequence number, and nothing else.
+    """
     pairs = [
         (output, part if isinstance(part, TensorBase) else new_tensor(part))
         for output, part in zip(outputs, cotangents, strict=True)
         if part is not None
     ]
     outputs, parts = [output for output, _ in pairs], [part for _, part in pairs]
-    return run_grad(outputs, inputs, parts, True, True)
+    return partials(outputs, inputs, parts, Between(float("-inf"), start), create_graph=True)
 
 
 def contiguous(array: Any) -> Any:

@@ -28,13 +28,14 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.conditions import Conditions, Matcher
+from wengert.compiler.libraries import is_of_library
 from wengert.compiler.objects import MOST_BYTES, Part, Unknown, content_of, read
 from wengert.compiler.reach import DYNAMIC, Reach
 from wengert.compiler.reading import Reading
 from wengert.compiler.state import Surroundings
 from wengert.compiler.straight import Places
 from wengert.ops.generator import Generator
-from wengert.tape.base import LEAF, TensorBase
+from wengert.tape.base import LEAF, TensorBase, node_of
 
 __all__ = ["Environment", "Matcher"]
 
@@ -55,35 +56,45 @@ _SEEDS = frozenset({"manual_seed", "seed", "initial_seed", "get_state", "set_sta
 _CONTAINERS = frozenset({dict, list, tuple, set, frozenset, collections.OrderedDict})
 
 
+def _is_watched(tensor: Any) -> bool:
+    """Whether a backward pass to a tensor, as a trace makes one, could be noticed."""
+    ext = tensor.ext
+    if ext is not None and (ext.hooks or ext.post_hooks or ext.retains):
+        return True
+    edge = tensor.edge
+    return edge is not None and edge is not LEAF and node_of(edge).ext is not None
+
+
+def _plain(name: str, more: str = "") -> str:
+    """The condition that a tensor is no view and has no hooks, nor what `more` says."""
+    asked = ["base is not None", "hooks", "post_hooks", *([more] if more else [])]
+    having = " or ".join(f"{name}.ext.{attribute}" for attribute in asked)
+    return f"if {name}.ext is not None and ({having}): return None"
+
+
 class Environment(Reach):
     """What a call of a function can reach.
 
     Parameters
     ----------
-    gradients
-        Whether the ``.grad`` of tensors counts.
+    gradients: Whether the ``.grad`` of tensors counts.
 
     Attributes
     ----------
-    met
-        The tensors that were met, each once; None in their places once it is closed.
-    tensors
-        What holds the arrays of these: the same, where they belong to no transform.
-    arrays
-        The arrays that were met, each once; None in their places once it is closed.
-    compared
-        The places of the arrays that are known by their content, with that.
-    shapes
-        What they are, for people to read, once it is closed.
-    places
-        Which of the tensors require a gradient.
-    refusal
-        Why nothing can be promised, or None.
-    walked
-        The objects that have parts.
-    apart
-        The conditions without those on gradients.
+    met: The tensors that were met, each once; None in their places once it is closed.
+    tensors: What holds the arrays of these: the same, where they belong to no transform.
+    arrays: The arrays that were met, each once; None in their places once it is closed.
+    compared: The places of the arrays that are known by their content, with that.
+    shapes: What they are, for people to read, once it is closed.
+    places: Which of the tensors require a gradient.
+    refusal: Why nothing can be promised, or None.
+    walked: The objects that have parts.
+    apart: The conditions without those on gradients.
+    is_outermost
+        Whether no transform is under way, so that inputs and results lie in memory as users see.
     """
+
+    is_outermost = True
 
     def __init__(
         self,
@@ -100,6 +111,7 @@ class Environment(Reach):
         self.walked: list[Any] = []
         self._places = Places(function, args, kwargs)
         self._called: Any = None
+        self._plain_at: dict[int, int] = {}
         self.apart: Conditions = self
         self.shapes: list[str] = []
         named = f"list(kwargs) != {list(kwargs)!r}" if kwargs else "kwargs"
@@ -113,6 +125,7 @@ class Environment(Reach):
             self._value(function, self._constant(function))
             self._escaped()
             self._asked()
+            self._hooked()
             self.apart = self.noted()
             if gradients:
                 self._gradients()
@@ -129,6 +142,7 @@ class Environment(Reach):
         self.met = [None] * len(self.met)
         self.tensors = [None] * len(self.tensors)
         self.arrays = [None] * len(self.arrays)
+        self.apart = Conditions()
         self.walked, self.looked_up = [], []
 
     def swap(self) -> None:
@@ -323,9 +337,15 @@ class Environment(Reach):
         else:
             self._require(f"{name}.edge is not None and {name}.edge is not LEAF")
         ext = tensor.ext
+        if _is_watched(tensor):
+            raise Unknown("a tensor has hooks on its gradient, or keeps one though it is no leaf")
+        if not is_of_library(type(tensor)):
+            # it may have something to say to operations
+            self._value(type(tensor), self._constant(type(tensor)))
         base = None if ext is None else ext.base
         if base is None:
-            self._line(f"if {name}.ext is not None and {name}.ext.base is not None: return None")
+            self._plain_at[i] = len(self._lines)
+            self._line(_plain(name))
         else:
             self._line(f"if {name}.ext is None or {name}.ext.base is None: return None")
             self._tensor(base, f"{name}.ext.base")
@@ -340,7 +360,13 @@ class Environment(Reach):
         for i, tensor in enumerate(self.met):
             grad = None if tensor.ext is None else tensor.ext.grad
             if grad is None:
-                self._line(f"if t{i}.ext is not None and t{i}.ext.grad is not None: return None")
+                if i in self._plain_at:
+                    # in one line, of which most calls see the beginning alone
+                    self._lines[self._plain_at[i]] = _plain(f"t{i}", "grad is not None")
+                else:
+                    self._line(
+                        f"if t{i}.ext is not None and t{i}.ext.grad is not None: return None"
+                    )
                 continue
             self._line(f"if t{i}.ext is None or t{i}.ext.grad is None: return None")
             if id(grad) not in self._names:
@@ -377,6 +403,18 @@ class Environment(Reach):
                         known = self._constant(found)
                         self._line(f"if {self._names[id(thing)]}.{key} != {known}: return None")
         self._plainly(0)
+
+    def _hooked(self) -> None:
+        """The condition that there are no hooks of all modules, where modules are reached."""
+        for thing in self.walked:
+            for kind in type(thing).__mro__:
+                watch = kind.__dict__.get("_is_hooked")
+                if watch is None:
+                    continue
+                if watch:
+                    raise Unknown("there are hooks of all modules")
+                self._line(f"if {self._tool(kind)}._is_hooked: return None")
+                return
 
     def _array(self, array: Any, path: str) -> bool:
         """Make an array an input; False if it is another kind of object."""

@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert.base.ports import PORTS
 from wengert.compiler.ir import Value
+from wengert.compiler.memory import lying
 from wengert.compiler.node import Backward
-from wengert.tape.base import LEAF, SURFACE, TensorBase, new_tensor
+from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.modes import MODE, changed, current_mode
 from wengert.tape.record import T
 from wengert.tape.versions import InferenceCell
@@ -23,16 +25,11 @@ class View(NamedTuple):
 
     Attributes
     ----------
-    place
-        Which one.
-    chain
-        The views, as (primitive, parameters), that lead to it.
-    recorded
-        Whether it was recorded, or would have been: its history is theirs.
-    no_write
-        Why it refuses to be written to, if it does.
-    cell
-        The place whose version cell it shares, if it shares one without being known as a view.
+    place: Which one.
+    chain: The views, as (primitive, parameters), that lead to it.
+    recorded: Whether it was recorded, or would have been: its history is theirs.
+    no_write: Why it refuses to be written to, if it does.
+    cell: The place whose version cell it shares, if it shares one without being known as a view.
     """
 
     place: int
@@ -79,15 +76,14 @@ class Leaf(NamedTuple):
         ``"shared"``: a tensor over its memory, known as no view; ``"window"``: an array over it;
         ``"again"``: an earlier leaf; ``"part"``: a view of another leaf; ``"tensor"``,
         ``"number"`` or ``"array"``: computed.
-    what
-        The object, its place in the environment or among the leaves, or its value.
-    cls
-        The class of a tensor.
-    leaf
-        Whether a tensor is a leaf that requires a gradient.
+    what: The object, its place in the environment or among the leaves, or its value.
+    cls: The class of a tensor.
+    leaf: Whether a tensor is a leaf that requires a gradient.
     root, chain
         The memory that it shares with other leaves, among `Exit.roots`, and the views that lead
-        from there to it; None where it has memory of its own.
+        from there to it; None where it has memory of its own, of which it may be such a view.
+    strides
+        How its elements lie, in bytes, where that is neither row by row nor follows from `chain`.
     version
         Of a tensor that was written to: how often, by which operation, and the first leaf that
         shares its version cell; ``~place`` for that of a tensor of the environment. Without a count
@@ -101,6 +97,7 @@ class Leaf(NamedTuple):
     root: int | None = None
     chain: tuple[tuple[Any, dict[str, Any]], ...] = ()
     version: tuple[int | None, Any, int] | None = None
+    strides: tuple[int, ...] | None = None
 
 
 class Effect(NamedTuple):
@@ -111,18 +108,12 @@ class Effect(NamedTuple):
     kind
         ``"write"`` to its memory; ``"version"``: writes to it are counted; ``"data"``: it gets
         other memory; ``"grad"``: it gets another gradient; ``"no grad"``: it loses it.
-    place
-        Which tensor or array.
-    value
-        What is written.
-    name
-        The name of the operation that wrote last.
-    writes
-        How many writes there were.
-    leaf
-        The leaf that is the new gradient, or whose memory the tensor gets.
-    made
-        That leaf in the run that was traced, until its place is known.
+    place: Which tensor or array.
+    value: What is written.
+    name: The name of the operation that wrote last.
+    writes: How many writes there were.
+    leaf: The leaf that is the new gradient, or whose memory the tensor gets.
+    made: That leaf in the run that was traced, until its place is known.
     """
 
     kind: str
@@ -139,28 +130,17 @@ class Exit:
 
     Attributes
     ----------
-    leaves, rebuild
-        What the function returned.
-    effects
-        In the order in which they are to happen.
-    backward
-        How to differentiate the results, if any requires a gradient.
-    outputs
-        The places among the leaves of those that do.
-    derivatives
-        The backward passes of the blocks of a trace that comes back to states.
-    repeats
-        Whether one value is handed out in several places.
-    origins
-        For each value that is written over memory of the environment, the input that is there.
-    count
-        How many of the leaves are returned; the others are left behind, or bases of views.
-    roots
-        The memory that leaves share.
-    given
-        The inputs, whose memory is the environment's.
-    kept
-        The places of the results that the backward pass reads.
+    leaves, rebuild: What the function returned.
+    effects: In the order in which they are to happen.
+    backward: How to differentiate the results, if any requires a gradient.
+    outputs: The places among the leaves of those that do.
+    derivatives: The backward passes of the blocks of a trace that comes back to states.
+    repeats: Whether one value is handed out in several places.
+    origins: For each value that is written over memory of the environment, the input that is there.
+    count: How many of the leaves are returned; the others are left behind, or bases of views.
+    roots: The memory that leaves share.
+    given: The inputs, whose memory is the environment's.
+    kept: The places of the results that the backward pass reads.
     late, parts, again
         The places of the leaves that are no values: of memory of the environment, of other leaves,
         and of earlier ones.
@@ -318,9 +298,9 @@ class Exit:
 
     def _maker_of_array(self, leaf: Leaf) -> Callable[..., Any]:
         """What makes a leaf that is computed."""
-        value, root, chain = leaf.what, leaf.root, leaf.chain
+        value, root, chain, strides = leaf.what, leaf.root, leaf.chain, leaf.strides
         edge = LEAF if leaf.leaf else None
-        cls = None if leaf.cls is SURFACE.cls else leaf.cls
+        cls = None if leaf.cls is PORTS.tensor else leaf.cls
         copies, version, is_array = self._copies(value), leaf.version, leaf.kind == "array"
 
         def made(known: Any, given: Any, roots: list[Any], cells: Any) -> Any:
@@ -328,8 +308,10 @@ class Exit:
                 array = _held(value, known).copy() if copies else known[value]
             else:
                 array = roots[root]
-                for prim, params in chain:
-                    array = prim.kernel(array, **params)
+            for prim, params in chain:
+                array = prim.kernel(array, **params)
+            if strides is not None:
+                array = lying(array, strides)
             if is_array:
                 return np.asarray(array)
             tensor = new_tensor(array, edge)

@@ -14,18 +14,12 @@ class Explanation:
 
     Attributes
     ----------
-    name
-        The function's name.
-    reason
-        Why it runs as it is, or None.
-    traces
-        How many traces there are in all.
-    decisions
-        For each decision on values: its source line, as (file, line), and the outcomes met.
-    seconds
-        How long tracing and compiling took.
-    descriptions
-        What the backend says of each program.
+    name: The function's name.
+    reason: Why it runs as it is, or None.
+    traces: How many traces there are in all.
+    decisions: For each decision on values: its source line, as (file, line), and the outcomes met.
+    seconds: How long tracing and compiling took.
+    descriptions: What the backend says of each program.
     """
 
     def __init__(self, compiled: Any) -> None:

@@ -12,22 +12,23 @@ it to those of the slots before it, and of the inputs; a run notes which blocks 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from wengert.compiler.backends.executable import RAISED, Makers, Station
-from wengert.compiler.decisions import Draw, Guard, outcome_of
+from wengert.compiler.decisions import Guard, outcome_of
 from wengert.compiler.ir import Program, Step, Value, apply, uses
-from wengert.compiler.node import Backward
+from wengert.compiler.node import Backward, Between, Variants, hidden_in, partials
 from wengert.compiler.operations import S
 from wengert.compiler.passes.keys import program_key
 from wengert.compiler.state import State
 from wengert.compiler.trace import Trace
 from wengert.compiler.tree import Block, Missing, agree, blocks_of, key_of, machines_of
 from wengert.interp.levels import Lifted, namespace_of
-from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, new_tensor
+from wengert.tape.masked import Undecided, undecided
 from wengert.tape.node import edge_of
 
 __all__ = ["Graph", "Visit", "comes_back", "derived"]
@@ -57,19 +58,14 @@ class Part:
 
     Attributes
     ----------
-    block
-        Its steps, program, and decision or exit.
-    slots
-        The values that it finds, as its steps know them.
-    after
-        The slots of the state after it, which the decision was taken in.
+    block: Its steps, program, and decision or exit.
+    slots: The values that it finds, as its steps know them.
+    after: The slots of the state after it, which the decision was taken in.
     backward
         From cotangents of the slots after it that have a history, or of the results, to those of
         the slots before it and of the inputs that have one.
-    taken, given
-        The places of these slots: after the block, and before it.
-    sources
-        The inputs, by their places in the environment, whose gradients follow those of slots.
+    taken, given: The places of these slots: after the block, and before it.
+    sources: The inputs, by their places in the environment, whose gradients follow those of slots.
     """
 
     def __init__(self, block: Block, slots: Sequence[Value], after: Sequence[Value]) -> None:
@@ -91,16 +87,6 @@ class Visit:
     def __init__(self, part: Part, saved: list[Any]) -> None:
         self.part = part
         self.saved = saved
-
-
-class _Between:
-    """The nodes that were recorded between two decisions."""
-
-    def __init__(self, newer: float, older: float) -> None:
-        self._newer, self._older = newer, older
-
-    def __contains__(self, node: Any) -> bool:
-        return bool(self._newer < node.seq < self._older)
 
 
 class Derivatives:
@@ -128,7 +114,7 @@ def derived(
         ends = dict(after.tensors) if after else {k: leaves[k] for k in outputs}
         starts = dict(before.tensors) if before else {}
         newest = float("-inf") if after is None else after.mark
-        span = _Between(newest, trace.start if before is None else before.mark)
+        span = Between(newest, trace.start if before is None else before.mark)
         found.parts.append(_block_derived(trace, ends, starts, places, tensors, span))
     return found
 
@@ -139,7 +125,7 @@ def _block_derived(
     starts: dict[int, Any],
     places: list[int],
     tensors: Sequence[Any],
-    span: _Between,
+    span: Between,
 ) -> tuple[Backward, tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
     begin = len(trace.items)
     cotangents = {
@@ -148,16 +134,16 @@ def _block_derived(
     inputs = [*starts.values(), *[tensors[i] for i in places]]
     grads: list[Any] = [None] * len(inputs)
     inner = [k for k, t in ends.items() if _node(t) in span]
+    noted = Undecided()
     if inner and inputs:
         try:
-            grads = run_grad(
-                [ends[k] for k in inner],
-                inputs,
-                [new_tensor(cotangents[k]) for k in inner],
-                True,
-                False,
-                span,
-            )
+            with undecided() as noted:
+                grads = partials(
+                    [ends[k] for k in inner],
+                    inputs,
+                    [new_tensor(cotangents[k]) for k in inner],
+                    span,
+                )
         except RuntimeError:
             trace.give_up("a loop holds a history that it has walked itself")
     symbols = [None if g is None else trace.symbol(g.payload) for g in grads]
@@ -170,12 +156,21 @@ def _block_derived(
                 have = symbols[i]
                 symbols[i] = cotangents[k] if have is None else S.add(have, cotangents[k])
                 break
-    steps = trace.items[begin:]
-    if any(isinstance(item, Guard | Draw) for item in steps):
+    items = trace.items[begin:]
+    steps = [item for item in items if isinstance(item, Step)]
+    if len(steps) < len(items):
         trace.give_up("the backward pass decides on values")
     del trace.items[begin:]
     values = [None if s is None else s.value for s in symbols]
-    backward = Backward(steps, [c.value for c in cotangents.values()], values, places)  # type: ignore[arg-type]  # no guards among them
+    backward = Backward(
+        steps,
+        [c.value for c in cotangents.values()],
+        values,
+        places,
+        hidden=hidden_in(noted),
+        masks=noted.masks,
+        hides=noted.hides,
+    )
     return backward, tuple(ends), tuple(starts), tuple(places)
 
 
@@ -230,6 +225,8 @@ class Graph:
                 found = [here.get(v, v) for v in after if v.constant is None]
                 if found != [v for v in part.after if v.constant is None]:
                     return False
+                if not self._differentiate(part, backward, (taken, given, sources), here):
+                    return False
             else:
                 allowed = {*slots, *inputs, *(draw.value for draw in block.draws)}
                 allowed.update(out for step in block.steps for out in step.outs)
@@ -251,6 +248,23 @@ class Graph:
                 previous, outcome = part, guard.outcome
                 key = (_state(guard).key, key_of(outcome))
                 slots = after
+        return True
+
+    def _differentiate(
+        self, part: Part, backward: Backward, links: tuple[Any, ...], here: dict[Value, Value]
+    ) -> bool:
+        """Let a block have the derivatives that a trace says; False if it has others.
+
+        A trace whose results have no history says nothing of them.
+        """
+        known = part.taken, part.given, part.sources
+        if known == links or not any(links):
+            return True
+        if any(known):
+            return False
+        part.backward = backward.renamed(lambda v: here.get(v, v))
+        part.taken, part.given, part.sources = links
+        self._make(part)
         return True
 
     def _make(self, part: Part) -> None:
@@ -337,8 +351,7 @@ class Graph:
 
         Raises
         ------
-        Missing
-            If a decision has an outcome that no trace has met in this state.
+        Missing: If a decision has an outcome that no trace has met in this state.
         """
         given = dict(zip(self.inputs, arrays, strict=True))
         driver = self._driven() if visits is None else None
@@ -360,8 +373,8 @@ class Graph:
             known = {**given, **dict(zip(part.slots, filled, strict=True))}
             for value, draw in block.draws:
                 array = next(arrays_drawn, None)
-                known[value] = draw() if array is None else array
-                made.append(known[value])
+                made.append(draw() if array is None else array)
+                known[value] = np.asarray(made[-1], order="C")
             if block.steps:
                 try:
                     results = self._executable(block)([known[v] for v in block.inputs])
@@ -414,9 +427,11 @@ class Graph:
         assert part.backward is not None
         lifted = [value for value in values if isinstance(value, Lifted)]
         if lifted:
-            return apply(part.backward.program(), namespace_of(*lifted), values)
+            F = namespace_of(*lifted)
+            return Variants(part.backward, lambda p: partial(apply, p, F))(values)
         if part.executable is None:
-            part.executable = self._makers.build(self._makers.simplified(part.backward.program()))
+            make = self._makers
+            part.executable = Variants(part.backward, lambda p: make.build(make.simplified(p)))
         return part.executable(
             [
                 np.ascontiguousarray(value) if np.ndim(value) else np.asarray(value)

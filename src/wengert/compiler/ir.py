@@ -18,7 +18,18 @@ import numpy as np
 
 from wengert.prims.record import Primitive
 
-__all__ = ["Affine", "Loop", "Number", "Program", "Step", "Value", "apply", "substitute", "uses"]
+__all__ = [
+    "Affine",
+    "Loop",
+    "Number",
+    "Program",
+    "Step",
+    "Value",
+    "apply",
+    "stepped",
+    "substitute",
+    "uses",
+]
 
 
 class Value:
@@ -26,10 +37,8 @@ class Value:
 
     Attributes
     ----------
-    dtype, shape
-        Those of the array.
-    constant
-        The array itself, where it is known when the program is made; nobody writes to it.
+    dtype, shape: Those of the array.
+    constant: The array itself, where it is known when the program is made; nobody writes to it.
     """
 
     __slots__ = ("constant", "dtype", "shape")
@@ -87,19 +96,14 @@ class Step:
 
     Attributes
     ----------
-    prim
-        The record.
-    args
-        The array arguments, by position.
+    prim: The record.
+    args: The array arguments, by position.
     params
         The parameters. Values may stand in them, also within tuples (index arrays), `Number`s where
         a Python number was read off a value, and in the body of a loop `Affine`s.
-    outs
-        What it computes; as many as the primitive has outputs.
-    site
-        The user's source line, as (file, line), if known.
-    kind
-        How native code computes it, once a backend has found that out.
+    outs: What it computes; as many as the primitive has outputs.
+    site: The user's source line, as (file, line), if known.
+    kind: How native code computes it, once a backend has found that out.
     """
 
     __slots__ = ("args", "kind", "outs", "params", "prim", "site")
@@ -120,24 +124,25 @@ class Step:
         self.outs = tuple(outs)
         self.site = site
 
+    def reading(self, replaced: Callable[[Value], Value]) -> Step:
+        """The same step of other values."""
+        params = {name: substitute(param, replaced) for name, param in self.params.items()}
+        return Step(self.prim, [replaced(v) for v in self.args], params, self.outs, self.site)
+
 
 class Loop:
     """A body that is repeated `count` times.
 
     Attributes
     ----------
-    count
-        How many repetitions.
+    count: How many repetitions.
     body
         The program of one repetition. Its inputs are, in this order: the values that are carried
         from one repetition to the next, the slices of repetition `i`, and what never changes.
         Its outputs are the carried values for the next repetition, and the values to be stacked.
-    carried
-        The initial values of what is carried, as many as the first inputs of the body.
-    sliced
-        Triples ``(value, start, step)``: repetition `i` gets ``value[start + step * i]``.
-    fixed
-        What never changes, from outside.
+    carried: The initial values of what is carried, as many as the first inputs of the body.
+    sliced: Triples ``(value, start, step)``: repetition `i` gets ``value[start + step * i]``.
+    fixed: What never changes, from outside.
     outs
         The final values of what is carried, then for each further output of the body the value of
         shape ``(count, *shape)`` that holds it for every repetition.
@@ -169,10 +174,8 @@ class Program:
 
     Attributes
     ----------
-    inputs
-        Values given when it runs.
-    steps
-        Instances of `Step` and `Loop`.
+    inputs: Values given when it runs.
+    steps: Instances of `Step` and `Loop`.
     outputs
         Values asked for: any of the steps' or inputs, or constants; one may occur several times.
     writes
@@ -318,12 +321,16 @@ def apply(program: Program, F: Any, arrays: Iterable[Any], i: int = 0) -> list[A
         if isinstance(step, Loop):
             results: Any = _repeated(step, F, value_of)
         else:
-            params = {n: _at(substitute(p, value_of), i) for n, p in step.params.items()}
-            results = getattr(F, step.prim.name)(*[value_of(v) for v in step.args], **params)
-            if step.prim.outputs == 1:
-                results = (results,)
+            results = stepped(step, F, value_of, i)
         known.update(zip(step.outs, results, strict=True))
     return [value_of(value) for value in program.outputs]
+
+
+def stepped(step: Step, F: Any, value_of: Callable[[Value], Any], i: int = 0) -> tuple[Any, ...]:
+    """The results of one step, computed in the namespace `F`."""
+    params = {n: _at(substitute(p, value_of), i) for n, p in step.params.items()}
+    results = getattr(F, step.prim.name)(*[value_of(v) for v in step.args], **params)
+    return (results,) if step.prim.outputs == 1 else results
 
 
 def _repeated(loop: Loop, F: Any, value_of: Callable[[Value], Any]) -> list[Any]:

@@ -25,12 +25,38 @@ import numpy as np
 from wengert.compiler.objects import slots_of
 from wengert.compiler.scalar import Scalar, ended
 
-__all__ = ["replace"]
+__all__ = ["full_collections", "instances", "replace"]
 
 _OURS = 3
 """How many references to a thing are there while it is looked at here."""
 _ROUNDS = 5
 """How deep tuples in tuples are made anew."""
+
+
+def full_collections() -> int:
+    """How often the collector has gone through all objects."""
+    return int(gc.get_stats()[2]["collections"])
+
+
+def instances(*classes: type, since: int | None = None) -> list[Any]:
+    """The instances of classes that the collector knows, found in one quick pass.
+
+    Those alone that may be new, if there were as many `full_collections` when the first was made:
+    others lie in the oldest generation, which is as large as all that the program holds.
+    """
+    kinds = set(classes)
+    todo = list(classes)
+    while todo:
+        below: list[type] = type.__subclasses__(todo.pop())
+        new = [kind for kind in below if kind not in kinds]
+        kinds.update(new)
+        todo += new
+    # by their types: proxies of other libraries may say that they are anything
+    if since is None or sys.version_info >= (3, 14) or since != full_collections():
+        things = gc.get_objects()
+    else:
+        things = [*gc.get_objects(0), *gc.get_objects(1)]
+    return [thing for thing in things if type(thing) in kinds]
 
 
 def replace(pairs: Iterable[tuple[Any, Any]]) -> None:
@@ -41,31 +67,37 @@ def replace(pairs: Iterable[tuple[Any, Any]]) -> None:
         if issubclass(type(left), Scalar):
             ended(left)
     del left
+    own = {id(pairs), id(real), *(id(pair) for pair in real.values())}
     for _ in range(_ROUNDS):
         if not todo:
             break
-        own = {id(todo), id(pairs), id(sys._getframe()), *(id(pair) for pair in real.values())}
-        anew: list[Any] = []
-        for holder in gc.get_referrers(*todo):
-            if id(holder) in own or holder is real:
-                continue
-            made = _replaced(holder, real)
-            if made is not holder:
-                anew.append(holder)
-                real[id(holder)] = holder, made
-        todo = anew
+        todo = _replaced_once(todo, real, own)
     if any(sys.getrefcount(left) > _OURS for left, _ in real.values()):
         _replace_in_arrays(real)
 
 
+def _replaced_once(todo: list[Any], real: dict[int, tuple[Any, Any]], own: set[int]) -> list[Any]:
+    """Change what holds something of `todo`; gives what has to be replaced for that itself."""
+    own |= {id(todo), id(sys._getframe())}
+    anew: list[Any] = []
+    for holder in gc.get_referrers(*todo):
+        if id(holder) in own:
+            continue
+        made = _replaced(holder, real)
+        if made is not holder:
+            anew.append(holder)
+            real[id(holder)] = pair = holder, made
+            own.add(id(pair))
+    return anew
+
+
 def _replace_in_arrays(real: dict[int, tuple[Any, Any]]) -> None:
     """Replace the elements of arrays of objects, which lie in what the collector knows."""
-    for holder in gc.get_objects():
-        for part in gc.get_referents(holder):
-            if issubclass(type(part), np.ndarray) and part.dtype.kind == "O":
-                for place, element in enumerate(part.flat):
-                    if id(element) in real:
-                        part.flat[place] = real[id(element)][1]
+    for part in gc.get_referents(*gc.get_objects()):
+        if issubclass(type(part), np.ndarray) and part.dtype.kind == "O":
+            for place, element in enumerate(part.flat):
+                if id(element) in real:
+                    part.flat[place] = real[id(element)][1]
 
 
 def _replaced(holder: Any, real: dict[int, tuple[Any, Any]]) -> Any:

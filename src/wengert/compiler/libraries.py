@@ -61,6 +61,7 @@ _WORLDLY = {
             *("load", "save", "seed", "initial_seed", "get_rng_state", "set_rng_state"),
             *("manual_seed", "get_num_threads", "set_num_threads", "get_num_interop_threads"),
             *("set_num_interop_threads", "set_default_dtype", "set_default_tensor_type"),
+            *("set_warn_always", "is_warn_always_enabled"),
             *("set_default_device", "get_default_device", "set_printoptions", "get_printoptions"),
             *("printoptions", "use_deterministic_algorithms", "set_flush_denormal"),
             *("are_deterministic_algorithms_enabled", "is_anomaly_enabled"),

@@ -23,19 +23,13 @@ import numpy as np
 
 from wengert.base.extras import scipy_module
 from wengert.compiler.code import Code, literal, several
+from wengert.compiler.facets import CYCLES, having
 from wengert.compiler.vectors import provide, vector_forms
 
 __all__ = ["call_function", "call_routine", "has_routine", "setup"]
 
-# the functions with their numbers of arguments
-FUNCTIONS = {
-    **dict.fromkeys(("exp", "exp2", "expm1", "log", "log2", "log10", "log1p"), 1),
-    **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh"), 1),
-    **dict.fromkeys(("asinh", "acosh", "atanh", "erf", "erfc", "cbrt"), 1),
-    **dict.fromkeys(("pow", "atan2", "hypot"), 2),
-    "lgamma": 1,
-    "fmod": 2,
-}
+# the functions with their numbers of arguments; LLVM calls the last for remainders
+FUNCTIONS = {**{prim.name: len(prim.args) for prim in having(CYCLES)}, "fmod": 2}
 
 
 @cache

@@ -1,6 +1,6 @@
 """Layer 8 · compiler: tensors of transforms as the arrays that they consist of, and back.
 
-See NOTE [calls under transforms] in `wengert.compiler.lifted`.
+See NOTE [calls under transforms] in `wengert.compiler.transformed`.
 """
 
 from __future__ import annotations
@@ -103,5 +103,5 @@ def _with_tangents(payload: Any) -> Any:
         primal = _with_tangents(payload.primal)
         if payload.tangent is None:
             return Dual(primal, mapped(primal, np.zeros_like), payload.owner)
-        return Dual(primal, _with_tangents(payload.tangent), payload.owner, payload.owned)
+        return Dual(primal, _with_tangents(payload.tangent), payload.owner)
     return payload

@@ -6,7 +6,8 @@ computes depends on which of its inputs share memory, so that is a condition of 
 `layout_of` a call, found by sorting address ranges. Inputs whose ranges meet belong together.
 While a function is traced each reads from its own array, until one of them is written to: from then
 on all are windows of one storage (`Block`), and a write through one is seen by the others. A
-program that writes nothing has no such condition, whatever its inputs share.
+program that writes nothing has no such condition, whatever its inputs share; but one that counts
+writes, if some of its inputs count them together.
 """
 
 from __future__ import annotations
@@ -19,7 +20,17 @@ from numpy.lib.stride_tricks import as_strided
 
 from wengert.prims.table import TABLE
 
-__all__ = ["Shared", "groups_of", "layout_of", "shared_of", "span"]
+__all__ = [
+    "Shared",
+    "counted_together",
+    "groups_of",
+    "is_turned",
+    "layout_of",
+    "lying",
+    "shared_of",
+    "span",
+    "steps_of",
+]
 
 Chain = tuple[tuple[Any, dict[str, Any]], ...]
 
@@ -36,6 +47,31 @@ def span(array: Any) -> tuple[int, int]:
         else:
             start += step * (size - 1)
     return start, end
+
+
+def steps_of(array: Any) -> list[int]:
+    """The strides of the dimensions that have several elements."""
+    return [step for step, n in zip(array.strides, array.shape, strict=True) if n > 1]
+
+
+def is_turned(array: Any) -> bool:
+    """Whether results may lie otherwise than those of an array whose dimensions are in order."""
+    if array.ndim < 2 or array.flags.c_contiguous:
+        return False
+    steps = steps_of(array)
+    return 0 in steps or steps != sorted(steps, reverse=True)
+
+
+def lying(array: Any, strides: tuple[int, ...]) -> Any:
+    """The elements of `array`, lying in memory as `strides` says."""
+    if array.strides == strides:
+        return array
+    reach = [step * (size - 1) for step, size in zip(strides, array.shape, strict=True)]
+    first = -sum(step for step in reach if step < 0)
+    buffer = np.empty(first + sum(step for step in reach if step > 0) + array.itemsize, np.uint8)
+    made = np.ndarray(array.shape, array.dtype, buffer, first, strides)
+    made[...] = array
+    return made
 
 
 def groups_of(arrays: Sequence[Any]) -> list[tuple[int, list[int]]]:
@@ -74,22 +110,28 @@ def layout_of(arrays: Sequence[Any], cells: Sequence[Any]) -> Any:
 
     Parameters
     ----------
-    arrays
-        The inputs.
-    cells
-        The version cells of the tensors among these, which come first.
+    arrays: The inputs.
+    cells: The version cells of the tensors among these, which come first.
     """
     flags = [array.flags.writeable and not _repeats(array) for array in arrays]
     groups = groups_of(arrays)
-    if not groups:
-        return flags
+    return (
+        flags,
+        counted_together(cells),
+        [
+            [(i, span(arrays[i])[0] - start, arrays[i].strides) for i in members]
+            for start, members in groups
+        ],
+    )
+
+
+def counted_together(cells: Sequence[Any]) -> list[int]:
+    """For each tensor the last one that counts its writes by the same cell; empty if all differ."""
+    if len(cells) < 2:
+        return []
     numbers = {id(cell): i for i, cell in enumerate(cells) if cell is not None}
-    known = [numbers.get(id(cell), -1) for cell in cells]
-    known += [-1] * (len(arrays) - len(known))
-    return flags, [
-        [(i, span(arrays[i])[0] - start, arrays[i].strides, known[i]) for i in members]
-        for start, members in groups
-    ]
+    found = [numbers.get(id(cell), i) for i, cell in enumerate(cells)]
+    return [] if found == [*range(len(found))] else found
 
 
 class Shared:
@@ -97,10 +139,8 @@ class Shared:
 
     Attributes
     ----------
-    places
-        Which inputs.
-    base
-        The one that shows all of the memory, or None: then `window` does.
+    places: Which inputs.
+    base: The one that shows all of the memory, or None: then `window` does.
     chains
         For each of the places the steps from the whole to it, as (primitive, parameters); None if
         these cannot be said: elements of different kinds, or in between each other's.
@@ -139,9 +179,9 @@ def shared_of(arrays: Sequence[Any]) -> list[Shared]:
 def _fits(array: Any, dtype: Any, start: int) -> bool:
     """Whether an array has elements of a row of `dtype` that begins at an address."""
     size = dtype.itemsize
-    steps = [s for s, n in zip(array.strides, array.shape, strict=True) if n > 1]
     offset = array.__array_interface__["data"][0] - start
-    return array.dtype == dtype and offset % size == 0 and all(s % size == 0 for s in steps)
+    steps = [offset, *steps_of(array)]
+    return array.dtype == dtype and all(step % size == 0 for step in steps)
 
 
 def _steps(array: Any, start: int, shape: tuple[int, ...], count: int) -> Chain:

@@ -23,12 +23,9 @@ class Names:
         The variables of the module that are read, each with the chains of attributes that follow:
         ``np.linalg.solve`` is ``("linalg", "solve")``. The empty chain is a use of the object
         itself.
-    written
-        The variables of the module that are set.
-    imported
-        The modules that are imported while it runs.
-    attributes
-        All names of attributes, and strings that may be some.
+    written: The variables of the module that are set.
+    imported: The modules that are imported while it runs.
+    attributes: All names of attributes, and strings that may be some.
     """
 
     __slots__ = ("attributes", "imported", "read", "written")

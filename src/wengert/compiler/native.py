@@ -15,8 +15,18 @@ from typing import NamedTuple
 
 from wengert.compiler.code import Array, Code, llvm_type
 from wengert.compiler.ir import Step
+from wengert.prims.facet import Facet
 
-__all__ = ["Native", "check_indices", "fill_zeros", "in_strips", "nest", "outlined", "wrapped"]
+__all__ = [
+    "NATIVE",
+    "Native",
+    "check_indices",
+    "fill_zeros",
+    "in_strips",
+    "nest",
+    "outlined",
+    "wrapped",
+]
 
 
 def _no_words(step: Step) -> str:
@@ -28,19 +38,14 @@ class Native(NamedTuple):
 
     Attributes
     ----------
-    accepts
-        Whether a step's dtypes, shapes and parameters have one.
+    accepts: Whether a step's dtypes, shapes and parameters have one.
     emit
         ``emit(code, step, ins, outs)`` writes the results into `outs`, contiguous arrays that share
         no memory with anything else. `ins` are the arguments, then the values among parameters.
-    cost
-        Rough cycles in total.
-    strided
-        Whether the arguments, in this order, may have any strides; others are contiguous.
-    into
-        The argument that is to be copied into the first result before.
-    describe
-        What is called, in a few words, or nothing.
+    cost: Rough cycles in total.
+    strided: Whether the arguments, in this order, may have any strides; others are contiguous.
+    into: The argument that is to be copied into the first result before.
+    describe: What is called, in a few words, or nothing.
     """
 
     accepts: Callable[[Step], bool]
@@ -50,6 +55,9 @@ class Native(NamedTuple):
     into: int | None = None
     describe: Callable[[Step], str] = _no_words
 
+
+NATIVE: Facet[Native | None] = Facet("native", lambda prim: None)
+"""Its native form, where it has one of its own, from memory to memory."""
 
 # -- parts of native forms ------------------------------------------------------------------------
 
@@ -61,8 +69,7 @@ def outlined(
 
     Parameters
     ----------
-    arrays
-        What it reads and writes: `write` gets the same arrays as the function's arguments.
+    arrays: What it reads and writes: `write` gets the same arrays as the function's arguments.
     """
     inner = Code(code.module)
     write(inner, [array._replace(pointer=f"%p{i}") for i, array in enumerate(arrays)])
@@ -91,15 +98,12 @@ def nest(
 
     Parameters
     ----------
-    strides
-        For each of several arrays how far apart its elements are along each dimension.
-    start
-        What is to be added to the position in each of them.
+    strides: For each of several arrays how far apart its elements are along each dimension.
+    start: What is to be added to the position in each of them.
 
     Yields
     ------
-    list of str
-        The positions in each array.
+    list of str: The positions in each array.
     """
     # dimensions that are as good as one in every array are one
     merged: list[tuple[int, list[int]]] = []
@@ -129,10 +133,8 @@ def in_strips(code: Code, extent: int, width: int, write: Callable[[str, int], N
 
     Parameters
     ----------
-    width
-        How many at a time: a power of 2; fewer at the end.
-    write
-        ``write(counter, count)`` emits so many repetitions from a counter on.
+    width: How many at a time: a power of 2; fewer at the end.
+    write: ``write(counter, count)`` emits so many repetitions from a counter on.
     """
     start = 0
     while start < extent:
@@ -167,8 +169,7 @@ def check_indices(code: Code, array: Array, size: int) -> str:
 
     Returns
     -------
-    str
-        Whether one of them is out of range for a dimension of that size: an ``i1``.
+    str: Whether one of them is out of range for a dimension of that size: an ``i1``.
     """
     count = 1
     for extent in array.shape:

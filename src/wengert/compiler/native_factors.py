@@ -18,10 +18,11 @@ import numpy as np
 from wengert.compiler.code import Array, Code, literal
 from wengert.compiler.ir import Step
 from wengert.compiler.library import call_function, call_routine, has_routine
-from wengert.compiler.native import Native, nest, outlined
+from wengert.compiler.native import NATIVE, Native, nest, outlined
 from wengert.compiler.scalars_lane import Lane
+from wengert.prims import records
 
-__all__ = ["FACTORS"]
+__all__: list[str] = []
 
 _LETTERS = {np.dtype(np.float64): "d", np.dtype(np.float32): "s"}
 _INT = np.dtype(np.int32)
@@ -52,10 +53,8 @@ def _each(
     ----------
     arrays, cores
         The arrays, and how many dimensions of each belong to one matrix, vector or number.
-    rooms
-        Memory that all share.
-    body
-        ``body(code, pointers, rooms)`` for one matrix of each array.
+    rooms: Memory that all share.
+    body: ``body(code, pointers, rooms)`` for one matrix of each array.
     """
     shapes = [
         array.shape[: len(array.shape) - core] for array, core in zip(arrays, cores, strict=True)
@@ -333,7 +332,7 @@ def _det(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) ->
     _each(code, "det", [*ins, *outs], [2, 0], _rooms(code, dtype, n), body)
 
 
-# -- the table ------------------------------------------------------------------------------------
+# -- what has a form ------------------------------------------------------------------------------
 
 
 def _cost(step: Step) -> int:
@@ -350,12 +349,10 @@ def _native(routine: str, emit: Any) -> Native:
     return Native(_accepts(routine), emit, _cost, describe=describe)
 
 
-FACTORS = {
-    "linalg_cholesky": _native("potrf", _cholesky),
-    "linalg_solve_triangular": _native("trsm", _solve_triangular),
-    "linalg_solve": _native("getrf", _solve),
-    "linalg_inv": _native("getrf", _inv),
-    "linalg_det": _native("getrf", _det),
-    "linalg_slogdet": _native("getrf", _slogdet),
-    "cofactor": _native("getrf", _cofactor),
-}
+NATIVE.of(records.linalg_cholesky)(_native("potrf", _cholesky))
+NATIVE.of(records.linalg_solve_triangular)(_native("trsm", _solve_triangular))
+NATIVE.of(records.linalg_solve)(_native("getrf", _solve))
+NATIVE.of(records.linalg_inv)(_native("getrf", _inv))
+NATIVE.of(records.linalg_det)(_native("getrf", _det))
+NATIVE.of(records.linalg_slogdet)(_native("getrf", _slogdet))
+NATIVE.of(records.cofactor)(_native("getrf", _cofactor))

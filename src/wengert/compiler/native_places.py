@@ -14,10 +14,19 @@ import numpy as np
 
 from wengert.compiler.code import Array, Code, is_native, literal, llvm_type
 from wengert.compiler.ir import Step, Value, uses
-from wengert.compiler.native import Native, check_indices, fill_zeros, nest, outlined, wrapped
+from wengert.compiler.native import (
+    NATIVE,
+    Native,
+    check_indices,
+    fill_zeros,
+    nest,
+    outlined,
+    wrapped,
+)
 from wengert.compiler.scalars_lane import cast
+from wengert.prims import records
 
-__all__ = ["PLACES"]
+__all__: list[str] = []
 
 Shape = tuple[int, ...]
 _BOOL = np.dtype(np.bool_)
@@ -87,16 +96,11 @@ class _Selection:
 
     Attributes
     ----------
-    dims
-        The dimensions that are indexed.
-    picked
-        The shape to which their indices are broadcast.
-    rest
-        The other dimensions.
-    shape
-        The shape of the selection.
-    front
-        Where in it the indices' dimensions begin.
+    dims: The dimensions that are indexed.
+    picked: The shape to which their indices are broadcast.
+    rest: The other dimensions.
+    shape: The shape of the selection.
+    front: Where in it the indices' dimensions begin.
     """
 
     def __init__(self, shape: Shape, indices: Sequence[Any]) -> None:
@@ -224,8 +228,8 @@ def _added_along(
         outer = nest(code, shape[:dim], steps[:dim], own[:dim])
         with outer as (before, read), code.loop(shape[dim]) as i:
             place = wrapped(code, index[1], i, size)
-            place = _sum(code, before, code.offset((steps[dim],), [place]))
-            first = _sum(code, read, code.offset((own[dim],), [i]))
+            place = code.added(before, code.offset((steps[dim],), [place]))
+            first = code.added(read, code.offset((own[dim],), [i]))
             rest = (shape[dim + 1 :], steps[dim + 1 :], own[dim + 1 :])
             with nest(code, *rest, start=(place, first)) as (to, at):
                 value = code.load(code.at(source.pointer, out.dtype, at), out.dtype)
@@ -266,12 +270,6 @@ def _embedding_backward(
     outlined(code, "embedding_backward", [*outs, *ins], write)
 
 
-def _sum(code: Code, a: str, b: str) -> str:
-    if "0" in (a, b):
-        return b if a == "0" else a
-    return code.let(f"add nsw i64 {a}, {b}")
-
-
 def _accepts_index_add(step: Step) -> bool:
     self, index, source = step.args
     dim = step.params["dim"]
@@ -297,7 +295,7 @@ def _scatter(accumulate: bool) -> Callable[..., None]:
             def put() -> None:
                 with nest(inner, shape, _strides(shape), fixed, read) as (at, base, place):
                     chosen = wrapped(inner, index, at, out.shape[dim])
-                    to = _sum(inner, base, inner.offset((steps[dim],), [chosen]))
+                    to = inner.added(base, inner.offset((steps[dim],), [chosen]))
                     if source:
                         value = inner.load(inner.at(source[0].pointer, out.dtype, place), out.dtype)
                     else:
@@ -347,7 +345,7 @@ def _take_backward(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[
     outlined(code, "take_backward", [*outs, *ins], write)
 
 
-# -- the table ------------------------------------------------------------------------------------
+# -- what has a form ------------------------------------------------------------------------------
 
 
 def _cost(step: Step) -> int:
@@ -355,13 +353,14 @@ def _cost(step: Step) -> int:
     return 10 + step.outs[0].size // 2 + 3 * moved
 
 
-PLACES = {
-    "index_backward": Native(_accepts_index_backward, _index_backward, _cost),
-    "index_put": Native(_accepts_index_put, _index_put, _cost, into=0),
-    "index_add": Native(_accepts_index_add, _index_add, _cost, into=0),
-    "embedding_backward": Native(_accepts_embedding_backward, _embedding_backward, _cost),
-    "scatter_add": Native(_accepts_scatter, _scatter(True), _cost, into=0),
-    "scatter": Native(_accepts_scatter, _scatter(False), _cost, into=0),
-    "scatter_value": Native(_accepts_scatter, _scatter(False), _cost, into=0),
-    "take_backward": Native(_accepts_take_backward, _take_backward, _cost),
-}
+NATIVE.of(records.index_backward)(Native(_accepts_index_backward, _index_backward, _cost))
+NATIVE.of(records.index_put)(Native(_accepts_index_put, _index_put, _cost, into=0))
+NATIVE.of(records.index_add)(Native(_accepts_index_add, _index_add, _cost, into=0))
+NATIVE.of(records.embedding_backward)(
+    Native(_accepts_embedding_backward, _embedding_backward, _cost)
+)
+NATIVE.of(records.scatter_add)(Native(_accepts_scatter, _scatter(True), _cost, into=0))
+NATIVE.of(records.scatter, records.scatter_value)(
+    Native(_accepts_scatter, _scatter(False), _cost, into=0)
+)
+NATIVE.of(records.take_backward)(Native(_accepts_take_backward, _take_backward, _cost))

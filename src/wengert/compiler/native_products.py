@@ -21,9 +21,10 @@ import numpy as np
 from wengert.compiler.code import Array, Code, is_native, llvm_type
 from wengert.compiler.ir import Step
 from wengert.compiler.library import call_routine, has_routine
-from wengert.compiler.native import Native, fill_zeros, nest
+from wengert.compiler.native import NATIVE, Native, fill_zeros, nest
+from wengert.prims import records
 
-__all__ = ["PRODUCTS", "multiply"]
+__all__ = ["multiply"]
 
 # from so many products of numbers on BLAS is called, and from fewer if the second matrix, which is
 # gone through once for each few rows, does not fit into the nearer caches
@@ -51,7 +52,6 @@ def _matrix(array: Array) -> Array:
 
 
 def _turned(array: Array) -> Array:
-    """The transposed matrix."""
     return array._replace(shape=array.shape[::-1], strides=array.strides[::-1])
 
 
@@ -448,10 +448,7 @@ def _native(emit: Any, accepts: Any = _accepts) -> Native:
     return Native(accepts, emit, _cost, strided=lambda step: (True, True), describe=_describe)
 
 
-PRODUCTS = {
-    "mm": _native(_emit_mm),
-    "mv": _native(_emit_mv),
-    "dot": _native(_emit_dot),
-    "vdot": _native(_emit_dot),
-    "bmm": _native(_emit_bmm, _accepts_bmm),
-}
+NATIVE.of(records.mm)(_native(_emit_mm))
+NATIVE.of(records.mv)(_native(_emit_mv))
+NATIVE.of(records.dot, records.vdot)(_native(_emit_dot))
+NATIVE.of(records.bmm)(_native(_emit_bmm, _accepts_bmm))

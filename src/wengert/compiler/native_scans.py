@@ -15,11 +15,12 @@ import numpy as np
 
 from wengert.compiler.code import Array, Code, is_native, llvm_type, several
 from wengert.compiler.ir import Step
-from wengert.compiler.native import Native, in_strips, outlined
+from wengert.compiler.native import NATIVE, Native, in_strips, outlined
 from wengert.compiler.scalars_lane import Lane, cast
 from wengert.compiler.vectors import register_bytes
+from wengert.prims import records
 
-__all__ = ["SCANS"]
+__all__: list[str] = []
 
 _INT64 = np.dtype(np.int64)
 
@@ -64,14 +65,14 @@ def _running(
         else:
 
             def begin(j: str, several: int) -> None:
-                at = _added(code, head, j)
+                at = code.added(head, j)
                 pointer = code.at(out.pointer, out.dtype, at)
                 code.store(step(at, None, several), pointer, out.dtype, several)
 
             in_strips(code, behind, width, begin)
         with code.loop(count, "1") as k:
             at = code.offset((-back,), [k])
-            at = _added(code, head, at)
+            at = code.added(head, at)
             if behind == 1:
                 last = code.let(f"load {Lane(code, out.dtype).type}, ptr {cell}")
                 value = step(at, last, 1)
@@ -91,21 +92,15 @@ def _go_on(
     count: int,
 ) -> None:
     """Write so many elements of a row from `j` on, from those of the row before."""
-    here = _added(code, row, j)
+    here = code.added(row, j)
     there = _moved(code, here, back)
     last = code.load(code.at(out.pointer, out.dtype, there), out.dtype, count)
     pointer = code.at(out.pointer, out.dtype, here)
     code.store(step(here, last, count), pointer, out.dtype, count)
 
 
-def _added(code: Code, a: str, b: str) -> str:
-    if "0" in (a, b):
-        return b if a == "0" else a
-    return code.let(f"add nsw i64 {a}, {b}")
-
-
 def _moved(code: Code, position: str, by: int) -> str:
-    return _added(code, position, str(by))
+    return code.added(position, str(by))
 
 
 def _accumulated(name: str) -> Callable[..., None]:
@@ -293,18 +288,18 @@ def _positions(
     with code.loop(before) as i:
         base, to = code.offset((count * behind,), [i]), code.offset((behind,), [i])
         with code.loop(behind) as j:
-            at = code.at(source.pointer, source.dtype, _added(code, base, j))
+            at = code.at(source.pointer, source.dtype, code.added(base, j))
             code.store(
                 code.load(at, source.dtype), code.at(best.pointer, best.dtype, j), best.dtype
             )
-            code.store("0", code.at(out.pointer, _INT64, _added(code, to, j)), _INT64)
+            code.store("0", code.at(out.pointer, _INT64, code.added(to, j)), _INT64)
         with code.loop(count, "1") as k:
-            row = _added(code, base, code.offset((behind,), [k]))
+            row = code.added(base, code.offset((behind,), [k]))
             with code.loop(behind) as j:
-                at = code.at(source.pointer, source.dtype, _added(code, row, j))
+                at = code.at(source.pointer, source.dtype, code.added(row, j))
                 value = code.load(at, source.dtype)
                 held = code.at(best.pointer, best.dtype, j)
-                place = code.at(out.pointer, _INT64, _added(code, to, j))
+                place = code.at(out.pointer, _INT64, code.added(to, j))
                 last = code.load(held, best.dtype)
                 better = _better(lane, name, value, last)
                 code.store(lane.select(better, value, last), held, best.dtype)
@@ -327,10 +322,8 @@ def _native(accepts: Callable[[Step], bool], emit: Any) -> Native:
     return Native(accepts, emit, _cost)
 
 
-SCANS = {
-    "cumsum": _native(_accepts_running, _accumulated("add")),
-    "cumprod": _native(_accepts_running, _accumulated("mul")),
-    "linear_recurrence": _native(_accepts_recurrence, _linear_recurrence),
-    "argmax": _native(_accepts_extreme, _extreme("gt")),
-    "argmin": _native(_accepts_extreme, _extreme("lt")),
-}
+NATIVE.of(records.cumsum)(_native(_accepts_running, _accumulated("add")))
+NATIVE.of(records.cumprod)(_native(_accepts_running, _accumulated("mul")))
+NATIVE.of(records.linear_recurrence)(_native(_accepts_recurrence, _linear_recurrence))
+NATIVE.of(records.argmax)(_native(_accepts_extreme, _extreme("gt")))
+NATIVE.of(records.argmin)(_native(_accepts_extreme, _extreme("lt")))

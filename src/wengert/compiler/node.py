@@ -2,17 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 
 from wengert.base import errors
-from wengert.compiler.ir import Program, Step, Value, substitute, uses
+from wengert.compiler.ir import Program, Step, Value, stepped, uses
+from wengert.compiler.passes.builder import live
+from wengert.compiler.payloads import contents_of
+from wengert.compiler.sym import Sym
+from wengert.interp.levels import Lifted, namespace_of
+from wengert.tape.backward import run_grad
 from wengert.tape.base import FREED, OutputEdge, TensorBase, version_of, version_then
-from wengert.tape.node import Node, edge_of, next_sequence
+from wengert.tape.masked import (
+    Undecided,
+    is_below_mask,
+    is_searching,
+    mark,
+    nan_in,
+    search,
+    stop_search,
+)
+from wengert.tape.node import Node, edge_of, next_sequence, target_of
 
-__all__ = ["Backward", "CompiledBackward", "attach"]
+__all__ = ["Backward", "Between", "CompiledBackward", "Variants", "attach", "hidden_in", "partials"]
+
+
+class Between:
+    """The nodes that were recorded between two moments: the walks of a call go through no others.
+
+    Parameters
+    ----------
+    newer, older
+        Sequence numbers, which fall: of a node behind the last ones, and of one before the first.
+    """
+
+    def __init__(self, newer: float, older: float) -> None:
+        self._newer, self._older = newer, older
+
+    def __contains__(self, node: Any) -> bool:
+        return bool(self._newer < node.seq < self._older)
+
+
+def partials(
+    outputs: Sequence[Any],
+    sources: Sequence[Any],
+    seeds: Sequence[Any],
+    span: Between,
+    create_graph: bool = False,
+) -> list[Any]:
+    """The gradients of `outputs` by tensors, by way of the nodes of `span` alone.
+
+    Tensors that a call was given may have been computed from each other: their own histories
+    account for that. Two of them with one history get one gradient between them.
+    """
+    found = run_grad(outputs, sources, seeds, True, create_graph, span)
+    known = set()
+    for i, source in enumerate(sources):
+        node, index = target_of(edge_of(source))
+        if (node, index) in known:
+            found[i] = None
+        known.add((node, index))
+    return found
 
 
 class Backward:
@@ -20,21 +73,20 @@ class Backward:
 
     Attributes
     ----------
-    steps
-        Those of the backward pass.
+    steps: Those of the backward pass.
     cotangents
         The values that stand for the cotangents, one for each output that requires a gradient.
-    gradients
-        For each tensor that the outputs depend on the value of its gradient, or None.
-    sources
-        The places of these tensors in the environment.
-    saved
-        The values of the forward pass that the steps read.
+    gradients: For each tensor that the outputs depend on the value of its gradient, or None.
+    sources: The places of these tensors in the environment.
+    saved: The values of the forward pass that the steps read.
     spent
         Whether there is no derivative, since the function has walked its graph itself or has
         written to what was saved.
-    why
-        The error that says so.
+    why: The error that says so.
+    hidden
+        For each value in which 0 takes the place of NaN the one with NaN, and whether it is below a
+        mask of the pass (see NOTE [masked branches] in `wengert.tape.masked`).
+    masks, hides: Whether the pass has met a mask, and one that may have hidden NaN.
     """
 
     def __init__(
@@ -44,6 +96,9 @@ class Backward:
         gradients: Sequence[Value | None],
         sources: Sequence[int],
         why: RuntimeError | None = None,
+        hidden: Mapping[Value, tuple[Value, bool]] = MappingProxyType({}),
+        masks: bool = False,
+        hides: bool = False,
     ) -> None:
         self.steps = list(steps)
         self.cotangents = tuple(cotangents)
@@ -52,6 +107,9 @@ class Backward:
         self.executable: Any = None
         self.spent = not cotangents
         self.why = why
+        self.hidden = hidden
+        self.masks = masks
+        self.hides = hides
         self._follows: list[set[Value]] | None = None
         own = {out for step in self.steps for out in step.outs} | set(cotangents)
         found: dict[Value, None] = {}
@@ -64,18 +122,14 @@ class Backward:
 
     def renamed(self, rename: Callable[[Value], Value]) -> Backward:
         """The same in other values."""
-        steps = [
-            Step(
-                step.prim,
-                [rename(v) for v in step.args],
-                {n: substitute(p, rename) for n, p in step.params.items()},
-                step.outs,
-                step.site,
-            )
-            for step in self.steps
-        ]
+        steps = [step.reading(rename) for step in self.steps]
         gradients = [None if v is None else rename(v) for v in self.gradients]
-        return Backward(steps, self.cotangents, gradients, self.sources, self.why)
+        hidden = {out: (rename(grad), below) for out, (grad, below) in self.hidden.items()}
+        return Backward(
+            *(steps, self.cotangents, gradients, self.sources, self.why, hidden),
+            masks=self.masks,
+            hides=self.hides,
+        )
 
     def reached(self, present: Sequence[bool]) -> list[bool]:
         """Which gradients there are, where only some of the outputs have got a cotangent."""
@@ -90,10 +144,99 @@ class Backward:
         given = {v for v, there in zip(self.cotangents, present, strict=True) if there}
         return [not given.isdisjoint(found) for found in self._follows]
 
-    def program(self) -> Program:
-        """The backward pass: from what was saved and the cotangents to the gradients."""
-        outputs = [value for value in self.gradients if value is not None]
-        return Program((*self.saved, *self.cotangents), self.steps, outputs)
+    def program(self, below: bool | None = None) -> Program:
+        """The backward pass: from what was saved and the cotangents to the gradients.
+
+        With `below` zero cotangents hide NaN below masks: everywhere if the call is below one.
+        """
+        shown = {
+            out: grad
+            for out, (grad, inside) in self.hidden.items()
+            if below is None or not (below or inside)
+        }
+
+        def rename(value: Value) -> Value:
+            while value in shown:
+                value = shown[value]
+            return value
+
+        made = self.renamed(rename) if shown else self
+        outputs = [value for value in made.gradients if value is not None]
+        return Program((*self.saved, *self.cotangents), live(made.steps, outputs)[0], outputs)
+
+    def replayed(self, values: Sequence[Any], below: bool) -> list[Any]:
+        """The gradients, step by step, searched for NaN once NumPy reports it, as in a walk."""
+        known = dict(zip((*self.saved, *self.cotangents), values, strict=True))
+
+        def value_of(value: Value) -> Any:
+            return known[value] if value.constant is None else value.constant
+
+        F = namespace_of(*[value for value in values if isinstance(value, Lifted)])
+        for step in self.steps:
+            out = step.outs[0]
+            if out in self.hidden:
+                grad, inside = self.hidden[out]
+                if not (is_searching() and (below or inside)):
+                    known[out] = known[grad]
+                    continue
+            results = stepped(step, F, value_of)
+            known.update(zip(step.outs, results, strict=True))
+        return [value_of(value) for value in self.gradients if value is not None]
+
+
+def _is_alike(made: Sym, of: Sym) -> bool:
+    a, b = made.value, of.value
+    return a is not b and a.shape == b.shape and a.dtype == b.dtype
+
+
+def hidden_in(noted: Undecided) -> dict[Value, tuple[Value, bool]]:
+    """`Backward.hidden` of a pass that was traced with `undecided`."""
+    found: dict[Value, tuple[Value, bool]] = {}
+    for result, grad, below in noted.pairs:
+        arrays, given = list(contents_of(result)), list(contents_of(grad))
+        # what is not alike is searched always
+        if type(result) is type(grad) and len(arrays) == len(given):
+            for made, of in zip(arrays, given, strict=True):
+                if isinstance(made, Sym) and isinstance(of, Sym) and _is_alike(made, of):
+                    found[made.value] = of.value, below
+    return found
+
+
+class Variants:
+    """A backward pass in the forms in which calls need it, each made when it is first needed."""
+
+    def __init__(self, backward: Backward, make: Callable[[Program], Any]) -> None:
+        self._backward = backward
+        self._make = make
+        self._made: dict[bool | None, Any] = {}
+
+    def __call__(self, values: list[Any]) -> list[Any]:
+        """The gradients. NaN is searched for once there is any, by another run."""
+        below = is_below_mask()
+        masks = below or self._backward.masks
+        traced = masks and any(isinstance(part, Sym) for v in values for part in contents_of(v))
+        if traced:
+            return self._run(below, values)
+        searching = is_searching()
+        found = self._run(None, values)
+        if masks and any(nan_in(part) for g in found for part in contents_of(g)):
+            if searching or self._backward.hides:
+                search()
+                found = self._run(below, values)
+            else:
+                stop_search()
+                found = self._backward.replayed(values, below)
+        if self._backward.masks:
+            mark()
+        if self._backward.hides:
+            # what lies below does not see what the call has hidden
+            search()
+        return found
+
+    def _run(self, form: bool | None, values: list[Any]) -> list[Any]:
+        if form not in self._made:
+            self._made[form] = self._make(self._backward.program(form))
+        return list(self._made[form](values))
 
 
 class CompiledBackward(Node):
@@ -110,7 +253,6 @@ class CompiledBackward(Node):
     s_inputs: Any
 
     def release(self) -> None:
-        """Let go of what was saved."""
         self.saved = FREED
         self.s_inputs = ()
         self.results = ()
@@ -176,18 +318,12 @@ def attach(
 
     Parameters
     ----------
-    call
-        What nodes of the trace have in common.
-    tensors
-        What the outputs depend on.
-    outs
-        The outputs that require a gradient.
-    saved
-        What the backward pass reads.
-    given
-        The arguments of the call, positional and named.
-    kept
-        The results whose memory the backward pass reads.
+    call: What nodes of the trace have in common.
+    tensors: What the outputs depend on.
+    outs: The outputs that require a gradient.
+    saved: What the backward pass reads.
+    given: The arguments of the call, positional and named.
+    kept: The results whose memory the backward pass reads.
     """
     node: Any = CompiledBackward.__new__(CompiledBackward)
     node.edges = tuple(edge_of(tensor) for tensor in tensors)

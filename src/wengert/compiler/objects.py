@@ -66,8 +66,7 @@ def read(thing: Any) -> Reading:
 
     Raises
     ------
-    Unknown
-        If nothing can be promised of it.
+    Unknown: If nothing can be promised of it.
     """
     kind = type(thing)
     found = _READERS.get(kind)

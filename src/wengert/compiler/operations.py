@@ -14,7 +14,9 @@ import numpy as np
 
 from wengert.compiler.backends.executable import RAISED
 from wengert.compiler.decompose import DECOMPOSED
+from wengert.compiler.facets import SIZE
 from wengert.compiler.ir import Step, Value
+from wengert.compiler.memory import is_turned, lying
 from wengert.compiler.scalar import Scalar
 from wengert.compiler.sym import Sym
 from wengert.interp.eager import K
@@ -24,17 +26,7 @@ from wengert.prims.table import TABLE
 from wengert.tape.modes import current_mode
 from wengert.tape.views import single_step
 
-__all__ = ["BY_SHAPE", "BY_VALUES", "S", "run"]
-
-BY_SHAPE = frozenset({"index", "masked_select", "nonzero"})
-"""The operations whose result's shape depends on how many elements of a mask are true."""
-BY_VALUES = frozenset(
-    {
-        *("unique_values", "unique_consecutive_values", "unique", "unique_rows"),
-        *("unique_consecutive", "bincount"),
-    }
-)
-"""The operations whose result's shape depends on values in another way."""
+__all__ = ["S", "run"]
 
 
 def real(value: Any) -> Any:
@@ -64,7 +56,7 @@ def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         return getattr(K, prim.name)(*map(real, args), **{n: real(p) for n, p in params.items()})
     if any(type(arg) in _NUMBERS for arg in args):
         args = _weak(args)
-    return _run(prim, DECOMPOSED.get(prim.name), trace, [*map(trace.symbol, args)], params)
+    return _run(prim, DECOMPOSED[prim], trace, [*map(trace.symbol, args)], params)
 
 
 def _run(
@@ -85,10 +77,13 @@ def _run(
         finally:
             trace.where = outside
         if made is not NotImplemented:
+            if any(is_turned(symbol.array) for symbol in symbols):
+                _lay_out(prim, symbols, params, made)
             return made
-    if prim.name in BY_SHAPE:
+    size = SIZE[prim]
+    if size == "mask":
         trace.fix_shape(prim, symbols, params)
-    elif prim.name in BY_VALUES:
+    elif size:
         trace.give_up(f"the size of the result of {prim.name}() depends on values")
     noted = params
     for param in params.values():
@@ -133,6 +128,16 @@ def _run(
             for i, (array, value) in enumerate(pairs)
         ]
     )
+
+
+def _lay_out(prim: Primitive, symbols: Sequence[Any], params: dict[str, Any], made: Any) -> None:
+    """Let what a rule has made lie in memory as what the kernel makes."""
+    arrays = [symbol.array for symbol in symbols]
+    found = getattr(K, prim.name)(*arrays, **{n: real(p) for n, p in params.items()})
+    pairs = zip(made, found, strict=True) if isinstance(made, tuple) else [(made, found)]
+    for symbol, array in pairs:
+        if not symbol.chain and all(symbol is not given for given in symbols):
+            symbol.array = lying(symbol.array, array.strides)
 
 
 def _shown(
@@ -207,7 +212,7 @@ class _Operations(Interpreter):
 
 
 def _operation(prim: Primitive) -> Callable[..., Any]:
-    rule = DECOMPOSED.get(prim.name)
+    rule = DECOMPOSED[prim]
 
     def call(*args: Any, **params: Any) -> Any:
         if args and args[0].__class__ is Sym:

@@ -5,7 +5,10 @@ Results may show memory of inputs, or of each other, and somebody may write to t
 result that is a view of an input is made anew as that view; results of which one is a view of
 another are made as its views, with the history that follows from that; and of results that share
 memory otherwise the memory is made once (`Exit.roots`). A base that the function did not return is
-made, too, where several of its views were returned.
+made, too, where several of its views were returned. And a result lies in memory as it does where
+nothing is compiled, since that decides whether ``flatten()`` of it is a view: it is such a view of
+what was computed, or a copy that lies so; hence the order of inputs of two dimensions and more is a
+condition (`Entry.run`).
 """
 
 from __future__ import annotations
@@ -18,14 +21,15 @@ import numpy as np
 
 from wengert.compiler.exit import Effect, Leaf, Part, View
 from wengert.compiler.ir import Value
-from wengert.compiler.memory import groups_of
-from wengert.compiler.payloads import is_of_transform, real_payload
+from wengert.compiler.memory import groups_of, steps_of
+from wengert.compiler.payloads import is_of_transform
 from wengert.compiler.scalar import Scalar
 from wengert.compiler.sym import Storage, Sym
 from wengert.compiler.trace import Trace
+from wengert.prims import records
 from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.invalidated import Invalidated
 from wengert.tape.node import Unrecorded, target_of
-from wengert.tape.spoiled import Spoiled
 from wengert.tape.versions import InferenceCell
 from wengert.tape.views import MADE_IN_FUNCTION, single_step
 
@@ -87,6 +91,7 @@ def effects_of(
         if count and id(tensor.vc) not in counted:
             counted.add(id(tensor.vc))
             effects.append(Effect("version", i, None, tensor.vc[1], count))
+            trace.counts = True
         if tensor.payload is not symbol:
             effects.append(Effect("data", i, made=new_tensor(tensor.payload)))
         grad = None if tensor.ext is None else tensor.ext.grad
@@ -111,13 +116,22 @@ _PLAIN = (None, MADE_IN_FUNCTION)
 class _Holder:
     """One leaf whose memory each run makes."""
 
-    __slots__ = ("array", "leaf", "place", "symbol")
+    __slots__ = ("array", "edge", "leaf", "place", "symbol")
 
     def __init__(self, place: int, leaf: Any, symbol: Sym) -> None:
         self.place = place
         self.leaf = leaf
+        self.edge = getattr(leaf, "edge", None)
         self.symbol = symbol
         self.array = np.asarray(symbol.array)
+
+
+def _order_of(array: Any) -> tuple[int, ...] | None:
+    """The dimensions in the order in which they lie, if they follow each other without gaps."""
+    order = tuple(sorted(range(array.ndim), key=lambda dim: -array.strides[dim]))
+    made = np.empty([array.shape[dim] for dim in order], array.dtype)
+    back = [order.index(dim) for dim in range(array.ndim)]
+    return order if made.transpose(back).strides == array.strides else None
 
 
 class _Results:
@@ -151,8 +165,13 @@ class _Results:
                 self.made.append(self._leaf(i, self.leaves[i]))
             if len(self.holders) > 1 or self.trace.given:
                 self._part_views()
+        shared = set()
         for storage, group in self._sharing():
             self._share(storage, group)
+            shared.update(group)
+        for holder in self.holders if self.environment.is_outermost else ():
+            if holder not in shared:
+                self._lay_out(holder)
         sharing = Counter([leaf.version[2] for leaf in self.made if leaf.version is not None])
         for i, leaf in enumerate(self.made):
             version = leaf.version
@@ -192,7 +211,7 @@ class _Results:
 
     def _tensor(self, i: int, leaf: Any) -> Leaf:
         symbol = self.trace.symbol(leaf.payload)
-        if leaf.edge.__class__ is Spoiled:
+        if leaf.edge.__class__ is Invalidated:
             self.trace.give_up("a result is a view that has lost its history")
         if _has_hooks(leaf):
             self.trace.give_up("a result has hooks, or retains its gradient")
@@ -248,7 +267,9 @@ class _Results:
         if cell is None or cell.__class__ is InferenceCell:
             return None
         tensors = self.environment.tensors
-        return next((i for i, tensor in enumerate(tensors) if tensor.vc is cell), None)
+        found = next((i for i, tensor in enumerate(tensors) if tensor.vc is cell), None)
+        self.trace.counts |= found is not None
+        return found
 
     def _fresh(self, i: int, leaf: Any, value: Value) -> Leaf:
         cell = leaf.vc
@@ -306,12 +327,28 @@ class _Results:
             if any(np.shares_memory(a, b) for a in group for b in others):
                 self.trace.give_up("a result shares memory in a way that is not followed")
 
+    def _lay_out(self, holder: _Holder) -> None:
+        """Let a leaf lie in memory as it did."""
+        if holder.array.flags.c_contiguous:
+            return
+        made, storage = self.made[holder.place], holder.symbol.storage
+        if holder.symbol.chain and _can_be_shown(storage.value, holder):
+            made = made._replace(what=storage.value, chain=holder.symbol.chain)
+        elif holder.edge is None and (order := _order_of(holder.array)) is not None:
+            # computed in the order in which it lies
+            turned = self.trace.view(records.permute, holder.symbol.value, {"dims": order})
+            back = tuple([order.index(dim) for dim in range(len(order))])
+            made = made._replace(what=turned, chain=((records.permute, {"dims": back}),))
+        else:
+            made = made._replace(strides=holder.array.strides)
+        self.made[holder.place] = made
+
     def _share(self, storage: Storage, group: list[_Holder]) -> None:
         """Let leaves show one memory."""
         number = len(self.roots)
         self.roots.append(storage.value)
         for holder in group:
-            if not _can_be_shown(storage.value, holder.symbol):
+            if not _can_be_shown(storage.value, holder):
                 self.trace.give_up("a result shares memory in a way that is not followed")
             made = self.made[holder.place]
             self.made[holder.place] = made._replace(root=number, chain=holder.symbol.chain)
@@ -326,10 +363,8 @@ def leaves_of(
     -------
     leaves, made : list
         The leaves of the result, then those of effects, then bases of others; and how.
-    effects : list
-        With the places among the leaves of what they leave behind.
-    roots : list
-        The memory that leaves share.
+    effects : list. With the places among the leaves of what they leave behind.
+    roots : list. The memory that leaves share.
     """
     results = _Results(trace, [*leaves], environment)
     placed = []
@@ -366,11 +401,12 @@ def _meet(arrays: list[Any]) -> bool:
     return any(np.shares_memory(a, b) for k, a in enumerate(arrays) for b in arrays[:k])
 
 
-def _can_be_shown(value: Value, symbol: Sym) -> bool:
-    """Whether a chain of views shows part of memory in C order as a view."""
+def _can_be_shown(value: Value, holder: _Holder) -> bool:
+    """Whether a chain of views shows part of memory in C order as the leaf does."""
     array = whole = np.zeros(value.shape, value.dtype)
-    for prim, params in symbol.chain:
+    for prim, params in holder.symbol.chain:
         array = prim.kernel(array, **params)
-    return not array.size or (
-        np.may_share_memory(array, whole) and array.shape == tuple(real_payload(symbol).shape)
+    return array.shape == holder.array.shape and (
+        not array.size
+        or (np.may_share_memory(array, whole) and steps_of(array) == steps_of(holder.array))
     )

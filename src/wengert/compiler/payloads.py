@@ -27,12 +27,9 @@ class Form(NamedTuple):
 
     Attributes
     ----------
-    level
-        The place of its level in a list of levels.
-    parts
-        The forms of a batch's content, or of a value and its tangent; None for an array.
-    batch
-        Whether it is a batch.
+    level: The place of its level in a list of levels.
+    parts: The forms of a batch's content, or of a value and its tangent; None for an array.
+    batch: Whether it is a batch.
     """
 
     level: int
@@ -61,7 +58,7 @@ def mapped(payload: Any, function: Callable[[Any], Any]) -> Any:
     if isinstance(payload, Dual):
         primal = mapped(payload.primal, function)
         tangent = None if payload.tangent is None else mapped(payload.tangent, function)
-        return Dual(primal, tangent, payload.owner, payload.owned)
+        return Dual(primal, tangent, payload.owner)
     return function(payload)
 
 

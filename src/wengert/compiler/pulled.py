@@ -29,10 +29,8 @@ class Pulled:
 
     Parameters
     ----------
-    program
-        The program.
-    finish
-        Makes a program simpler, and gives what runs it as the second of two.
+    program: The program.
+    finish: Makes a program simpler, and gives what runs it as the second of two.
     """
 
     def __init__(self, program: Program, finish: Callable[[Program], tuple[Program, Any]]) -> None:

@@ -8,13 +8,17 @@ costs a fraction of the general way (`Entry.run`), which stays the meaning of it
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+import numpy as np
+
+from wengert.base.ports import PORTS
 from wengert.compiler.backends.executable import RAISED
 from wengert.compiler.entry import Entry
 from wengert.compiler.exit import Exit
 from wengert.compiler.ir import Value
-from wengert.tape.base import LEAF, SURFACE, TensorBase
+from wengert.tape.base import LEAF, TensorBase
 
 __all__ = ["MISS", "quick_call"]
 
@@ -40,6 +44,7 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
     exit = block.exit
     plain = [
         leaf.kind in ("tensor", "constant", "given")
+        and leaf.strides is None
         and (leaf.version is None or (leaf.version[0] is not None and leaf.version[2] >= 0))
         for leaf in exit.leaves
     ]
@@ -62,7 +67,7 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
         "RAISED": RAISED,
         "LEAF": LEAF,
         "new": TensorBase.__new__,
-        "Tensor": SURFACE.cls,
+        "Tensor": PORTS.tensor,
         "rebuild": exit.rebuild,
     }
     call = getattr(block.executable, "call", None)
@@ -110,16 +115,22 @@ def _leaf(i: int, leaf: Any, outputs: Any, names: list[str], scope: dict[str, An
     if leaf.kind == "given":
         name = names[leaf.what]
         return [f"l{i} = {name if name[0] == 'n' else 't' + name[1:]}"]
+    payload = outputs[leaf.what]
+    if leaf.chain:
+        scope["asarray"] = np.asarray
+    for k, (prim, params) in enumerate(leaf.chain):
+        scope[f"v{i}_{k}"] = partial(prim.kernel, **params)
+        payload = f"asarray(v{i}_{k}({payload}))"
     lines = [
         f"l{i} = new(Tensor)",
-        f"l{i}.payload = {outputs[leaf.what]}",
+        f"l{i}.payload = {payload}",
         f"l{i}.edge = {'LEAF' if leaf.leaf else 'None'}",
         f"l{i}.vc = l{i}.ext = None",
     ]
     if leaf.version is not None:
         count, scope[f"w{i}"], first = leaf.version
         lines.append(f"l{i}.vc = " + (f"[{count}, w{i}]" if first == i else f"l{first}.vc"))
-    if leaf.cls is not SURFACE.cls:
+    if leaf.cls is not PORTS.tensor:
         scope[f"c{i}"] = leaf.cls
         lines.append(f"l{i}.__class__ = c{i}")
     return lines

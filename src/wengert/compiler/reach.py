@@ -32,8 +32,7 @@ class Reach(Conditions):
 
     Attributes
     ----------
-    looked_up
-        Where names were looked up: namespaces with the names.
+    looked_up: Where names were looked up: namespaces with the names.
     """
 
     def __init__(self) -> None:
@@ -92,6 +91,9 @@ class Reach(Conditions):
         module = sys.modules.get(key)
         if module is None:
             raise Unknown(f"it imports {key}, which has not been imported before")
+        found = f"{self._tool(sys.modules)}.get({key!r})"
+        if not is_library_module(module):
+            self._line(f"if {found} is not {self._constant(module)}: return None")
         chains = {(name,) for name in names.attributes}
         self._module(module, self._constant(module), chains)
 

@@ -32,12 +32,9 @@ class Part(NamedTuple):
     path
         An expression for it, in which ``{0}`` is the object and ``{1}`` is `key`; empty where it
         only has to be as it was when a trace ends.
-    value
-        What it is now.
-    key
-        A constant of the expression.
-    fresh
-        Whether it is made for the reading, so that its identity says nothing.
+    value: What it is now.
+    key: A constant of the expression.
+    fresh: Whether it is made for the reading, so that its identity says nothing.
     """
 
     path: str
@@ -54,12 +51,9 @@ class Reading:
     by
         ``"value"``: its class, and that it is equal. ``"identity"``: that it is this object.
         ``"class"``: its class, then its facts and parts.
-    facts
-        Expressions that are to be equal to a plain value, as parts.
-    same
-        Expressions that are to be one object, as parts.
-    parts
-        The objects that it leads to.
+    facts: Expressions that are to be equal to a plain value, as parts.
+    same: Expressions that are to be one object, as parts.
+    parts: The objects that it leads to.
     """
 
     __slots__ = ("by", "facts", "parts", "same")

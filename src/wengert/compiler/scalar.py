@@ -23,12 +23,9 @@ class Scalar:
 
     Attributes
     ----------
-    trace
-        The trace that it belongs to.
-    symbol
-        The value, without dimensions, as float64 or int64.
-    number
-        What it is in this run.
+    trace: The trace that it belongs to.
+    symbol: The value, without dimensions, as float64 or int64.
+    number: What it is in this run.
     """
 
     __slots__ = ("__weakref__", "number", "symbol", "trace")

@@ -1,7 +1,7 @@
 """Layer 8 · compiler: elements of arithmetic, comparison, choice, rounding, whole numbers, bits.
 
 Each rule says in instructions what the kernel of a primitive computes from one element of each
-argument; `wengert.compiler.scalars` has the table. Results are the kernels' to the last bit, signs
+argument; Results are the kernels' to the last bit, signs
 of zeros, infinities and NaN included, but for sums of products, which LLVM may be told to fuse.
 """
 
@@ -14,9 +14,14 @@ import numpy as np
 
 from wengert.compiler.code import llvm_type
 from wengert.compiler.library import call_function, setup
+from wengert.compiler.scalars_forms import native
 from wengert.compiler.scalars_lane import Lane
+from wengert.prims import records
 
-__all__ = ["ARITHMETIC", "CHOICES", "COMPARISONS", "ROUNDING", "WHOLE", "power_scalar_accepts"]
+__all__ = ["is_number"]
+
+
+_ALL = "fiub"
 
 
 def is_number(param: Any) -> bool:
@@ -27,22 +32,27 @@ def is_number(param: Any) -> bool:
 # -- arithmetic -----------------------------------------------------------------------------------
 
 
+@native(records.add_scaled, kinds="fiu")
 def _add_scaled(m: Lane, a: str, b: str, alpha: Any) -> str:
     return m.add(a, m.mul(b, m.value(alpha)))
 
 
+@native(records.sub_scaled, kinds="fiu")
 def _sub_scaled(m: Lane, a: str, b: str, alpha: Any) -> str:
     return m.sub(a, m.mul(b, m.value(alpha)))
 
 
+@native(records.addcmul, kinds="fiu")
 def _addcmul(m: Lane, a: str, b: str, c: str, value: Any) -> str:
     return m.add(a, m.mul(m.mul(b, c), m.value(value)))
 
 
+@native(records.addcdiv, cost=4)
 def _addcdiv(m: Lane, a: str, b: str, c: str, value: Any) -> str:
     return m.add(a, m.mul(m.value(value), m.div(b, c)))
 
 
+@native(records.lerp_tensor)
 def _lerp_tensor(m: Lane, start: str, end: str, weight: str) -> str:
     step = m.sub(end, start)
     near = m.compare("lt", m.size(weight), m.number(0.5))
@@ -51,6 +61,7 @@ def _lerp_tensor(m: Lane, start: str, end: str, weight: str) -> str:
     return m.select(near, from_start, from_end)
 
 
+@native(records.lerp)
 def _lerp(m: Lane, start: str, end: str, weight: Any) -> str:
     step = m.sub(end, start)
     if not is_number(weight):
@@ -60,6 +71,7 @@ def _lerp(m: Lane, start: str, end: str, weight: Any) -> str:
     return m.sub(end, m.mul(step, m.number(1 - weight)))
 
 
+@native(records.sign, records.sgn, kinds=_ALL)
 def _sign(m: Lane, a: str) -> str:
     if m.kind == "b":
         return a
@@ -72,9 +84,22 @@ def _sign(m: Lane, a: str) -> str:
     return m.select(m.compare("gt", a, zero), one, below)
 
 
+def _takes_exponent(params: Any, kind: str) -> bool:
+    """Whether a power by a number has a native form in dtypes of a kind."""
+    exponent = params["exponent"]
+    if kind == "f":
+        return not is_number(exponent) or math.isfinite(exponent)
+    return isinstance(exponent, int) and 0 <= exponent <= 64
+
+
+@native(records.pow_scalar, kinds="fiu", params=_takes_exponent)
 def _power_scalar(m: Lane, a: str, exponent: Any) -> str:
     if not is_number(exponent):
-        return _power(m, a, m.value(exponent))
+        given, root = m.value(exponent), m.intrinsic("sqrt", a)
+        power = _power(m, a, given)
+        for known, result in ((0.5, root), (-0.5, m.div(m.number(1), root))):
+            power = m.select(m.compare("eq", given, m.number(known)), result, power)
+        return power
     if exponent == int(exponent) and 0 <= exponent <= (64 if m.kind in "iu" else 4):
         return _whole_power(m, a, int(exponent))
     one = m.number(1)
@@ -106,14 +131,6 @@ def _whole_power(m: Lane, a: str, exponent: int) -> str:
         square = m.mul(square, square)
 
 
-def power_scalar_accepts(params: Any, kind: str) -> bool:
-    """Whether a power by a number has a native form in dtypes of a kind."""
-    exponent = params["exponent"]
-    if kind == "f":
-        return not is_number(exponent) or math.isfinite(exponent)
-    return isinstance(exponent, int) and 0 <= exponent <= 64
-
-
 def _scalar(name: str, swapped: bool = False) -> Any:
     """The rule of an operation of two elements with a number in place of the second, or first."""
 
@@ -129,42 +146,32 @@ def _times(factor: float) -> Any:
     return lambda m, a: m.mul(a, m.number(factor))
 
 
-ARITHMETIC = {
-    "add": Lane.add,
-    "sub": Lane.sub,
-    "mul": Lane.mul,
-    "div": Lane.div,
-    "rsub": lambda m, a, b: m.sub(b, a),
-    "add_scalar": _scalar("add"),
-    "sub_scalar": _scalar("sub"),
-    "rsub_scalar": _scalar("sub", swapped=True),
-    "mul_scalar": _scalar("mul"),
-    "div_scalar": _scalar("div"),
-    "add_scaled": _add_scaled,
-    "sub_scaled": _sub_scaled,
-    "addcmul": _addcmul,
-    "addcdiv": _addcdiv,
-    "lerp": _lerp,
-    "lerp_tensor": _lerp_tensor,
-    "neg": Lane.neg,
-    "abs": Lane.size,
-    "sign": _sign,
-    "sgn": _sign,
-    "real": lambda m, a: a,
-    "conj": lambda m, a: a,
-    "to_copy": lambda m, a, dtype: a,
-    "sqrt": lambda m, a: m.intrinsic("sqrt", a),
-    "rsqrt": lambda m, a: m.div(m.number(1), m.intrinsic("sqrt", a)),
-    "reciprocal": lambda m, a: m.div(m.number(1), a),
-    "pow_scalar": _power_scalar,
-    "deg2rad": _times(math.pi / 180.0),
-    "rad2deg": _times(180.0 / math.pi),
-    "copysign": lambda m, a, b: m.intrinsic("copysign", a, b),
-}
+native(records.add, kinds=_ALL, vectors=_ALL)(Lane.add)
+native(records.sub, kinds="fiu", vectors=_ALL)(Lane.sub)
+native(records.mul, kinds=_ALL, vectors=_ALL)(Lane.mul)
+native(records.div, cost=4)(Lane.div)
+native(records.rsub, kinds="fiu", vectors=_ALL)(lambda m, a, b: m.sub(b, a))
+native(records.add_scalar, kinds=_ALL, vectors=_ALL)(_scalar("add"))
+native(records.sub_scalar, kinds="fiu", vectors=_ALL)(_scalar("sub"))
+native(records.rsub_scalar, kinds="fiu", vectors=_ALL)(_scalar("sub", swapped=True))
+native(records.mul_scalar, kinds=_ALL, vectors=_ALL)(_scalar("mul"))
+native(records.div_scalar, cost=4)(_scalar("div"))
+native(records.neg, kinds="fiu")(Lane.neg)
+native(records.abs, kinds="fiu")(Lane.size)
+native(records.real, kinds=_ALL)(lambda m, a: a)
+native(records.conj, kinds=_ALL, vectors=_ALL)(lambda m, a: a)
+native(records.to_copy, kinds=_ALL, vectors=_ALL)(lambda m, a, dtype: a)
+native(records.sqrt, cost=4)(lambda m, a: m.intrinsic("sqrt", a))
+native(records.rsqrt, cost=8)(lambda m, a: m.div(m.number(1), m.intrinsic("sqrt", a)))
+native(records.reciprocal, cost=4)(lambda m, a: m.div(m.number(1), a))
+native(records.deg2rad)(_times(math.pi / 180.0))
+native(records.rad2deg)(_times(180.0 / math.pi))
+native(records.copysign)(lambda m, a, b: m.intrinsic("copysign", a, b))
 
 # -- choices --------------------------------------------------------------------------------------
 
 
+@native(records.clamp, records.clamp_min, records.clamp_max, kinds="fiu")
 def _clamp(m: Lane, a: str, **bounds: Any) -> str:
     # the upper bound is the last, for it prevails where they cross
     for name, of_number, of_element in (
@@ -188,12 +195,14 @@ def _past_nan(name: str) -> Any:
     return rule
 
 
+@native(records.heaviside, kinds=_ALL)
 def _heaviside(m: Lane, a: str, values: str) -> str:
     zero = m.number(0)
     step = m.select(m.compare("gt", a, zero), m.number(1), zero)
     return m.select(m.compare("eq", a, zero), values, step)
 
 
+@native(records.nan_to_num, kinds=_ALL)
 def _nan_to_num(m: Lane, a: str, nan: float, posinf: float | None, neginf: float | None) -> str:
     if m.kind != "f":
         return a
@@ -204,41 +213,46 @@ def _nan_to_num(m: Lane, a: str, nan: float, posinf: float | None, neginf: float
     return m.select(m.is_nan(a), m.number(nan), b)
 
 
-CHOICES = {
-    "where": lambda m, condition, a, b: m.select(condition, a, b),
-    "masked_fill": lambda m, a, mask, value: m.select(mask, m.value(value), a),
-    "masked_fill_tensor": lambda m, a, mask, value: m.select(mask, value, a),
-    "threshold_backward": lambda m, g, a: m.select(m.compare("le", a, m.number(0)), m.number(0), g),
-    "relu": lambda m, a: m.at_least(a, m.number(0)),
-    "maximum": Lane.maximum,
-    "minimum": Lane.minimum,
-    "clamp_min_tensor": Lane.maximum,
-    "clamp_max_tensor": Lane.minimum,
-    "clamp_tensor": lambda m, a, low, high: m.minimum(m.maximum(a, low), high),
-    "clamp": _clamp,
-    "clamp_min": _clamp,
-    "clamp_max": _clamp,
-    "fmax": _past_nan("ge"),
-    "fmin": _past_nan("le"),
-    "heaviside": _heaviside,
-    "nan_to_num": _nan_to_num,
-}
+native(records.where, kinds=_ALL, vectors=_ALL)(lambda m, on, a, b: m.select(on, a, b))
+native(records.masked_fill, kinds=_ALL, vectors=_ALL)(
+    lambda m, a, mask, value: m.select(mask, m.value(value), a)
+)
+native(records.masked_fill_tensor, kinds=_ALL, vectors=_ALL)(
+    lambda m, a, mask, value: m.select(mask, value, a)
+)
+native(records.threshold_backward, kinds=_ALL)(
+    lambda m, g, a: m.select(m.compare("le", a, m.number(0)), m.number(0), g)
+)
+native(records.relu, kinds="fiu")(lambda m, a: m.at_least(a, m.number(0)))
+native(records.maximum, kinds=_ALL, vectors=_ALL)(Lane.maximum)
+native(records.minimum, kinds=_ALL, vectors=_ALL)(Lane.minimum)
+native(records.clamp_min_tensor, kinds=_ALL)(Lane.maximum)
+native(records.clamp_max_tensor, kinds=_ALL)(Lane.minimum)
+native(records.clamp_tensor, kinds=_ALL)(lambda m, a, low, high: m.minimum(m.maximum(a, low), high))
+native(records.fmax, kinds=_ALL)(_past_nan("ge"))
+native(records.fmin, kinds=_ALL)(_past_nan("le"))
 
 # -- comparisons ----------------------------------------------------------------------------------
 
 
+_OF_ARGUMENTS: dict[str, Any] = {"kinds": _ALL, "inside": "arguments"}
+
+
+@native(records.isinf, **_OF_ARGUMENTS)
 def _is_infinite(m: Lane, a: str) -> str:
     if m.kind != "f":
         return "false"
     return m.compare("eq", m.size(a), m.number(math.inf))
 
 
+@native(records.isfinite, **_OF_ARGUMENTS)
 def _is_finite(m: Lane, a: str) -> str:
     if m.kind != "f":
         return "true"
     return m.compare("lt", m.size(a), m.number(math.inf))
 
 
+@native(records.signbit, **_OF_ARGUMENTS, vectors="")
 def _sign_bit(m: Lane, a: str) -> str:
     if m.kind != "f":
         return "false" if m.kind in "bu" else m.compare("lt", a, "0")
@@ -254,16 +268,21 @@ def _compared(name: str) -> Any:
     return lambda m, a, b: m.compare(name, a, b)
 
 
-COMPARISONS = {
-    **{name: _compared(name) for name in ("eq", "ne", "lt", "le", "gt", "ge")},
-    "isnan": lambda m, a: m.is_nan(a) if m.kind == "f" else "false",
-    "isinf": _is_infinite,
-    "isfinite": _is_finite,
-    "isposinf": _is_this(math.inf),
-    "isneginf": _is_this(-math.inf),
-    "isreal": lambda m, a: "true",
-    "signbit": _sign_bit,
-}
+for _prim in (records.eq, records.ne, records.lt, records.le, records.gt, records.ge):
+    native(_prim, **_OF_ARGUMENTS, vectors=_ALL)(_compared(_prim.name))
+native(records.isnan, **_OF_ARGUMENTS)(lambda m, a: m.is_nan(a) if m.kind == "f" else "false")
+native(records.isposinf, **_OF_ARGUMENTS)(_is_this(math.inf))
+native(records.isneginf, **_OF_ARGUMENTS)(_is_this(-math.inf))
+native(records.isreal, **_OF_ARGUMENTS, vectors="")(lambda m, a: "true")
+
+# -- truth values ---------------------------------------------------------------------------------
+
+_OF_TRUTH: dict[str, Any] = {"kinds": "b", "inside": "bool"}
+
+native(records.logical_and, **_OF_TRUTH, vectors=_ALL)(lambda m, a, b: m.mul(a, b))
+native(records.logical_or, **_OF_TRUTH, vectors=_ALL)(lambda m, a, b: m.add(a, b))
+native(records.logical_xor, **_OF_TRUTH, vectors=_ALL)(lambda m, a, b: m.exact("xor", a, b))
+native(records.logical_not, **_OF_TRUTH)(lambda m, a: m.exact("xor", a, "true"))
 
 # -- rounding -------------------------------------------------------------------------------------
 
@@ -272,6 +291,7 @@ def _rounding(name: str) -> Any:
     return lambda m, a: m.intrinsic(name, a) if m.kind == "f" else a
 
 
+@native(records.round_decimals, cost=8)
 def _round_decimals(m: Lane, a: str, decimals: int) -> str:
     power = m.number(10.0 ** abs(decimals))
     if decimals < 0:
@@ -279,16 +299,16 @@ def _round_decimals(m: Lane, a: str, decimals: int) -> str:
     return m.div(m.intrinsic("rint", m.mul(a, power)), power)
 
 
-ROUNDING = {
-    "floor": _rounding("floor"),
-    "ceil": _rounding("ceil"),
-    "trunc": _rounding("trunc"),
-    "round": _rounding("rint"),
-    "frac": lambda m, a: m.sub(a, m.intrinsic("trunc", a)),
-    "round_decimals": _round_decimals,
-}
+native(records.floor, kinds="fiu")(_rounding("floor"))
+native(records.ceil, kinds="fiu")(_rounding("ceil"))
+native(records.trunc, kinds="fiu")(_rounding("trunc"))
+native(records.round, kinds="fiu")(_rounding("rint"))
+native(records.frac)(lambda m, a: m.sub(a, m.intrinsic("trunc", a)))
 
 # -- whole numbers, remainders, bits --------------------------------------------------------------
+
+_WHOLE: dict[str, Any] = {"kinds": "fiu", "cost": 20, "vectors": ""}
+_BITS: dict[str, Any] = {"kinds": "iub", "vectors": ""}
 
 
 def _divided(m: Lane, a: str, b: str) -> tuple[str, str, str]:
@@ -319,6 +339,7 @@ def _left_over(m: Lane, a: str, b: str) -> str:
     return m.exact("frem", a, b)
 
 
+@native(records.floor_divide, records.div_floor, **_WHOLE)
 def _floor_quotient(m: Lane, a: str, b: str) -> str:
     if m.kind != "f":
         quotient, _, differs = _divided(m, a, b)
@@ -344,6 +365,7 @@ def _other_signs(m: Lane, rest: str, b: str) -> str:
     return m.both(m.compare("ne", rest, zero), below)
 
 
+@native(records.remainder, **_WHOLE)
 def _remainder(m: Lane, a: str, b: str) -> str:
     if m.kind != "f":
         _, rest, differs = _divided(m, a, b)
@@ -354,10 +376,12 @@ def _remainder(m: Lane, a: str, b: str) -> str:
     return m.select(m.compare("eq", rest, zero), m.intrinsic("copysign", zero, b), result)
 
 
+@native(records.fmod, **_WHOLE)
 def _fmod(m: Lane, a: str, b: str) -> str:
     return _divided(m, a, b)[1] if m.kind != "f" else _left_over(m, a, b)
 
 
+@native(records.div_trunc, **_WHOLE)
 def _trunc_quotient(m: Lane, a: str, b: str) -> str:
     if m.kind != "f":
         return _divided(m, a, b)[0]
@@ -381,18 +405,13 @@ def _bits(operation: str) -> Any:
     return lambda m, a, b: m.exact(operation, a, b)
 
 
-WHOLE = {
-    "floor_divide": _floor_quotient,
-    "div_floor": _floor_quotient,
-    "div_trunc": _trunc_quotient,
-    "remainder": _remainder,
-    "remainder_scalar": lambda m, a, other: _remainder(m, a, m.value(other)),
-    "fmod": _fmod,
-    "fmod_scalar": lambda m, a, other: _fmod(m, a, m.value(other)),
-    "bitwise_and": _bits("and"),
-    "bitwise_or": _bits("or"),
-    "bitwise_xor": _bits("xor"),
-    "bitwise_not": lambda m, a: m.exact("xor", a, "true" if m.kind == "b" else "-1"),
-    "bitwise_left_shift": _shifted("shl"),
-    "bitwise_right_shift": _shifted("?shr"),
-}
+native(records.remainder_scalar, **_WHOLE)(lambda m, a, other: _remainder(m, a, m.value(other)))
+native(records.fmod_scalar, **_WHOLE)(lambda m, a, other: _fmod(m, a, m.value(other)))
+native(records.bitwise_and, **_BITS)(_bits("and"))
+native(records.bitwise_or, **_BITS)(_bits("or"))
+native(records.bitwise_xor, **_BITS)(_bits("xor"))
+native(records.bitwise_not, **_BITS)(
+    lambda m, a: m.exact("xor", a, "true" if m.kind == "b" else "-1")
+)
+native(records.bitwise_left_shift, kinds="iu", cost=20, vectors="")(_shifted("shl"))
+native(records.bitwise_right_shift, kinds="iu", cost=20, vectors="")(_shifted("?shr"))

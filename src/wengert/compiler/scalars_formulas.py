@@ -26,11 +26,41 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from wengert.compiler.scalars_lane import Lane
 
 __all__ = ["FORMULAS", "LARGEST"]
+
+Rule = Callable[[Lane, str], str]
+
+
+class Formula(NamedTuple):
+    """A function of the C library in instructions of vectors.
+
+    Attributes
+    ----------
+    rule: ``rule(lane, x)``, which emits them and returns the result.
+    own: The types of elements for which it is better than a vector library's function.
+    angles
+        Whether it holds up to `LARGEST` only, for doubles, and where a product and a sum are
+        rounded once.
+    """
+
+    rule: Rule
+    own: tuple[str, ...] = ()
+    angles: bool = False
+
+
+FORMULAS: dict[str, Formula] = {}
+
+
+def _formula(name: str, **how: Any) -> Callable[[Rule], Rule]:
+    def register(rule: Rule) -> Rule:
+        FORMULAS[name] = Formula(rule, **how)
+        return rule
+
+    return register
 
 
 class _Format(NamedTuple):
@@ -129,6 +159,7 @@ def _power_of_two(m: Lane, bits: str, more: str) -> str:
     return m.from_bits(m.on_bits("shl", raised, m.whole(of.mantissa)))
 
 
+@_formula("exp", own=("double", "float"))
 def _exp(m: Lane, x: str) -> str:
     of = _format(m)
     x = m.at_most(m.at_least(x, m.number(of.least)), m.number(of.most))
@@ -142,6 +173,7 @@ def _exp(m: Lane, x: str) -> str:
     return m.mul(m.fma(scale, rest, scale), final)
 
 
+@_formula("expm1", own=("double", "float"))
 def _expm1(m: Lane, x: str) -> str:
     of = _format(m)
     bounded = m.at_most(m.at_least(x, m.number(-2.5 * of.flat)), m.number(of.most))
@@ -153,6 +185,7 @@ def _expm1(m: Lane, x: str) -> str:
     return m.select(m.compare("lt", m.size(x), m.number(2.0**-60)), x, result)
 
 
+@_formula("tanh", own=("double", "float"))
 def _tanh(m: Lane, x: str) -> str:
     of = _format(m)
     size = m.at_most(m.size(x), m.number(of.flat))
@@ -198,6 +231,7 @@ def _edges(m: Lane, x: str, result: str, zero: float) -> str:
     return m.select(m.compare("eq", x, m.number(zero)), m.number(-math.inf), result)
 
 
+@_formula("log", own=("float",))
 def _log(m: Lane, x: str) -> str:
     of = _format(m)
     tiny = m.compare("lt", x, m.number(2.0 ** (1 - of.bias)))
@@ -207,6 +241,7 @@ def _log(m: Lane, x: str) -> str:
     return _edges(m, x, m.add(_logarithm(m, normal, None), k), 0.0)
 
 
+@_formula("log1p")
 def _log1p(m: Lane, x: str) -> str:
     one = m.number(1)
     rounded = m.add(x, one)
@@ -266,22 +301,13 @@ def _turned(m: Lane, x: str, quarters: int) -> str:
     return m.from_bits(m.on_bits("xor", m.to_bits(m.select(odd, cosine, sine)), sign))
 
 
+@_formula("sin", angles=True)
 def _sin(m: Lane, x: str) -> str:
     result = m.to_bits(_turned(m, m.size(x), 0))
     sign = m.on_bits("and", m.to_bits(x), m.whole(-(2**63)))
     return m.from_bits(m.on_bits("xor", result, sign))
 
 
+@_formula("cos", angles=True)
 def _cos(m: Lane, x: str) -> str:
     return _turned(m, m.size(x), 1)
-
-
-FORMULAS: dict[str, Callable[[Lane, str], str]] = {
-    "exp": _exp,
-    "expm1": _expm1,
-    "tanh": _tanh,
-    "log": _log,
-    "log1p": _log1p,
-    "sin": _sin,
-    "cos": _cos,
-}

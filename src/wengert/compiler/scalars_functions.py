@@ -12,10 +12,13 @@ import math
 from typing import Any
 
 from wengert.compiler.code import llvm_type
+from wengert.compiler.facets import CYCLES, having
 from wengert.compiler.library import call_function
+from wengert.compiler.scalars_forms import native
 from wengert.compiler.scalars_lane import Lane
+from wengert.prims import records
 
-__all__ = ["FUNCTIONS"]
+__all__: list[str] = []
 
 _LN2 = math.log(2.0)
 
@@ -31,11 +34,13 @@ def _called(name: str) -> Any:
 # -- of exponentials and logarithms ---------------------------------------------------------------
 
 
+@native(records.sigmoid, cost=12)
 def _sigmoid(m: Lane, a: str) -> str:
     one = m.number(1)
     return m.div(one, m.add(one, _call(m, "exp", m.neg(a))))
 
 
+@native(records.rpow_scalar, cost=20)
 def _rpow_scalar(m: Lane, a: str, base: Any) -> str:
     if base == 2:
         return _call(m, "exp2", a)
@@ -53,6 +58,7 @@ def _vanishing(name: str, root: float) -> Any:
     return rule
 
 
+@native(records.special_entr, cost=12)
 def _entr(m: Lane, a: str) -> str:
     zero = m.number(0)
     inside = m.compare("gt", a, zero)
@@ -62,6 +68,7 @@ def _entr(m: Lane, a: str) -> str:
     return m.select(inside, m.mul(size, m.neg(_call(m, "log", size))), below)
 
 
+@native(records.logit, cost=12)
 def _logit(m: Lane, a: str, eps: float | None) -> str:
     if eps is not None:
         a = m.minimum(m.maximum(a, m.number(eps)), m.number(1 - eps))
@@ -88,22 +95,10 @@ def _logarithm_of_sum(scale: float) -> Any:
     return rule
 
 
-FUNCTIONS = {
-    **{
-        name: _called(name)
-        for name in (
-            *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan"),
-            *("asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
-            *("erf", "erfc", "cbrt", "pow", "atan2", "hypot", "lgamma"),
-        )
-    },
-    "sigmoid": _sigmoid,
-    "rpow_scalar": _rpow_scalar,
-    "ldexp": lambda m, a, b: m.mul(a, _call(m, "exp2", b)),
-    "xlogy": _vanishing("log", 1),
-    "special_xlog1py": _vanishing("log1p", 0),
-    "special_entr": _entr,
-    "logit": _logit,
-    "logaddexp": _logarithm_of_sum(1.0),
-    "logaddexp2": _logarithm_of_sum(_LN2),
-}
+for _prim in having(CYCLES):
+    native(_prim, cost=CYCLES[_prim])(_called(_prim.name))
+native(records.ldexp, cost=12)(lambda m, a, b: m.mul(a, _call(m, "exp2", b)))
+native(records.xlogy, cost=12)(_vanishing("log", 1))
+native(records.special_xlog1py, cost=12)(_vanishing("log1p", 0))
+native(records.logaddexp, cost=24)(_logarithm_of_sum(1.0))
+native(records.logaddexp2, cost=24)(_logarithm_of_sum(_LN2))

@@ -15,21 +15,6 @@ from wengert.compiler.code import Code, Operand, literal, llvm_type, several
 
 __all__ = ["Lane", "cast"]
 
-_PREDICATES = {
-    # of floats (ordered, but for "ne"), of signed and of unsigned integers
-    "eq": ("oeq", "eq", "eq"),
-    "ne": ("une", "ne", "ne"),
-    "lt": ("olt", "slt", "ult"),
-    "le": ("ole", "sle", "ule"),
-    "gt": ("ogt", "sgt", "ugt"),
-    "ge": ("oge", "sge", "uge"),
-}
-_ARITHMETIC = {
-    "add": ("fadd", "add", "or"),
-    "sub": ("fsub", "sub", None),
-    "mul": ("fmul", "mul", "and"),
-}
-
 
 def cast(
     code: Code, value: str, source: np.dtype[Any], target: np.dtype[Any], count: int = 1
@@ -82,16 +67,14 @@ class Lane:
 
     Parameters
     ----------
-    exact
-        Whether the module's fast-math flags do not hold.
+    exact: Whether the module's fast-math flags do not hold.
     count
         How many elements there are in a register: more than one for vectors of floats, on which
         not everything here is defined.
 
     Attributes
     ----------
-    type, flag, integer
-        The types of numbers, of conditions, and of the bits of numbers.
+    type, flag, integer: The types of numbers, of conditions, and of the bits of numbers.
     """
 
     __slots__ = ("bits", "code", "count", "dtype", "flag", "flags", "integer", "kind", "type")
@@ -128,10 +111,9 @@ class Lane:
     # -- arithmetic -------------------------------------------------------------------------------
 
     def _binary(self, name: str, a: str, b: str) -> str:
-        of_floats, of_integers, of_bools = _ARITHMETIC[name]
         if self.kind == "f":
-            return self.code.let(f"{of_floats} {self.flags}{self.type} {a}, {b}")
-        operation = of_bools if self.kind == "b" else of_integers
+            return self.code.let(f"f{name} {self.flags}{self.type} {a}, {b}")
+        operation = {"add": "or", "mul": "and"}[name] if self.kind == "b" else name
         return self.code.let(f"{operation} {self.type} {a}, {b}")
 
     def add(self, a: str, b: str) -> str:
@@ -168,11 +150,11 @@ class Lane:
 
     def compare(self, name: str, a: str, b: str) -> str:
         """A comparison, which NaN makes false but for "ne"."""
-        of_floats, of_signed, of_unsigned = _PREDICATES[name]
         if self.kind == "f":
-            return self.code.let(f"fcmp {of_floats} {self.type} {a}, {b}")
-        predicate = of_signed if self.kind == "i" else of_unsigned
-        return self.code.let(f"icmp {predicate} {self.type} {a}, {b}")
+            # ordered, but for "ne"
+            return self.code.let(f"fcmp {'u' if name == 'ne' else 'o'}{name} {self.type} {a}, {b}")
+        sign = "" if name in ("eq", "ne") else "s" if self.kind == "i" else "u"
+        return self.code.let(f"icmp {sign}{name} {self.type} {a}, {b}")
 
     def select(self, condition: str, a: str, b: str) -> str:
         """a where the condition holds, else b."""

@@ -28,11 +28,12 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import default_float
+from wengert.base.ports import PORTS
 from wengert.compiler.names import names_of
 from wengert.compiler.objects import Unknown, content_of, read
 from wengert.compiler.scalar import Scalar
 from wengert.compiler.sym import Sym
-from wengert.interp.levels import Lifted, Transforms
+from wengert.interp.levels import Lifted
 from wengert.tape.base import LEAF, TensorBase
 from wengert.tape.modes import current_mode
 from wengert.tape.sites import OURS
@@ -42,14 +43,13 @@ __all__ = ["State", "Surroundings", "state_of"]
 _DEPTH = 16
 _MOST = 2000
 _PLAIN = frozenset({type(None), int, str, bool, bytes, float, complex, range})
-_CALLERS = frozenset(
-    {
-        *("map", "filter", "reduce", "sorted", "accumulate", "starmap", "takewhile", "dropwhile"),
-        *("groupby", "filterfalse", "max", "min", "sum", "any", "all", "next", "zip", "iter"),
-        *("vectorize", "frompyfunc", "apply_along_axis", "apply_over_axes", "fromfunction"),
-        *("piecewise", "nsmallest", "nlargest", "merge", "bisect", "bisect_left", "insort"),
-    }
-)
+_CALLERS = {
+    *(function.__name__ for function in (map, filter, sorted, max, min, sum, any, all)),
+    *(function.__name__ for function in (next, zip, iter)),
+    *("reduce", "accumulate", "starmap", "takewhile", "dropwhile", "groupby", "filterfalse"),
+    *("vectorize", "frompyfunc", "apply_along_axis", "apply_over_axes", "fromfunction"),
+    *("piecewise", "nsmallest", "nlargest", "merge", "bisect", "bisect_left", "insort"),
+}
 """Functions in C that call others in the middle of what they are about."""
 _CALLING = frozenset({"reduce", "accumulate", "sort", "starmap", "sub"})
 """Methods, or functions of modules, that do."""
@@ -60,12 +60,9 @@ class Surroundings:
 
     Parameters
     ----------
-    walked
-        Objects that have parts.
-    looked_up
-        Where names were looked up: namespaces with the names.
-    arrays
-        NumPy's arrays.
+    walked: Objects that have parts.
+    looked_up: Where names were looked up: namespaces with the names.
+    arrays: NumPy's arrays.
     """
 
     def __init__(
@@ -132,16 +129,11 @@ class State:
 
     Attributes
     ----------
-    key
-        All but the values; equal keys mean equal states up to these.
-    values
-        The values of the slots.
-    tensors
-        Those tensors among the slots that have a history, by the place of their slot.
-    edges
-        The histories that they had.
-    mark
-        A sequence number between the nodes that were recorded before, and after.
+    key: All but the values; equal keys mean equal states up to these.
+    values: The values of the slots.
+    tensors: Those tensors among the slots that have a history, by the place of their slot.
+    edges: The histories that they had.
+    mark: A sequence number between the nodes that were recorded before, and after.
     """
 
     __slots__ = ("edges", "key", "mark", "tensors", "values")
@@ -258,7 +250,7 @@ class _Reader:
     def _payload(self, payload: Any) -> Any:
         """What a value under transforms holds."""
         if isinstance(payload, Lifted) and not payload.traced:
-            levels = [level.number for level in Transforms.levels()]
+            levels = [level.number for level in PORTS.levels()]
             if payload.owner.number not in levels:
                 raise Unknown("it belongs to a level")
             place = levels.index(payload.owner.number)

@@ -37,16 +37,12 @@ class Storage:
 
     Attributes
     ----------
-    value
-        What is in it now.
-    writes
-        How often it has been written to.
-    origin
-        The input of the program that is this memory, if it is one.
+    value: What is in it now.
+    writes: How often it has been written to.
+    origin: The input of the program that is this memory, if it is one.
     touched
         Whether something was written by way of this storage, not of another one of the same memory.
-    whole
-        The storage of all inputs that share this memory, or None.
+    whole: The storage of all inputs that share this memory, or None.
     window
         The steps that lead from the whole to this part of it, as (primitive, parameters); None if
         these cannot be said.
@@ -75,12 +71,9 @@ class Sym(Lifted):
 
     Attributes
     ----------
-    array
-        The array.
-    trace
-        The trace that it belongs to.
-    chain
-        The views, as (primitive, parameters), by which it shows its memory.
+    array: The array.
+    trace: The trace that it belongs to.
+    chain: The views, as (primitive, parameters), by which it shows its memory.
     """
 
     __slots__ = ("_seen", "_storage", "_value", "array", "chain", "trace")
@@ -182,7 +175,6 @@ class Sym(Lifted):
         return self if self.trace.active else self.array
 
     def reshape(self, *shape: Any) -> Any:
-        """The values in another shape."""
         sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
         return self.namespace.unsafe_view(self, shape=tuple(self.array.reshape(sizes).shape))
 

@@ -28,12 +28,9 @@ class Tabled:
 
     Parameters
     ----------
-    executable
-        What runs it: it takes the inputs that are left, and then the tables.
-    single
-        The places of the inputs that are left.
-    tables
-        The places of those that are rows of a table.
+    executable: What runs it: it takes the inputs that are left, and then the tables.
+    single: The places of the inputs that are left.
+    tables: The places of those that are rows of a table.
     """
 
     def __init__(

@@ -9,21 +9,21 @@ is kept, with the line of the user's program (`Trace.broken`).
 
 from __future__ import annotations
 
-import gc
 import sys
 from _thread import get_ident
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from types import CodeType
 from typing import Any
 
 import numpy as np
 
 from wengert.compiler.decisions import Draw, Guard, Reason, outcome_of
+from wengert.compiler.facets import SIZE
 from wengert.compiler.ir import Number, Step, Value
-from wengert.compiler.leftovers import replace
-from wengert.compiler.memory import Shared, shared_of
+from wengert.compiler.leftovers import full_collections, instances, replace
+from wengert.compiler.memory import Shared, lying, shared_of
 from wengert.compiler.objects import slots_of
-from wengert.compiler.operations import BY_SHAPE, S, run
+from wengert.compiler.operations import S, run
 from wengert.compiler.payloads import real_payload, traces_of
 from wengert.compiler.returns import is_returned
 from wengert.compiler.scalar import Scalar
@@ -31,10 +31,10 @@ from wengert.compiler.state import Surroundings, state_of
 from wengert.compiler.sym import Storage, Sym
 from wengert.compiler.writes import write
 from wengert.interp.levels import Lifted
+from wengert.prims.facet import NUMPY
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
-from wengert.tape.base import TensorBase
-from wengert.tape.inplace import YIELD_BOOLS
+from wengert.tape.base import TensorBase, node_of
 from wengert.tape.node import Node, next_sequence
 from wengert.tape.sites import OURS
 
@@ -46,47 +46,31 @@ class Trace:
 
     Attributes
     ----------
-    items
-        Steps, guards and draws in their order.
-    broken
-        Why there is no trace, or None.
-    passing
-        Whether this run made what later ones find, so that these are the ones to be traced.
-    foreign
-        Copies of the arrays that came from outside of everything that is known.
-    arrays
-        The real arrays of values that nothing computes.
-    returned
-        Floats and arrays that the function read off values to hand them back, by identity.
-    given
-        The symbols of the environment's tensors and arrays.
-    surroundings
-        What the function reaches besides its local variables.
-    reached
-        The environment's tensors.
-    masked, within
-        Whether tensors may hold symbols, and whether those of the environment are to.
-    scalars
-        Weak references to the numbers that were read off values.
-    seen
-        The identities of arrays whose memory tensors show.
+    items: Steps, guards and draws in their order.
+    broken: Why there is no trace, or None.
+    passing: Whether this run made what later ones find, so that these are the ones to be traced.
+    foreign: Copies of the arrays that came from outside of everything that is known.
+    arrays: The real arrays of values that nothing computes.
+    returned: Floats and arrays that the function read off values to hand them back, by identity.
+    given: The symbols of the environment's tensors and arrays.
+    surroundings: What the function reaches besides its local variables.
+    reached: The environment's tensors.
+    masked, within: Whether tensors may hold symbols, and whether those of the environment are to.
+    scalars: Weak references to the numbers that were read off values.
+    seen: The identities of arrays whose memory tensors show.
     taken
         Where operations took arrays that each run gives: the identity of the array, the code that
         called the operation, and the place in it.
-    looked
-        Those of which the function saw how their elements lie in memory.
+    looked: Those of which the function saw how their elements lie in memory.
     shared, wholes
         What memory several of these share, and the values of that which none shows all of.
-    start
-        A sequence number between the nodes that were there before, and those that are recorded.
-    known
-        The symbols of the arrays that each run gives, by identity.
-    before
-        What was in such an array before it was written to.
-    where
-        The line of the user's program that steps are to have, where that is known already.
+    start: A sequence number between the nodes that were there before, and those that are recorded.
+    known: The symbols of the arrays that each run gives, by identity.
+    before: What was in such an array before it was written to.
+    where: The line of the user's program that steps are to have, where that is known already.
     walked_back
         Whether a backward pass went back beyond a decision, to what was recorded before it.
+    counts: Whether what it leaves behind says which tensors count writes together.
     """
 
     def __init__(
@@ -96,6 +80,7 @@ class Trace:
         drawn: Sequence[Any] = (),
     ) -> None:
         self._running = True
+        self._collections = full_collections()
         self._thread = get_ident()
         self.returned: dict[int, tuple[Any, Sym]] = {}
         self.given: list[Sym] = []
@@ -119,7 +104,7 @@ class Trace:
         self.known: dict[int, Sym] = {}
         self.before: dict[Value, Any] = {}
         self.where: tuple[str, int] | None = None
-        self.walked_back = False
+        self.walked_back = self.counts = False
         self._mark: int | None = None
         self.namespace = _Bound(self)
         self._drawing = False
@@ -144,13 +129,26 @@ class Trace:
         self.known[id(array)] = symbol
         return symbol
 
+    def enter(self, origin: str, value: Any) -> Any:
+        """What stands for `value` (see `wengert.tape.modes.traced`)."""
+        return _ENTRIES[origin](self, value)
+
+    def tell(self, event: str, what: str) -> None:
+        """Note what the program does (see `wengert.tape.modes.untraced`)."""
+        if event == "keep":
+            self.discard()
+        elif event == "draw":
+            self._note_stream()
+        else:
+            self.give_up(what)
+
     def constant(self, array: Any) -> Sym:
         """The symbol of an array that is the same in each run."""
         array = np.array(array)
         array.flags.writeable = False
         return Sym(array, self, Value(array.dtype, array.shape, array))
 
-    def memory(self, array: Any) -> Any:
+    def _made(self, array: Any) -> Any:
         """The symbol of memory that the function has made."""
         if isinstance(array, Lifted):
             # random numbers, which may be a batch
@@ -161,7 +159,7 @@ class Trace:
             return known
         return Sym(np.asarray(array), self, self.constant(array).value)
 
-    def owned(self, array: Any) -> Sym:
+    def _unknown(self, array: Any) -> Sym:
         """The symbol of memory of unknown origin, which the function writes to."""
         symbol = self.symbol(array)
         return symbol if symbol.array is array else Sym(array, self, symbol.value)
@@ -182,7 +180,7 @@ class Trace:
             self.foreign.append(made.array)
         return made
 
-    def shared_with(self, array: Any) -> Any:
+    def _shared(self, array: Any) -> Any:
         """What a tensor holds that shows the memory of an array."""
         known = self.known.get(id(array))
         if known is None or known.array is not array:
@@ -269,47 +267,48 @@ class Trace:
     def stay(self) -> tuple[str, int] | None:
         """Let all steps up to the next change of `where` have this line; gives what it was."""
         before = self.where
-        if before is None:
-            self.where = self.here()
+        self.where = before or self.here()
         return before
 
     def walks(self, edges: Iterable[Any]) -> None:
         """Note how far back a backward pass may go that is about to start from `edges`."""
-        if self.walked_back or self._mark is None:
-            return
-        seen = set()
-        stack = list(edges)
+        mark = self._mark
+        if mark is not None and not self.walked_back:
+            self.walked_back = any(mark < node.seq < 0 for node in self.behind(edges))
+
+    def passes(self, edges: Sequence[Any], wanted: Container[Any] | None) -> None:
+        """End the trace if a pass runs nodes older than the call, whose history is no condition."""
+        found = [*edges, *(edge for n in self.behind(edges) if n.seq < 0 for edge in n.edges)]
+        nodes = [node_of(edge) for edge in found if edge is not None]
+        if any(self.start <= n.seq < 0 and (wanted is None or n in wanted) for n in nodes):
+            self.give_up("a backward pass inside of it goes on to what was recorded before")
+
+    def behind(self, edges: Iterable[Any]) -> Iterator[Any]:
+        """What `edges` lead to: the nodes that were made since the trace began, and leaves."""
+        seen, stack = set(), [*edges]
         while stack:
-            edge = stack.pop()
-            node = edge.node if edge.seq == 0 else edge
-            if node.seq >= self.start or node in seen:
+            node = node_of(stack.pop())
+            if node in seen or self.start <= node.seq < 0:
                 continue
-            if isinstance(node, TensorBase):
-                # a leaf, with nothing behind it
-                continue
-            if node.seq > self._mark:
-                self.walked_back = True
-                return
             seen.add(node)
-            stack += [edge for edge in node.edges if edge is not None]
+            yield node
+            if node.seq < 0:
+                stack += [edge for edge in node.edges if edge is not None]
 
     def with_number(self, name: str, left: Any, right: Any) -> Any:
         """An operator with a Python number on one side, as NumPy's arrays compute it."""
         symbol, number = (left, right) if isinstance(left, Sym) else (right, left)
         swapped = symbol is right
-        if name in YIELD_BOOLS or name == "matmul" or symbol.dtype.kind in "biu":
+        if name == "matmul" or TABLE[name].predicate or symbol.dtype.kind in "biu":
             # what NumPy makes of a number beside an array
             plain = number.number if type(number) is Scalar else number
-            array = getattr(np, _FUNCTIONS.get(name, name))(
-                *((plain, symbol.array) if swapped else (symbol.array, plain))
-            )
+            array = _function(name)(*((plain, symbol.array) if swapped else (symbol.array, plain)))
             kind = np.result_type(symbol.dtype, plain)
             known = self.symbol(number) if type(number) is Scalar else None
             other = self.constant(np.asarray(plain, kind)) if known is None else known
             pair = (other, symbol) if swapped else (symbol, other)
-            made = getattr(S, name)(
-                *[v if v.dtype == kind else S.to_copy(v, dtype=kind) for v in pair]
-            )
+            alike = [v if v.dtype == kind else S.to_copy(v, dtype=kind) for v in pair]
+            made = getattr(S, name)(*alike)
             return made if made.dtype == array.dtype else S.to_copy(made, dtype=array.dtype)
         form = TABLE[name].rscalar if swapped else TABLE[name].scalar
         if form is None:
@@ -334,7 +333,7 @@ class Trace:
         """Arithmetic of Python's floats."""
         if not self.active:
             values = [o.array.item() if isinstance(o, Sym) else o for o in operands]
-            return getattr(np, _FUNCTIONS.get(name, name))(*values).item()
+            return _function(name)(*values).item()
         if len(operands) == 1:
             return Scalar(self, getattr(S, name)(operands[0]))
         symbols = [
@@ -347,7 +346,7 @@ class Trace:
         other = right if isinstance(right, Sym) else self.constant(np.asarray(right, left.dtype))
         made: Sym = getattr(S, name)(left, other) if self.active else left
         if not self.active:
-            found = getattr(np, _FUNCTIONS.get(name, name))(left.array, other.array)
+            found = _function(name)(left.array, other.array)
             return Sym(found, self, Value(np.dtype(bool), ()))
         return made
 
@@ -368,7 +367,7 @@ class Trace:
         """Decide on what the shape of a result depends on."""
         if prim.name == "index":
             masks = [m for m in params["indices"] if isinstance(m, Sym) and m.dtype.kind == "b"]
-        elif prim.name in BY_SHAPE:
+        elif SIZE[prim] == "mask":
             masks = [arg for arg in args if isinstance(arg, Sym)][-1:]
         else:
             return
@@ -398,12 +397,11 @@ class Trace:
 
     # -- random numbers ----------------------------------------------------------------------------
 
-    def use_stream(self) -> None:
-        """Note that a stream of random numbers is about to be drawn from."""
+    def _note_stream(self) -> None:
         if not self._drawing:
             self._streams += 1
 
-    def drawn(self, draw: Callable[[], Any]) -> Any:
+    def _drawn_by(self, draw: Callable[[], Any]) -> Any:
         """What `draw` gives, in this run and in each."""
         self._streams = max(self._streams - 1, 0)
         self._drawing, before = True, self.broken
@@ -416,9 +414,11 @@ class Trace:
         if isinstance(array, Sym) or self.broken is not before:
             self.give_up("random numbers whose distribution depends on values")
             return array
-        # some draw into memory that is made once, or in another order than programs read
+        # some draw in another order than programs read
         symbol = self.input(np.array(array, order="C"))
-        self.items.append(Draw(symbol.value, lambda: np.array(draw(), order="C")))
+        symbol.array = lying(symbol.array, np.asarray(array).strides)
+        # and some into memory that is made once
+        self.items.append(Draw(symbol.value, lambda: np.array(draw())))
         return symbol
 
     def finish(self) -> None:
@@ -432,13 +432,12 @@ class Trace:
 
         They are found by the garbage collector, since nothing says who may hold one.
         """
-        for holder in gc.get_objects():
-            # by its type: proxies of other libraries may say that they are anything
+        for holder in instances(TensorBase, Node):
             if issubclass(type(holder), TensorBase):
                 payload = getattr(holder, "payload", None)
                 if isinstance(payload, Lifted) and self in traces_of(payload):
                     holder.payload = real_payload(payload)
-            elif issubclass(type(holder), Node):
+            else:
                 for slot in slots_of(type(holder)):
                     saved = getattr(holder, slot, None)
                     if saved.__class__ is Sym and saved.trace is self:
@@ -451,7 +450,7 @@ class Trace:
         """Replace the symbols that are left in users' objects by their arrays."""
         self.given, self.returned = [], {}
         self.known.clear()
-        left = [(s, s.array) for s in gc.get_objects() if type(s) is Sym and s.trace is self]
+        left = [(s, s.array) for s in instances(Sym, since=self._collections) if s.trace is self]
         if left:
             replace(left)
 
@@ -460,19 +459,19 @@ class Trace:
         write(self, target, result)
 
 
-_FUNCTIONS = {
-    "sub": "subtract",
-    "mul": "multiply",
-    "div": "true_divide",
-    "neg": "negative",
-    "pow": "power",
-    "lt": "less",
-    "le": "less_equal",
-    "gt": "greater",
-    "ge": "greater_equal",
-    "eq": "equal",
-    "ne": "not_equal",
+_ENTRIES: dict[str, Callable[[Trace, Any], Any]] = {
+    "constant": Trace.constant,
+    "made": Trace._made,
+    "shared": Trace._shared,
+    "unknown": Trace._unknown,
+    "drawn": Trace._drawn_by,
 }
+
+
+def _function(name: str) -> Any:
+    """NumPy's function of the name of an operator."""
+    prim = TABLE.get(name)
+    return getattr(np, name if prim is None else NUMPY[prim].split()[0])
 
 
 class _Bound:

@@ -15,13 +15,16 @@ from itertools import pairwise
 from threading import Lock
 from typing import Any
 
+import numpy as np
+
 from wengert.compiler.backends.executable import RAISED
 from wengert.compiler.decisions import Draw, Guard, outcome_of
-from wengert.compiler.ir import Program, Step, Value, substitute, uses
+from wengert.compiler.ir import Program, Step, Value, uses
 from wengert.compiler.passes.keys import program_key
+from wengert.compiler.speculation import speculated
 from wengert.compiler.tables import finished
 
-__all__ = ["Block", "Missing", "Tree", "agree", "blocks_of", "key_of", "machines_of"]
+__all__ = ["Block", "Elsewhere", "Missing", "Tree", "agree", "blocks_of", "key_of", "machines_of"]
 
 
 _SHARED = 2048
@@ -33,8 +36,7 @@ class Missing(Exception):
 
     Attributes
     ----------
-    drawn
-        The random numbers that were drawn before it, in their order.
+    drawn: The random numbers that were drawn before it, in their order.
     """
 
     def __init__(self, drawn: Sequence[Any] = ()) -> None:
@@ -42,27 +44,23 @@ class Missing(Exception):
         self.drawn = drawn
 
 
+class Elsewhere(Missing):
+    """An input lies in memory in another order than in the traces."""
+
+
 class Block:
     """Steps up to the next decision, or to the end.
 
     Attributes
     ----------
-    draws
-        The random numbers that are drawn before it.
-    steps
-        The steps.
-    guard
-        The decision after them, or None at the end of a trace.
-    children
-        What follows, by outcome.
-    outcome
-        That of the decision before it.
-    exit
-        What a trace that ends here leaves behind.
-    program, executable
-        Made from the steps when first run.
-    inputs, outputs
-        The values, as the steps know them, that the program takes and gives.
+    draws: The random numbers that are drawn before it.
+    steps: The steps.
+    guard: The decision after them, or None at the end of a trace.
+    children: What follows, by outcome.
+    outcome: That of the decision before it.
+    exit: What a trace that ends here leaves behind.
+    program, executable: Made from the steps when first run.
+    inputs, outputs: The values, as the steps know them, that the program takes and gives.
     """
 
     __slots__ = (
@@ -96,16 +94,7 @@ class Block:
         def rename(value: Value) -> Value:
             return known.get(value, value)
 
-        steps = [
-            Step(
-                step.prim,
-                [rename(v) for v in step.args],
-                {n: substitute(p, rename) for n, p in step.params.items()},
-                step.outs,
-                step.site,
-            )
-            for step in self.steps
-        ]
+        steps = [step.reading(rename) for step in self.steps]
         made = Block(steps, self.draws)
         if self.guard is not None:
             made.guard = self.guard._replace(value=rename(self.guard.value))
@@ -155,12 +144,9 @@ class Tree:
 
     Attributes
     ----------
-    inputs
-        The values of the tensors and arrays of the environment, in its order.
-    root
-        Where runs begin.
-    traces
-        How many traces there are.
+    inputs: The values of the tensors and arrays of the environment, in its order.
+    root: Where runs begin.
+    traces: How many traces there are.
     """
 
     def __init__(
@@ -179,23 +165,23 @@ class Tree:
         """A program made simpler, and what runs it; blocks that do the same share these."""
         alone = self.root is not None and not self.root.children
         if alone or len(program.steps) > _SHARED:
-            return finished(program, self._finish)
+            return speculated(program, self._whole)
         key = program_key(program)
         if key not in self._programs:
-            self._programs[key] = finished(program, self._finish)
+            self._programs[key] = speculated(program, self._whole)
         return self._programs[key]
+
+    def _whole(self, program: Program) -> tuple[Program, Any]:
+        return finished(program, self._finish)
 
     def add(self, inputs: Sequence[Value], items: Iterable[Any], exit: Any) -> bool:
         """Add a trace; False if it contradicts those that are there.
 
         Parameters
         ----------
-        inputs
-            The trace's own values of the inputs.
-        items
-            Its steps, guards and draws.
-        exit
-            What it leaves behind.
+        inputs: The trace's own values of the inputs.
+        items: Its steps, guards and draws.
+        exit: What it leaves behind.
         """
         with self._making:
             self._version += 1
@@ -259,8 +245,7 @@ class Tree:
 
         Raises
         ------
-        Missing
-            If a decision has an outcome that no trace has met.
+        Missing: If a decision has an outcome that no trace has met.
         """
         if self._stale:
             self.prepare()
@@ -285,8 +270,8 @@ class Tree:
         block: Any = self.root
         while True:
             for value, draw in block.draws:
-                known[value] = draw() if drawn is None or value not in drawn else drawn[value]
-                made.append(known[value])
+                made.append(draw() if drawn is None or value not in drawn else drawn[value])
+                known[value] = np.asarray(made[-1], order="C")
             if block.steps:
                 try:
                     results = block.executable([known[v] for v in block.inputs])

@@ -33,12 +33,6 @@ __all__ = ["VectorForm", "provide", "register_bytes", "vector_forms"]
 _X86 = (("sse2", "b", 16), ("avx2", "d", 32), ("avx512f", "e", 64))
 _NEON = (("neon", "n", 16),)
 _DTYPES: dict[str, np.dtype[Any]] = {"double": np.dtype(np.float64), "float": np.dtype(np.float32)}
-_OWN = frozenset(
-    (
-        *((name, element) for name in ("exp", "expm1", "tanh") for element in _DTYPES),
-        ("log", "float"),
-    )
-)
 # engines hold the code of their functions as long as they live
 _ENGINES: list[Any] = []
 
@@ -96,17 +90,14 @@ def vector_forms(name: str, element: str, arguments: int = 1) -> tuple[VectorFor
 
     Parameters
     ----------
-    name
-        The function of doubles: ``"exp"``.
-    element
-        ``"double"`` or ``"float"``.
-    arguments
-        How many it has.
+    name: The function of doubles: ``"exp"``.
+    element: ``"double"`` or ``"float"``.
+    arguments: How many it has.
     """
     own = _own_forms(name, element)
-    return (
-        own if (name, element) in _OWN and own else _library_forms(name, element, arguments) or own
-    )
+    if own and element in FORMULAS[name].own:
+        return own
+    return _library_forms(name, element, arguments) or own
 
 
 def _library_forms(name: str, element: str, arguments: int) -> tuple[VectorForm, ...]:
@@ -122,7 +113,8 @@ def _library_forms(name: str, element: str, arguments: int) -> tuple[VectorForm,
 
 
 def _own_forms(name: str, element: str) -> tuple[VectorForm, ...]:
-    if name not in FORMULAS or (name in ("sin", "cos") and not (element == "double" and _fuses())):
+    formula = FORMULAS.get(name)
+    if formula is None or (formula.angles and not (element == "double" and _fuses())):
         return ()
     forms = []
     # each takes some milliseconds to compile: none for the shortest of several kinds of vectors
@@ -149,8 +141,9 @@ def _compile(symbol: str, count: int) -> None:
     module = Module()
     code = Code(module)
     m = Lane(code, _DTYPES[element], exact=True, count=count)
-    result = FORMULAS[name](m, "%x")
-    if name in ("sin", "cos"):
+    formula = FORMULAS[name]
+    result = formula.rule(m, "%x")
+    if formula.angles:
         result = _unless_far(m, name, result)
     text = code.function(f"{m.type} @{symbol}({m.type} %x)", f"{m.type} {result}")
     llvm.initialize_native_target()

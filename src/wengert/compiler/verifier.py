@@ -19,14 +19,13 @@ import numpy as np
 
 from wengert.compiler.backends.executable import RAISED
 from wengert.compiler.decisions import Draw, Guard
+from wengert.compiler.facets import SIZE
 from wengert.compiler.ir import Affine, Loop, Number, Program, Step, Value, substitute, uses
 
 __all__ = ["VerificationError", "checked", "is_on", "verify", "verify_trace"]
 
 _SMALL = 4096
 """Kernels are run on arguments of up to so many elements, to see what they give."""
-_BY_VALUES = frozenset({"index", "masked_select", "nonzero", "bincount"})
-"""Primitives whose result's shape depends on values."""
 
 
 class VerificationError(AssertionError):
@@ -43,8 +42,7 @@ def checked(name: str, run: Callable[[Program], Program], program: Program) -> P
 
     Raises
     ------
-    VerificationError
-        Which names the pass.
+    VerificationError: Which names the pass.
     """
     made = run(program)
     if is_on():
@@ -58,8 +56,7 @@ def verify(program: Program, after: str) -> None:
 
     Parameters
     ----------
-    after
-        The name of the pass that made it, for the message.
+    after: The name of the pass that made it, for the message.
     """
     try:
         program.check()
@@ -120,7 +117,7 @@ def _holds_affine(param: Any) -> bool:
 def _check_types(i: int, step: Step) -> None:
     """Run the kernel on arguments of these types: it must give what the step says."""
     size = sum(value.size for value in (*uses(step), *step.outs))
-    if size > _SMALL or step.prim.name in _BY_VALUES:
+    if size > _SMALL or SIZE[step.prim]:
         return
     params = {n: _blank_param(substitute(p, _blank)) for n, p in step.params.items()}
     try:

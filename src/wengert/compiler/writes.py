@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.compiler.facets import REARRANGES
 from wengert.compiler.ir import Value
 from wengert.compiler.operations import S
 from wengert.compiler.sym import Storage, Sym
@@ -14,15 +15,6 @@ from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 
 __all__ = ["write"]
-
-_RESHAPES = frozenset(
-    {
-        *("view", "alias", "permute", "transpose", "t", "unsqueeze"),
-        *("squeeze", "squeeze_dim", "squeeze_dims", "squeeze_dim_"),
-        *("view_as_real", "view_as_complex"),
-    }
-)
-"""The views that show every element once: their derivative puts a value back in its place."""
 
 
 def write(trace: Any, target: Sym, result: Any) -> None:
@@ -86,7 +78,8 @@ def _placed(trace: Any, base: Value, chain: Sequence[tuple[Primitive, Any]], new
     if scatter is not None and prim.name not in ("as_strided", "index"):
         return trace.put(scatter, (base, new), params, made)
     rule = prim.rules[0]
-    if prim.name in _RESHAPES and rule is not None:
+    if REARRANGES[prim] and rule is not None:
+        # what shows every element once: the derivative puts a value back in its place
         known = {"self_shape": base.shape, **params}
         put_back = rule.call(S, _seen(trace, new), *[known[name] for name in rule.names])
         value: Value = put_back.value

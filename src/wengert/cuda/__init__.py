@@ -7,8 +7,10 @@ GPU raises.
 from __future__ import annotations
 
 import importlib
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from wengert.base.names import shows
+from wengert.base.sections import fill_sections
 from wengert.ops.typed import TYPED
 
 __all__ = [
@@ -29,17 +31,22 @@ __all__ = [
     "memory_reserved",
     "synchronize",
 ]
+__dir__ = shows(__all__)
 
 _TYPED = frozenset(TYPED)
 
 
-def __getattr__(name: str) -> Any:
-    """The subpackage that few programs use, and classes of tensors on GPUs, which cannot be."""
-    if name == "amp":
-        return importlib.import_module("wengert.cuda.amp")
-    if name in _TYPED:
-        return globals().setdefault(name, type(name, (_Absent,), {"__doc__": _Absent.__doc__}))
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if TYPE_CHECKING:
+    from wengert.cuda import amp as amp
+else:
+
+    def __getattr__(name):
+        """The subpackage that few programs use, and classes of tensors on GPUs: there are none."""
+        if name == "amp":
+            return importlib.import_module("wengert.cuda.amp")
+        if name in _TYPED:
+            return globals().setdefault(name, type(name, (_Absent,), {"__doc__": _Absent.__doc__}))
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class _Absent:
@@ -57,7 +64,6 @@ def is_available() -> bool:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.device("cuda" if wg.cuda.is_available() else "cpu")
     device(type='cpu')
     """
@@ -69,7 +75,6 @@ def device_count() -> int:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.cuda.device_count()
     0
     """
@@ -81,7 +86,6 @@ def is_initialized() -> bool:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.cuda.is_initialized()
     False
     """
@@ -93,7 +97,6 @@ def is_bf16_supported() -> bool:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.cuda.is_bf16_supported()
     False
     """
@@ -105,7 +108,6 @@ def manual_seed(seed: int) -> None:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.cuda.manual_seed(0)
     """
     int(seed)
@@ -116,7 +118,6 @@ def manual_seed_all(seed: int) -> None:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.cuda.manual_seed_all(0)
     """
     int(seed)
@@ -127,7 +128,6 @@ def empty_cache() -> None:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.cuda.empty_cache()
     """
 
@@ -137,7 +137,6 @@ def memory_allocated(device: Any = None) -> int:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.cuda.memory_allocated()
     0
     """
@@ -149,7 +148,6 @@ def max_memory_allocated(device: Any = None) -> int:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.cuda.max_memory_allocated()
     0
     """
@@ -161,7 +159,6 @@ def memory_reserved(device: Any = None) -> int:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.cuda.memory_reserved()
     0
     """
@@ -173,7 +170,6 @@ def max_memory_reserved(device: Any = None) -> int:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.cuda.max_memory_reserved()
     0
     """
@@ -190,14 +186,10 @@ def _needs_gpu() -> NoReturn:
 def synchronize(device: Any = None) -> None:
     """Wait for a GPU, of which there is none.
 
-    Raises
-    ------
-    AssertionError
-        Always, as in PyTorch without CUDA.
+    %(raises_cuda)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> if wg.cuda.is_available():
     ...     wg.cuda.synchronize()
     """
@@ -207,14 +199,10 @@ def synchronize(device: Any = None) -> None:
 def current_device() -> int:
     """The number of the GPU in use, of which there is none.
 
-    Raises
-    ------
-    AssertionError
-        Always, as in PyTorch without CUDA.
+    %(raises_cuda)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> if wg.cuda.is_available():
     ...     wg.cuda.current_device()
     """
@@ -224,14 +212,10 @@ def current_device() -> int:
 def get_device_name(device: Any = None) -> str:
     """The name of a GPU, of which there is none.
 
-    Raises
-    ------
-    AssertionError
-        Always, as in PyTorch without CUDA.
+    %(raises_cuda)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> [wg.cuda.get_device_name(i) for i in range(wg.cuda.device_count())]
     []
     """
@@ -241,15 +225,14 @@ def get_device_name(device: Any = None) -> str:
 def get_device_properties(device: Any = None) -> Any:
     """What a GPU can do, of which there is none.
 
-    Raises
-    ------
-    AssertionError
-        Always, as in PyTorch without CUDA.
+    %(raises_cuda)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> [wg.cuda.get_device_properties(i) for i in range(wg.cuda.device_count())]
     []
     """
     _needs_gpu()
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert import amp
+from wengert.base.sections import fill_sections
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 
@@ -16,7 +17,6 @@ class autocast(amp.autocast):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> with wg.cuda.amp.autocast(enabled=False):
     ...     (wg.ones(1, 1) @ wg.ones(1, 1)).dtype
     torch.float32
@@ -33,7 +33,6 @@ class GradScaler(amp.GradScaler):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.cuda.amp.GradScaler(enabled=False).get_scale()
     1.0
     """
@@ -53,3 +52,5 @@ class GradScaler(amp.GradScaler):
 
 custom_fwd: Callable[..., Any] = functools.partial(amp.custom_fwd, device_type="cuda")
 custom_bwd: Callable[..., Any] = functools.partial(amp.custom_bwd, device_type="cuda")
+
+fill_sections(globals())

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
+
 __all__ = ["Digits", "digits"]
 
 _FILE = Path(__file__).parent / "digits.npz"
@@ -23,10 +25,10 @@ class Digits(NamedTuple):
 
     Attributes
     ----------
-    train_images, test_images
-        Float32 arrays of shape (1442, 64) and (355, 64); pixels lie between 0 and 1, row by row.
-    train_labels, test_labels
-        The digits that the images show: int64 arrays of shape (1442,) and (355,).
+    train_images, test_images: Float32 arrays of shape (1442, 64) and (355, 64); pixels lie between
+        0 and 1, row by row.
+    train_labels, test_labels: The digits that the images show: int64 arrays of shape (1442,) and
+        (355,).
     """
 
     train_images: Any
@@ -43,8 +45,7 @@ def digits() -> Digits:
 
     Returns
     -------
-    Digits
-        Four NumPy arrays: training images and labels, test images and labels.
+    Digits: Four NumPy arrays: training images and labels, test images and labels.
 
     Examples
     --------
@@ -62,3 +63,6 @@ def digits() -> Digits:
     for digit in range(10):
         tested[np.flatnonzero(labels == digit)[_FOLDS - 1 :: _FOLDS]] = True
     return Digits(pixels[~tested], labels[~tested], pixels[tested], labels[tested])
+
+
+fill_sections(globals())

@@ -5,6 +5,7 @@
 wherever they run.
 """
 
+from wengert.base.names import shows
 from wengert.distributed.blocks import jacobian, vmap
 from wengert.distributed.errors import PartitionError
 from wengert.distributed.gradients import value_and_grad
@@ -25,3 +26,4 @@ __all__ = [
     "value_and_grad",
     "vmap",
 ]
+__dir__ = shows(__all__)

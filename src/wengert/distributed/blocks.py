@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.containers import flatten
+from wengert.base.sections import fill_sections
 from wengert.distributed.batches import Held, read_only, seen
 from wengert.distributed.checks import check_count, check_function
 from wengert.distributed.gradients import Shipped, tasks_of
@@ -32,8 +33,7 @@ class _Blocks:
 
     Parameters
     ----------
-    function, scheduler, seed
-        As in `jacobian`.
+    function, scheduler, seed: As in `jacobian`.
     """
 
     def __init__(self, function: Callable[..., Any], scheduler: Any, seed: int) -> None:
@@ -145,31 +145,24 @@ def jacobian(
 
     Parameters
     ----------
-    func : callable
-        ``func(params)``; or ``func(params, batch)``, whose results have a row for each of the
-        batch's along dimension 0, such as residuals. Returns tensors, nested as you like.
-    chunk_size : int
-        Without data: how many rows a task computes. Each task runs `func` once.
-    scheduler, seed
-        As in `value_and_grad`.
+    func : callable. ``func(params)``; or ``func(params, batch)``, whose results have a row for each
+        of the batch's along dimension 0, such as residuals. Returns tensors, nested as you like.
+    chunk_size : int. Without data: how many rows a task computes. Each task runs `func` once.
+    scheduler, seed: As in `value_and_grad`.
 
     Returns
     -------
-    callable
-        Takes ``(params, data=None)``. Without data it returns what `wengert.func.jacrev` does. With
-        data each partition is a block, and blocks are joined along dimension 0: for each result,
-        in the structure of the results, the Jacobians by the parameters, in their structure and
-        kinds.
+    callable: Takes ``(params, data=None)``. Without data it returns what `wengert.func.jacrev`
+        does. With data each partition is a block, and blocks are joined along dimension 0: for each
+        result, in the structure of the results, the Jacobians by the parameters, in their structure
+        and kinds.
 
     Raises
     ------
-    TypeError, ValueError, PartitionError
-        As for `value_and_grad`.
+    TypeError, ValueError, PartitionError: As for `value_and_grad`.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from wengert import distributed
     >>> distributed.jacobian(lambda x: x**2, chunk_size=2)(np.arange(3.0))
     array([[0., 0., 0.],
            [0., 2., 0.],
@@ -269,31 +262,23 @@ def vmap(
 
     Parameters
     ----------
-    func, in_dims, out_dims, randomness
-        As in `wengert.func.vmap`, by which each chunk is computed as one batch.
-    chunk_size : int
-        How many elements a task computes.
-    scheduler, seed
-        As in `value_and_grad`.
+    func, in_dims, out_dims, randomness: As in `wengert.func.vmap`, by which each chunk is computed
+        as one batch.
+    chunk_size : int. How many elements a task computes.
+    scheduler, seed: As in `value_and_grad`.
 
     Returns
     -------
-    callable
-        Takes arguments with the mapped dimension, tensors or arrays in nested containers, and
+    callable: Takes arguments with the mapped dimension, tensors or arrays in nested containers, and
         returns tensors with it.
 
     Raises
     ------
-    ValueError
-        If `in_dims` or `out_dims` does not match, or mapped dimensions differ in size.
-    PartitionError
-        If `func` raises; the number is that of the chunk.
+    ValueError: If `in_dims` or `out_dims` does not match, or mapped dimensions differ in size.
+    PartitionError: If `func` raises; the number is that of the chunk.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import wengert as wg
-    >>> from wengert import distributed
     >>> def final(rate, x):  # how far ten steps of descent come
     ...     for _ in range(10):
     ...         x = x - rate * wg.func.grad(lambda x: (x**2).sum())(x)
@@ -334,3 +319,6 @@ def _joined(chunks: list[Any]) -> Any:
         arrays = [array for array, _ in column]
         made.append(new_tensor(arrays[0] if place is None else np.concatenate(arrays, axis=place)))
     return flatten(chunks[0])[1](made)
+
+
+fill_sections(globals())

@@ -6,6 +6,8 @@ import pickle
 import traceback
 from typing import Any
 
+from wengert.base.sections import fill_sections
+
 __all__ = ["PartitionError"]
 
 
@@ -17,14 +19,10 @@ class PartitionError(RuntimeError):
 
     Attributes
     ----------
-    partition : int
-        The number of the partition, from 0.
-    rows : int or None
-        How many rows it has, if that was known by then.
-    worker : str or None
-        The address of the worker; None in this process.
-    remote_traceback : str
-        The traceback in the process that raised, as text.
+    partition : int. The number of the partition, from 0.
+    rows : int or None. How many rows it has, if that was known by then.
+    worker : str or None. The address of the worker; None in this process.
+    remote_traceback : str. The traceback in the process that raised, as text.
     """
 
     def __init__(
@@ -55,14 +53,10 @@ class PartitionError(RuntimeError):
 
         Parameters
         ----------
-        error
-            The original one.
-        what
-            What raised it: ``"the loss 'f'"``.
-        partition, rows, worker
-            As the attributes.
-        advice
-            What the reader can do.
+        error: The original one.
+        what: What raised it: ``"the loss 'f'"``.
+        partition, rows, worker: As the attributes.
+        advice: What the reader can do.
         """
         text = "".join(traceback.format_exception(error)) if worker is not None else ""
         size = "" if rows is None else f" ({rows:,} {'row' if rows == 1 else 'rows'})"
@@ -96,3 +90,6 @@ def _portable(error: BaseException) -> BaseException:
         # an error whose class takes other arguments than its text, or holds what cannot be sent
         return RuntimeError(f"{type(error).__qualname__}: {error}")
     return error
+
+
+fill_sections(globals())

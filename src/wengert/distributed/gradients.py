@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.distributed.batches import Held
 from wengert.distributed.checks import check_function
 from wengert.distributed.parameters import Carried, Nested, OfModule, parameters_of
@@ -40,8 +41,7 @@ class Shipped:
 
     Parameters
     ----------
-    function
-        What the workers call.
+    function: What the workers call.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -65,8 +65,7 @@ class ValueAndGrad:
 
     Parameters
     ----------
-    loss, reduction, scheduler, seed
-        As in `value_and_grad`.
+    loss, reduction, scheduler, seed: As in `value_and_grad`.
     """
 
     def __init__(self, loss: Callable[..., Any], reduction: str, scheduler: Any, seed: int) -> None:
@@ -101,12 +100,9 @@ class ValueAndGrad:
 
         Parameters
         ----------
-        params, data
-            The parameters and the data.
-        step
-            Which step of an optimisation this is.
-        numbers
-            Which of the partitions to take; all by default.
+        params, data: The parameters and the data.
+        step: Which step of an optimisation this is.
+        numbers: Which of the partitions to take; all by default.
         """
         numbers = range(len(data)) if numbers is None else numbers
         parts = [data.parts[number] for number in numbers]
@@ -185,25 +181,20 @@ def value_and_grad(
 
     Parameters
     ----------
-    loss : callable
-        ``loss(params, batch)``, one number for a partition, as a tensor. Arrays of the batch come
-        as tensors that must not be written to. With ``reduction="mean"`` it should be a mean over
-        the batch's rows, with ``"sum"`` a sum. It may be made by `wengert.compile`: workers keep
-        what they have compiled.
-    reduction : {"mean", "sum"}
-        The mean of the partitions' losses, weighted by their rows, or the sum. Rows are the length
-        of the first array in a batch; partitions without rows contribute nothing, and the loss is
-        not called for them.
-    scheduler : optional
-        Where to run, as in `partitions`.
-    seed : int
-        What the random numbers that the loss draws follow from, together with the partition's
-        number and the step.
+    loss : callable. ``loss(params, batch)``, one number for a partition, as a tensor. Arrays of the
+        batch come as tensors that must not be written to. With ``reduction="mean"`` it should be a
+        mean over the batch's rows, with ``"sum"`` a sum. It may be made by `wengert.compile`:
+        workers keep what they have compiled.
+    reduction : {"mean", "sum"}. The mean of the partitions' losses, weighted by their rows, or the
+        sum. Rows are the length of the first array in a batch; partitions without rows contribute
+        nothing, and the loss is not called for them.
+    scheduler : optional. Where to run, as in `partitions`.
+    seed : int. What the random numbers that the loss draws follow from, together with the
+        partition's number and the step.
 
     Returns
     -------
-    callable
-        Takes ``(params, data, step=0)``. `params` are tensors, arrays and numbers in nested
+    callable: Takes ``(params, data, step=0)``. `params` are tensors, arrays and numbers in nested
         containers, or a module; `data` what `partitions` makes or takes. Returns the value, a
         tensor, and the gradients: in the structure and the kinds of `params`, or for a module a
         dict by the names of the parameters that require a gradient, with None for those that the
@@ -212,16 +203,13 @@ def value_and_grad(
 
     Raises
     ------
-    PartitionError
-        From the function that is returned: if the loss raises on a partition, or this one cannot be
-        loaded. It says which, and is chained to the error itself.
-    ValueError, TypeError, RuntimeError
-        If an argument is not what it should be; if a mean is taken over no rows.
+    PartitionError: From the function that is returned: if the loss raises on a partition, or this
+        one cannot be loaded. It says which, and is chained to the error itself.
+    ValueError, TypeError, RuntimeError: If an argument is not what it should be; if a mean is taken
+        over no rows.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from wengert import distributed
     >>> def loss(params, batch):
     ...     x, y = batch
     ...     return ((x @ params["w"] + params["b"] - y) ** 2).mean()
@@ -234,3 +222,6 @@ def value_and_grad(
     {'w': array([125., 143.]), 'b': np.float64(18.0)}
     """
     return ValueAndGrad(loss, reduction, scheduler, seed)
+
+
+fill_sections(globals())

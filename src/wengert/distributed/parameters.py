@@ -13,6 +13,7 @@ import numpy as np
 
 from wengert.base.containers import flatten, paths
 from wengert.base.dtypes import is_differentiable
+from wengert.base.sections import fill_sections
 from wengert.distributed.batches import read_only
 from wengert.distributed.programs import Program, is_module
 from wengert.tape.base import LEAF, TensorBase, new_tensor
@@ -35,17 +36,13 @@ class Nested:
 
     Parameters
     ----------
-    params
-        Tensors, arrays and numbers, nested.
-    owner
-        The function that they were given to, for messages.
+    params: Tensors, arrays and numbers, nested.
+    owner: The function that they were given to, for messages.
 
     Raises
     ------
-    TypeError
-        If a leaf is of another type.
-    RuntimeError
-        If one is of a dtype that has no derivatives.
+    TypeError: If a leaf is of another type.
+    RuntimeError: If one is of a dtype that has no derivatives.
     """
 
     def __init__(self, params: Any, owner: str) -> None:
@@ -117,8 +114,7 @@ class Carried:
 
     Parameters
     ----------
-    values
-        Anything.
+    values: Anything.
     """
 
     def __init__(self, values: list[Any]) -> None:
@@ -138,10 +134,8 @@ class OfModule:
 
     Parameters
     ----------
-    module
-        The module.
-    owner
-        The function that it was given to, for messages.
+    module: The module.
+    owner: The function that it was given to, for messages.
     """
 
     def __init__(self, module: Any, owner: str) -> None:
@@ -212,12 +206,9 @@ class Opened(NamedTuple):
 
     Attributes
     ----------
-    call
-        Takes a batch.
-    leaves
-        What to differentiate by.
-    buffers
-        The module's buffers, if it may write to them.
+    call: Takes a batch.
+    leaves: What to differentiate by.
+    buffers: The module's buffers, if it may write to them.
     """
 
     call: Callable[[Any], Any]
@@ -246,3 +237,6 @@ def opened(program: Program, sent: Any) -> Opened:
     return Opened(
         lambda *batch: function(module, *batch), wanted, buffers if any(sent.training) else []
     )
+
+
+fill_sections(globals())

@@ -10,6 +10,7 @@ import numpy as np
 
 from wengert.base.containers import flatten
 from wengert.base.extras import dask_module
+from wengert.base.sections import fill_sections
 from wengert.distributed.checks import check_count
 from wengert.distributed.schedulers import Cluster, Handle, Lazy, Local, scheduler_of
 
@@ -21,10 +22,8 @@ class Partitions:
 
     Parameters
     ----------
-    parts
-        The handles of the partitions.
-    scheduler
-        Where they are.
+    parts: The handles of the partitions.
+    scheduler: Where they are.
     """
 
     def __init__(self, parts: Sequence[Handle], scheduler: Any) -> None:
@@ -56,42 +55,33 @@ def partitions(
 
     Parameters
     ----------
-    data
-        A list of partitions, each of them an array, a tuple or dict of arrays, or a
+    data: A list of partitions, each of them an array, a tuple or dict of arrays, or a
         ``dask.delayed`` object (or a future) that loads such; a Dask array, whose chunks along
         dimension 0 are the partitions; a tuple or dict of Dask arrays with as many rows, divided
         alike; a Dask DataFrame, whose partitions the functions get as pandas' tables. With `rows`
         also an array, or a tuple or dict of arrays, to be divided.
-    rows : int, optional
-        How many rows of arrays, or of Dask arrays, make a partition.
-    scheduler : optional
-        Where to run. ``"synchronous"`` and ``"threads"``: in this process. A
+    rows : int, optional. How many rows of arrays, or of Dask arrays, make a partition.
+    scheduler : optional. Where to run. ``"synchronous"`` and ``"threads"``: in this process. A
         ``distributed.Client``, a cluster (``distributed.LocalCluster``), or the address of a
         scheduler (``"tcp://host:8786"``): on its workers. By default the Client that is open in
         this program, as for Dask's own collections, or else ``"synchronous"``.
-    persist : bool
-        Load partitions now, and keep them: in this process, or on the workers that loaded them. If
-        false, they are loaded anew whenever they are used, and need no more memory than those that
-        are being worked on.
+    persist : bool. Load partitions now, and keep them: in this process, or on the workers that
+        loaded them. If false, they are loaded anew whenever they are used, and need no more memory
+        than those that are being worked on.
 
     Returns
     -------
-    Partitions
-        To be given to the functions of this package; ``[i:j]`` takes some of them.
+    Partitions: To be given to the functions of this package; ``[i:j]`` takes some of them.
 
     Raises
     ------
-    TypeError
-        If `data` is of another kind.
-    ValueError
-        If parts of `data` cannot be divided alike.
-    PartitionError
-        If a partition cannot be loaded in this process. On workers loading goes on while this
-        function returns, and what uses the partition raises.
+    TypeError: If `data` is of another kind.
+    ValueError: If parts of `data` cannot be divided alike.
+    PartitionError: If a partition cannot be loaded in this process. On workers loading goes on
+        while this function returns, and what uses the partition raises.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from wengert.distributed import partitions
     >>> partitions([np.ones(3), np.ones(2)])
     Partitions(2, in this process)
@@ -213,3 +203,6 @@ def _is_delayed(value: Any) -> bool:
 def _delayed(value: Any) -> Any:
     """A Delayed that gives a value that may hold Delayed ones."""
     return dask_module("dask", "partitions()").delayed(value)
+
+
+fill_sections(globals())

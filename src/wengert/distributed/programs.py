@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base.extras import dask_module
+from wengert.base.sections import fill_sections
 
 __all__ = ["Program", "is_module", "name_of"]
 
@@ -40,10 +41,8 @@ class Program:
 
     Parameters
     ----------
-    function
-        What the workers call.
-    module
-        The module whose copies they call it with, or None.
+    function: What the workers call.
+    module: The module whose copies they call it with, or None.
     """
 
     def __init__(self, function: Callable[..., Any] | None, module: Any = None) -> None:
@@ -117,3 +116,6 @@ def _received(digest: str, contents: bytes, name: str) -> Program:
         while len(_kept) > _KEPT_PROGRAMS:
             _kept.popitem(last=False)
     return program
+
+
+fill_sections(globals())

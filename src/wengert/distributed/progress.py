@@ -6,6 +6,8 @@ import sys
 from time import monotonic
 from typing import Any
 
+from wengert.base.sections import fill_sections
+
 __all__ = ["Progress"]
 
 _WIDTH = 24
@@ -18,10 +20,8 @@ class Progress:
 
     Parameters
     ----------
-    total
-        How many steps there are at most.
-    stream
-        Where to write: a text file; True for the standard error; False for nowhere.
+    total: How many steps there are at most.
+    stream: Where to write: a text file; True for the standard error; False for nowhere.
     """
 
     def __init__(self, total: int, stream: Any) -> None:
@@ -51,3 +51,6 @@ class Progress:
         if self.stream is not None:
             # the last step may have come too soon after the one before to be shown
             print(f"{self._text}  {reason}" if self._live else reason, file=self.stream, flush=True)
+
+
+fill_sections(globals())

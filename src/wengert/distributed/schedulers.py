@@ -23,6 +23,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.base.extras import dask_module
+from wengert.base.sections import fill_sections
 from wengert.distributed.batches import Held
 from wengert.distributed.errors import PartitionError
 from wengert.distributed.programs import Program
@@ -42,8 +43,7 @@ class Handle:
 
     Parameters
     ----------
-    value
-        What tasks get, as `Held`.
+    value: What tasks get, as `Held`.
     """
 
     def __init__(self, value: Any) -> None:
@@ -63,10 +63,8 @@ class Lazy(Handle):
 
     Parameters
     ----------
-    key
-        The task that computes it.
-    tasks
-        A graph with this task, and those that it needs; others may be in it.
+    key: The task that computes it.
+    tasks: A graph with this task, and those that it needs; others may be in it.
     """
 
     def __init__(self, key: Any, tasks: Graph) -> None:
@@ -114,10 +112,8 @@ class _Placed(Handle):
 
     Parameters
     ----------
-    value
-        What was sent.
-    future
-        The future that stands for it.
+    value: What was sent.
+    future: The future that stands for it.
     """
 
     def __init__(self, value: Any, future: Any) -> None:
@@ -161,8 +157,7 @@ class Local:
 
     Parameters
     ----------
-    threads
-        Whether partitions are worked on by several threads.
+    threads: Whether partitions are worked on by several threads.
     """
 
     def __init__(self, threads: bool) -> None:
@@ -229,8 +224,7 @@ class Cluster:
 
     Parameters
     ----------
-    client
-        The connection.
+    client: The connection.
     """
 
     def __init__(self, client: Any) -> None:
@@ -244,8 +238,7 @@ class Cluster:
 
         Raises
         ------
-        TimeoutError
-            If none comes within a minute.
+        TimeoutError: If none comes within a minute.
         """
         found = sorted(self.client.nthreads())
         if not found:
@@ -412,10 +405,8 @@ def scheduler_of(scheduler: Any) -> Local | Cluster:
 
     Raises
     ------
-    ValueError
-        If `scheduler` is a text that names nothing.
-    TypeError
-        If it is something else.
+    ValueError: If `scheduler` is a text that names nothing.
+    TypeError: If it is something else.
     """
     if isinstance(scheduler, Local | Cluster):
         return scheduler
@@ -450,3 +441,6 @@ def scheduler_of(scheduler: Any) -> Local | Cluster:
         "scheduler must be 'synchronous', 'threads', an address such as 'tcp://host:8786', a "
         f"distributed.Client or a cluster, not a {type(scheduler).__name__}"
     )
+
+
+fill_sections(globals())

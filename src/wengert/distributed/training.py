@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.base.containers import flatten, paths
+from wengert.base.sections import fill_sections
 from wengert.distributed.checks import check_count
 from wengert.distributed.gradients import ValueAndGrad
 from wengert.distributed.parameters import Nested, OfModule, parameters_of
@@ -25,14 +26,10 @@ class Step(NamedTuple):
 
     Attributes
     ----------
-    step : int
-        Its number, from 0.
-    value : float
-        The loss before the step.
-    gradients
-        The gradients before the step, as `value_and_grad` gives them.
-    params
-        The parameters after the step.
+    step : int. Its number, from 0.
+    value : float. The loss before the step.
+    gradients: The gradients before the step, as `value_and_grad` gives them.
+    params: The parameters after the step.
     """
 
     step: int
@@ -46,14 +43,11 @@ class Fit(NamedTuple):
 
     Attributes
     ----------
-    params
-        The parameters after the last step; those that were given, if an optimizer wrote to them.
-    value : float
-        The loss before the last step; NaN without steps.
-    history : list of float
-        The loss before each step.
-    reason : str
-        Why there were no more: ``"steps"``, ``"tolerance"`` or ``"callback"``.
+    params: The parameters after the last step; those that were given, if an optimizer wrote to
+        them.
+    value : float. The loss before the last step; NaN without steps.
+    history : list of float. The loss before each step.
+    reason : str. Why there were no more: ``"steps"``, ``"tolerance"`` or ``"callback"``.
     """
 
     params: Any
@@ -88,10 +82,8 @@ class _Loop:
 
     Parameters
     ----------
-    gradient
-        What computes the loss and its gradients.
-    params, data, optimizer
-        As in `fit`, with the data in partitions.
+    gradient: What computes the loss and its gradients.
+    params, data, optimizer: As in `fit`, with the data in partitions.
     """
 
     def __init__(
@@ -229,51 +221,36 @@ def fit(
 
     Parameters
     ----------
-    loss : callable
-        ``loss(params, batch)``, as for `value_and_grad`.
-    params
-        Where to start: tensors, arrays and numbers in nested containers, or a module.
-    data
-        What `partitions` makes or takes.
-    optimizer
-        An optimizer of `wengert.optim` made of the tensors of `params`, which are written to; its
-        ``step`` gets a closure, so that `LBFGS` works, too. Or a function
+    loss : callable. ``loss(params, batch)``, as for `value_and_grad`.
+    params: Where to start: tensors, arrays and numbers in nested containers, or a module.
+    data: What `partitions` makes or takes.
+    optimizer: An optimizer of `wengert.optim` made of the tensors of `params`, which are written
+        to; its ``step`` gets a closure, so that `LBFGS` works, too. Or a function
         ``optimizer(params, gradients)`` that returns new parameters, or writes to them and returns
         None.
-    steps : int
-        How many steps to take at most.
-    per_step : int, optional
-        How many partitions a step takes: in an order drawn anew for each epoch, which follows from
-        `seed`. All by default.
-    tolerance : float, optional
-        Stop once the loss has changed by no more than this share of it (or of 1, if it is less).
-    reduction, scheduler, seed
-        As for `value_and_grad`.
-    callback : callable, optional
-        Called after each step with a `Step`; the fit ends if it returns True, or raises
-        StopIteration.
-    progress : bool or text file
-        Whether to show a bar on the standard error, or where else.
+    steps : int. How many steps to take at most.
+    per_step : int, optional. How many partitions a step takes: in an order drawn anew for each
+        epoch, which follows from `seed`. All by default.
+    tolerance : float, optional. Stop once the loss has changed by no more than this share of it (or
+        of 1, if it is less).
+    reduction, scheduler, seed: As for `value_and_grad`.
+    callback : callable, optional. Called after each step with a `Step`; the fit ends if it returns
+        True, or raises StopIteration.
+    progress : bool or text file. Whether to show a bar on the standard error, or where else.
 
     Returns
     -------
-    Fit
-        ``(params, value, history, reason)``.
+    Fit: ``(params, value, history, reason)``.
 
     Raises
     ------
-    FloatingPointError
-        If the loss or a gradient is not finite; it says on which partition, or by which parameter.
-    PartitionError
-        If the loss raises; it says on which partition.
-    ValueError, TypeError
-        If an argument is not what it should be.
+    FloatingPointError: If the loss or a gradient is not finite; it says on which partition, or by
+        which parameter.
+    PartitionError: If the loss raises; it says on which partition.
+    ValueError, TypeError: If an argument is not what it should be.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import wengert as wg
-    >>> from wengert import distributed
     >>> x = np.linspace(-1, 1, 30)
     >>> data = distributed.partitions((x, 3 * x + 1), rows=10)
     >>> def loss(params, batch):
@@ -319,3 +296,6 @@ def _ends(callback: Callable[[Step], Any], state: Step) -> bool:
 def _settled(history: list[float], tolerance: float) -> bool:
     before, now = history[-2:]
     return abs(now - before) <= tolerance * max(1.0, abs(now))
+
+
+fill_sections(globals())

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.base.errors import describe
+from wengert.base.sections import fill_sections
 from wengert.distributed.batches import Held, rows_of, seen
 from wengert.distributed.errors import PartitionError
 from wengert.distributed.parameters import opened
@@ -30,12 +31,9 @@ class Task(NamedTuple):
 
     Attributes
     ----------
-    partition : int
-        The number of the partition, or of the block or chunk.
-    step : int
-        The step of an optimisation, from 0.
-    seed : int
-        A seed for random numbers, another one for each partition and step.
+    partition : int. The number of the partition, or of the block or chunk.
+    step : int. The step of an optimisation, from 0.
+    seed : int. A seed for random numbers, another one for each partition and step.
     """
 
     partition: int
@@ -52,19 +50,15 @@ def current() -> Task:
 
     Returns
     -------
-    Task
-        With the attributes ``partition``, ``step`` and ``seed``. Functions of wengert that draw
+    Task: With the attributes ``partition``, ``step`` and ``seed``. Functions of wengert that draw
         random numbers start from this seed by themselves; give it to other generators.
 
     Raises
     ------
-    RuntimeError
-        Outside of a function that `wengert.distributed` runs.
+    RuntimeError: Outside of a function that `wengert.distributed` runs.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from wengert import distributed
     >>> def loss(w, batch):
     ...     noise = np.random.default_rng(distributed.current().seed)
     ...     return ((w - noise.normal()) ** 2).sum()
@@ -143,14 +137,11 @@ class Partial(NamedTuple):
 
     Attributes
     ----------
-    value, gradients
-        The loss and its gradients over these rows, as arrays; None where nothing was computed.
-    rows
-        How many there are.
-    buffers
-        What the passes made of a module's buffers.
-    odd
-        The first partition whose loss is not finite, or None.
+    value, gradients: The loss and its gradients over these rows, as arrays; None where nothing was
+        computed.
+    rows: How many there are.
+    buffers: What the passes made of a module's buffers.
+    odd: The first partition whose loss is not finite, or None.
     """
 
     value: Any
@@ -239,3 +230,6 @@ def _sum(arrays: list[Any], factors: list[float]) -> Any:
         else:
             total += array * factor
     return total
+
+
+fill_sections(globals())

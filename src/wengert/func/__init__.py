@@ -5,6 +5,7 @@ signatures are those of ``torch.func``; `value_and_grad`, `jacobian`, `hvp`, `he
 `laplacian` are further ones.
 """
 
+from wengert.base.names import shows
 from wengert.func.batch import vmap
 from wengert.func.custom import custom_jvp, custom_vjp
 from wengert.func.forward import jvp, linearize
@@ -37,3 +38,4 @@ __all__ = [
     "vjp",
     "vmap",
 ]
+__dir__ = shows(__all__)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from wengert.base.containers import flatten
+from wengert.base.sections import fill_sections
 from wengert.func.inputs import Entered, Transformed, as_tensor
 from wengert.interp.levels import Level, levels_of
 from wengert.ops.join import cat
@@ -15,8 +16,12 @@ from wengert.ops.permute import movedim
 from wengert.tape.base import TensorBase
 from wengert.tape.levels import check_levels, move
 from wengert.tape.record import T
+from wengert.tape.views import link
 
 __all__ = ["dims_of", "mapped_leaves", "vmap"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _RANDOMNESS = ("error", "different", "same")
 
@@ -93,13 +98,13 @@ def mapped_leaves(
 
 
 def vmap(
-    func: Callable[..., Any],
+    func: Callable[P, R],
     in_dims: Any = 0,
     out_dims: Any = 0,
     randomness: str = "error",
     *,
     chunk_size: int | None = None,
-) -> Callable[..., Any]:
+) -> Callable[P, R]:
     """The function that maps `func` over a dimension of its arguments, all at once.
 
     Inside, `func` sees tensors without the mapped dimension; each operation on them is one
@@ -107,34 +112,28 @@ def vmap(
 
     Parameters
     ----------
-    func : callable
-        Takes and returns tensors, or nested containers of them.
-    in_dims : int, or nested structure of int and None
-        The dimension of each argument that is mapped; None: each element gets the whole argument.
-    out_dims : int, or nested structure of int and None
-        Where the mapped dimension goes in the results; None for what does not depend on it.
-    randomness : {"error", "different", "same"}
-        Whether random operations raise, draw for each element anew, or once for all.
-    chunk_size : int, optional
-        How many elements to compute at once; all by default.
+    func : callable. Takes and returns tensors, or nested containers of them.
+    in_dims : int, or nested structure of int and None. The dimension of each argument that is
+        mapped; None: each element gets the whole argument.
+    out_dims : int, or nested structure of int and None. Where the mapped dimension goes in the
+        results; None for what does not depend on it.
+    randomness : {"error", "different", "same"}. Whether random operations raise, draw for each
+        element anew, or once for all.
+    chunk_size : int, optional. How many elements to compute at once; all by default.
 
     Returns
     -------
-    callable
-        Takes arguments with the mapped dimension, and returns results with it. Keyword arguments
-        reach `func` as they are.
+    callable: Takes arguments with the mapped dimension, and returns results with it. Keyword
+        arguments reach `func` as they are.
 
     Raises
     ------
-    ValueError
-        If `in_dims` or `out_dims` does not match, or mapped dimensions differ in size.
-    RuntimeError
-        If `func` decides on values of a mapped tensor, reads them, or calls an operation whose
-        result would have another shape for each element.
+    ValueError: If `in_dims` or `out_dims` does not match, or mapped dimensions differ in size.
+    RuntimeError: If `func` decides on values of a mapped tensor, reads them, or calls an operation
+        whose result would have another shape for each element.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.arange(6.0).view(2, 3)
     >>> wg.func.vmap(wg.dot)(x, x)
     tensor([ 5., 50.])
@@ -214,6 +213,9 @@ def _within(
         leaf if dim is None else move("wrap", leaf, level)
         for leaf, dim in zip(leaves, dims, strict=True)
     ]
+    for leaf, value in zip(leaves, inside, strict=True):
+        if value is not leaf:
+            link(leaf, value)
     result = call(inside)
     outputs, rebuild = flatten(result)
     places = list(dims_of(out_dims, result, name.replace("in_dims", "out_dims")))
@@ -232,7 +234,10 @@ def _within(
                 )
             made.append(out)
             continue
+        shared = out.vc is not None
         whole = move("unwrap", out, level)
+        if shared:
+            link(out, whole)
         ndim = whole.payload.ndim
         if not -ndim <= place < ndim:
             raise ValueError(f"{name}: out_dims={place} is not a dimension of a result with {ndim}")
@@ -250,3 +255,6 @@ def _rejoined(chunks: list[Any], out_dims: Any, name: str) -> Any:
             for i, place in enumerate(places)
         ]
     )
+
+
+fill_sections(globals())

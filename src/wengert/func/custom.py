@@ -9,11 +9,12 @@ from typing import Any
 from wengert.autograd.closures import names_recorded
 from wengert.autograd.function import Function
 from wengert.base.containers import flatten
+from wengert.base.sections import fill_sections
 from wengert.func.reverse import vjp
 from wengert.interp.levels import levels_of
 from wengert.ops.like import zeros_like
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.modes import enable_grad, is_recording
+from wengert.tape.modes import enable_grad, full_mode, is_recording
 
 __all__ = ["custom_jvp", "custom_vjp"]
 
@@ -63,7 +64,9 @@ class _Call:
         """The outputs in their structure, tied to what the function closes over."""
         return self.structure(
             [
-                out if closed is None else _Tied.apply(out, closed)
+                out
+                if closed is None
+                else _Tied.apply(out, closed, levels_of(closed.payload).keys(), *self.tensors)
                 for out, closed in zip(made, self.closed or [None] * len(made), strict=True)
             ]
         )
@@ -90,22 +93,68 @@ class _Call:
         return [found[i] for i in self.places]
 
 
+_NO_SECOND = (
+    "the function of a custom_vjp or custom_jvp closes over a tensor that it is differentiated by. "
+    "Its first derivative is known, but not how that follows from the arguments, which second "
+    "derivatives would need.\n"
+    "  Make the tensor an argument of the function, with a derivative in the rule."
+)
+
+
 class _Tied(Function):
-    """A value with a second history: that by which it follows from something else."""
+    """A value with a second history: that by which it follows from something else.
+
+    The other history starts at the values of the arguments, so that these get no gradient twice.
+    So its derivatives have none by the arguments: reverse mode refuses to look for any, and where
+    arguments have tangents a pass inside of their level is refused. One from outside has those of
+    the tangents from the rule, unless these come from the other history, too.
+    """
 
     @staticmethod
-    def forward(ctx: Any, value: Any, other: Any) -> Any:
-        """Give the value."""
+    def forward(ctx: Any, value: Any, other: Any, of_other: Any, *args: Any) -> Any:
+        ctx.save_for_backward(*args)
+        ctx.of_other = of_other
         return _detached(value)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """Give both histories the cotangent."""
-        return g, g
+        args = ctx.saved_tensors
+        other = None
+        if ctx.asks_for(1):
+            sides = full_mode().sides
+            outside = () if sides is None else sides.outside
+            for number, level in levels_of(*[arg.payload for arg in args]).items():
+                if level.size is None and (number not in outside or number in ctx.of_other):
+                    raise RuntimeError(_NO_SECOND)
+            other = _Last.apply(g, *args)
+        return g, other, None, *(None for _ in args)
 
     @staticmethod
-    def jvp(ctx: Any, tangent: Any, _: Any) -> Any:
+    def jvp(ctx: Any, tangent: Any, *_: Any) -> Any:
         """Give the tangent of the value, which has that of the other in it."""
+        return tangent
+
+
+class _Last(Function):
+    """A cotangent that depends on some arguments in a way that is not known."""
+
+    @staticmethod
+    def forward(ctx: Any, value: Any, *args: Any) -> Any:
+        ctx.save_for_backward(*args)
+        return _detached(value)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Give what does not go to the arguments, by which it is as unknown."""
+        args = ctx.saved_tensors
+        if any(ctx.asks_for(1 + i) for i in range(len(args))):
+            raise RuntimeError(_NO_SECOND)
+        return _Last.apply(g, *args), *(None for _ in args)
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: Any, *_: Any) -> Any:
+        """Give the tangent."""
         return tangent
 
 
@@ -113,6 +162,7 @@ class _Reverse(Function):
     """What `custom_vjp` records."""
 
     generate_vmap_rule = True
+    _carries_closures = True
 
     @staticmethod
     def forward(owner: Any, call: Any, *tensors: Any) -> Any:
@@ -131,10 +181,10 @@ class _Reverse(Function):
         """Keep the call, and save its tensors."""
         ctx.owner, ctx.call, *tensors = inputs
         ctx.save_for_backward(*tensors)
+        ctx.save_for_forward(*tensors)
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> Any:
-        """The user's rule."""
         call = ctx.call
         if is_recording() or levels_of(*[tensor.payload for tensor in ctx.saved_tensors]):
             # once more, since derivatives go through what the rule needs, too
@@ -165,7 +215,6 @@ class _Forward(_Reverse):
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
-        """The user's rule."""
         tensors = ctx.saved_tensors
         directions = [
             zeros_like(x) if t is None else t for x, t in zip(tensors, tangents[2:], strict=True)
@@ -181,14 +230,12 @@ class custom_vjp:
 
     Parameters
     ----------
-    func : callable
-        Takes and returns tensors or nested containers of them.
-    nondiff_argnums : sequence of int
-        Positional arguments without a derivative; the rules get them first.
+    func : callable. Takes and returns tensors or nested containers of them.
+    nondiff_argnums : sequence of int. Positional arguments without a derivative; the rules get them
+        first.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> @wg.func.custom_vjp
     ... def clipped(x):
     ...     return x
@@ -210,11 +257,9 @@ class custom_vjp:
 
         Parameters
         ----------
-        fwd : callable
-            Takes what the function takes, and returns ``(output, kept)``.
-        bwd : callable
-            ``bwd(*nondiff, kept, cotangent)`` returns a tuple with a gradient for each other
-            argument, None where it is zero.
+        fwd : callable. Takes what the function takes, and returns ``(output, kept)``.
+        bwd : callable. ``bwd(*nondiff, kept, cotangent)`` returns a tuple with a gradient for each
+            other argument, None where it is zero.
         """
         self.fwd, self.bwd = fwd, bwd
 
@@ -258,14 +303,12 @@ class custom_jvp:
 
     Parameters
     ----------
-    func : callable
-        Takes and returns tensors or nested containers of them.
-    nondiff_argnums : sequence of int
-        Positional arguments without a derivative; the rule gets them first.
+    func : callable. Takes and returns tensors or nested containers of them.
+    nondiff_argnums : sequence of int. Positional arguments without a derivative; the rule gets them
+        first.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> @wg.func.custom_jvp
     ... def half_slope(x):
     ...     return x.sin()
@@ -324,3 +367,6 @@ class custom_jvp:
         call = _Call(args, self.fixed)
         made = _Forward.apply(self, call, *call.tensors)
         return call.given(made)
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any
 
 from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
+from wengert.base.sections import fill_sections
 from wengert.func.inputs import Entered, tensors_of, with_aux
 from wengert.func.reverse import pullback
 from wengert.interp.dual import Dual
@@ -17,6 +18,7 @@ from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.levels import brought, leads_outside, move
 from wengert.tape.modes import current_mode, enable_grad, is_recording
 from wengert.tape.record import T
+from wengert.tape.views import link
 
 __all__ = ["cast_tangent", "joined", "jvp", "linearize"]
 
@@ -25,7 +27,9 @@ def joined(primal: Any, tangent: Any, level: Level) -> Any:
     """A tensor of a value and its tangent."""
     if is_recording() and (primal.edge is not None or tangent.edge is not None):
         return T.add(move("constant", primal, level), move("infinitesimal", tangent, level))
-    return new_tensor(Dual(primal.payload, tangent.payload, level), None, primal.share_version())
+    dual = new_tensor(Dual(primal.array(), tangent.payload, level), None, primal.share_version())
+    link(primal, dual)
+    return dual
 
 
 def _check_pair(primal: Any, tangent: Any, name: str) -> None:
@@ -54,43 +58,36 @@ def jvp(
 
     Parameters
     ----------
-    func : callable
-        Takes `primals`, and returns a tensor or a nested container of tensors.
-    primals : tuple
-        The arguments of `func`: tensors, or nested containers of them.
-    tangents : tuple
-        The direction: of the structure and shapes of `primals`.
-    strict : bool
-        Whether an output that does not depend on the primals is an error; otherwise its derivative
-        is zero.
-    has_aux : bool
-        Whether `func` returns ``(output, aux)``.
+    func : callable. Takes `primals`, and returns a tensor or a nested container of tensors.
+    primals : tuple. The arguments of `func`: tensors, or nested containers of them.
+    tangents : tuple. The direction: of the structure and shapes of `primals`.
+    strict : bool. Whether an output that does not depend on the primals is an error; otherwise its
+        derivative is zero.
+    has_aux : bool. Whether `func` returns ``(output, aux)``.
 
     Returns
     -------
-    output, jvp_out
-        What `func` returned, and its derivative, of the same structure.
-    aux
-        With `has_aux`.
+    output, jvp_out: What `func` returned, and its derivative, of the same structure.
+    aux: With `has_aux`.
 
     Raises
     ------
-    RuntimeError
-        If the tangents do not match the primals; for what `strict` refuses; and if `func` returns
-        anything but tensors.
+    RuntimeError: If the tangents do not match the primals; for what `strict` refuses; and if `func`
+        returns anything but tensors.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([1.0, 2.0])
     >>> wg.func.jvp(lambda x: (x * x).sum(), (x,), (wg.tensor([1.0, 0.0]),))
     (tensor(5.), tensor(2.))
     """
     name = "jvp(f, primals, tangents)"
-    if not isinstance(primals, tuple) or not primals:
+    if not isinstance(primals, tuple):
         raise RuntimeError(
             f"{name}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
         )
+    if not primals:
+        raise RuntimeError(f"{name}: Expected primals to contain at least one Tensor.")
     parts = [tensors_of(primal, name, "primals") for primal in primals]
     flat = [tensor for tensors, _ in parts for tensor in tensors]
     directions, _ = tensors_of(tangents, name, "tangents")
@@ -118,7 +115,11 @@ def jvp(
                     f"{name}: The output of f is independent of the inputs. This is not allowed "
                     "with strict=True."
                 )
+        shared = [out.vc is not None for out in outputs]
         made = [move("primal_of", out, level) for out in outputs]
+        for out, value, shares in zip(outputs, made, shared, strict=True):
+            if shares:
+                link(out, value)
         slopes = [move("tangent_of", out, level) for out in outputs]
         others, rebuild_aux = flatten(aux)
         others = [move("primal_of", o, level) if isinstance(o, TensorBase) else o for o in others]
@@ -146,22 +147,17 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
 
     Parameters
     ----------
-    func : callable
-        Takes `primals`, and returns a tensor or a nested container of tensors.
-    primals : Tensor or nested containers of them
-        Where to differentiate.
+    func : callable. Takes `primals`, and returns a tensor or a nested container of tensors.
+    primals : Tensor or nested containers of them. Where to differentiate.
 
     Returns
     -------
-    output
-        What `func` returned.
-    jvp_fn : callable
-        Takes as many tangents as there are primals, and returns the derivative of the output in
-        this direction.
+    output: What `func` returned.
+    jvp_fn : callable. Takes as many tangents as there are primals, and returns the derivative of
+        the output in this direction.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> output, push = wg.func.linearize(lambda x: x**3, wg.tensor([1.0, 2.0]))
     >>> push(wg.tensor([1.0, 1.0]))
     tensor([ 3., 12.])
@@ -196,3 +192,6 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
         return rebuild(made)
 
     return output, pushed
+
+
+fill_sections(globals())

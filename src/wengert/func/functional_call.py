@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.ops.join import stack
 from wengert.tape.base import TensorBase
 
@@ -38,43 +39,27 @@ def functional_call(
 
     Parameters
     ----------
-    module : Module
-        The module.
-    parameter_and_buffer_dicts : dict or sequence of dicts
-        Tensors by the paths that lead to parameters and buffers; those left out are the module's.
-    args
-        The positional arguments: a tuple, or one that is none.
-    kwargs : dict, optional
-        The keyword arguments.
-    tie_weights : bool
-        Whether a parameter that the module holds in several places is replaced in all of them, if
-        in one.
-    strict : bool
-        Whether every path must be there, and no other.
+    module : Module. The module.
+    parameter_and_buffer_dicts : dict or sequence of dicts. Tensors by the paths that lead to
+        parameters and buffers; those left out are the module's.
+    args: The positional arguments: a tuple, or one that is none.
+    kwargs : dict, optional. The keyword arguments.
+    tie_weights : bool. Whether a parameter that the module holds in several places is replaced in
+        all of them, if in one.
+    strict : bool. Whether every path must be there, and no other.
 
     Returns
     -------
-    Any
-        What the module gives. Differentiable with respect to the tensors given.
+    Any: What the module gives. Differentiable with respect to the tensors given.
 
     Raises
     ------
-    ValueError
-        If a path is in several dictionaries, or tied parameters get several values.
-    RuntimeError
-        With `strict`, if paths are missing or unexpected.
+    ValueError: If a path is in several dictionaries, or tied parameters get several values.
+    RuntimeError: With `strict`, if paths are missing or unexpected.
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> class Line(wg.nn.Module):
-    ...     def __init__(self):
-    ...         super().__init__()
-    ...         self.slope = wg.nn.Parameter(wg.tensor(2.0))
-    ...
-    ...     def forward(self, x):
-    ...         return self.slope * x
-    >>> line = Line()
+    %(a_line)s
     >>> def loss(parameters, x):
     ...     return wg.func.functional_call(line, parameters, (x,)) ** 2
     >>> wg.func.grad(loss)({"slope": wg.tensor(3.0)}, wg.tensor(1.0))
@@ -208,23 +193,20 @@ def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
     Parameters
     ----------
-    models : sequence of Module
-        Of one class, all being trained or all evaluated.
+    models : sequence of Module. Of one class, all being trained or all evaluated.
 
     Returns
     -------
-    tuple of dict
-        Parameters and buffers by their paths, each with a new first dimension. The stacked
-        parameters are leaves that require a gradient if those of the models do.
+    tuple of dict: Parameters and buffers by their paths, each with a new first dimension. The
+        stacked parameters are leaves that require a gradient if those of the models do.
 
     Raises
     ------
-    RuntimeError
-        If there are no models, or they differ in class, in mode, or in what requires a gradient.
+    RuntimeError: If there are no models, or they differ in class, in mode, or in what requires a
+        gradient.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> class Line(wg.nn.Module):
     ...     def __init__(self, slope):
     ...         super().__init__()
@@ -273,17 +255,14 @@ def replace_all_batch_norm_modules_(root: Any) -> Any:
 
     Parameters
     ----------
-    root : Module
-        The module, which is changed.
+    root : Module. The module, which is changed.
 
     Returns
     -------
-    Module
-        `root` itself.
+    Module: `root` itself.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> norm = wg.func.replace_all_batch_norm_modules_(wg.nn.BatchNorm1d(3))
     >>> norm.running_mean is None
     True
@@ -293,3 +272,6 @@ def replace_all_batch_norm_modules_(root: Any) -> Any:
             module.track_running_stats = False
             module.running_mean = module.running_var = module.num_batches_tracked = None
     return root
+
+
+fill_sections(globals())

@@ -15,14 +15,15 @@ from wengert.autograd.reach import held_outside
 from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
 from wengert.base.errors import describe
+from wengert.base.sections import fill_sections
 from wengert.interp import batching_rules, tangents
 from wengert.interp.levels import Level
 from wengert.ops.create import tensor as new
 from wengert.prims import whole
-from wengert.tape import forward, lifted_writes
+from wengert.tape import forward, level_writes
 from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.level_writes import OUTSIDE, end, left, put_back
 from wengert.tape.levels import brought
-from wengert.tape.lifted_writes import OUTSIDE, end, left, put_back
 from wengert.tape.modes import MODE, changed, current_mode
 from wengert.tape.record import T
 from wengert.tape.sites import OURS
@@ -40,7 +41,7 @@ __all__ = [
 ]
 
 # a function under a transform may call any operation
-REQUIRES = (batching_rules, forward, levels, lifted_writes, tangents, whole)
+REQUIRES = (batching_rules, forward, levels, level_writes, tangents, whole)
 # a graph may be walked when its levels have ended, and other ones are under way
 _NUMBERS = itertools.count(1)
 
@@ -50,12 +51,9 @@ class Entered:
 
     Parameters
     ----------
-    size
-        The size of the batch, for `vmap`.
-    randomness
-        What `vmap` is to do with random numbers.
-    function, arguments
-        What is run in it, if it may write to nothing of the outside.
+    size: The size of the batch, for `vmap`.
+    randomness: What `vmap` is to do with random numbers.
+    function, arguments: What is run in it, if it may write to nothing of the outside.
     """
 
     def __init__(
@@ -110,10 +108,8 @@ class Transformed:
 
     Parameters
     ----------
-    call
-        What it does.
-    maker, func, options
-        The transform, what it was applied to, and its further arguments.
+    call: What it does.
+    maker, func, options: The transform, what it was applied to, and its further arguments.
     """
 
     def __init__(
@@ -245,3 +241,6 @@ def with_aux(output: Any, has_aux: bool, function: str) -> tuple[Any, Any]:
             f"True, got {type(output).__name__}"
         )
     return output
+
+
+fill_sections(globals())

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Concatenate, Literal, ParamSpec, overload
 
 import numpy as np
 
 from wengert.base.containers import flatten
+from wengert.base.sections import fill_sections
 from wengert.func.batch import vmap
 from wengert.func.forward import jvp
 from wengert.func.inputs import Transformed, chosen, replaced, tensors_of, with_aux
@@ -15,6 +16,7 @@ from wengert.func.reverse import grad, vjp
 from wengert.ops.options import fixed
 from wengert.ops.permute import movedim
 from wengert.tape.record import T
+from wengert.types import Tensor
 
 __all__ = [
     "hessian",
@@ -26,6 +28,8 @@ __all__ = [
     "laplacian",
     "units_of",
 ]
+
+P = ParamSpec("P")
 
 
 def units_of(tensors: Sequence[Any]) -> list[Any]:
@@ -57,6 +61,22 @@ def _rows(tensor: Any, like: list[Any], by_output: bool) -> list[Any]:
     return blocks
 
 
+@overload
+def jacrev(
+    func: Callable[Concatenate[Tensor, P], Tensor],
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[False] = False,
+    chunk_size: int | None = None,
+) -> Callable[Concatenate[Tensor, P], Tensor]: ...
+@overload
+def jacrev(
+    func: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+) -> Callable[..., Any]: ...
 def jacrev(
     func: Callable[..., Any],
     argnums: Any = 0,
@@ -70,29 +90,25 @@ def jacrev(
 
     Parameters
     ----------
-    func : callable
-        Returns a tensor or a nested container of tensors; with `has_aux` ``(output, aux)``.
-    argnums : int or tuple of int
-        Which positional arguments to differentiate by; each may be a nested container.
-    has_aux : bool
-        Whether `func` returns something beside its output.
-    chunk_size : int, optional
-        How many rows to compute at once; all by default.
+    func : callable. Returns a tensor or a nested container of tensors; with `has_aux`
+        ``(output, aux)``.
+    argnums : int or tuple of int. Which positional arguments to differentiate by; each may be a
+        nested container.
+    has_aux : bool. Whether `func` returns something beside its output.
+    chunk_size : int, optional. How many rows to compute at once; all by default.
 
     Returns
     -------
-    callable
-        Returns, for each tensor of the output, in the structure of the output, its Jacobians by the
-        arguments, in their structure; each has the shape of the output and then of the argument.
+    callable: Returns, for each tensor of the output, in the structure of the output, its Jacobians
+        by the arguments, in their structure; each has the shape of the output and then of the
+        argument.
 
     Raises
     ------
-    RuntimeError
-        If `argnums` names no argument, or `func` returns anything but tensors.
+    RuntimeError: If `argnums` names no argument, or `func` returns anything but tensors.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.func.jacrev(lambda x: x * x)(wg.tensor([1.0, 2.0]))
     tensor([[2., 0.],
             [0., 4.]])
@@ -131,6 +147,22 @@ def jacrev(
     )
 
 
+@overload
+def jacfwd(
+    func: Callable[Concatenate[Tensor, P], Tensor],
+    argnums: Literal[0] = 0,
+    has_aux: Literal[False] = False,
+    *,
+    randomness: str = "error",
+) -> Callable[Concatenate[Tensor, P], Tensor]: ...
+@overload
+def jacfwd(
+    func: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    *,
+    randomness: str = "error",
+) -> Callable[..., Any]: ...
 def jacfwd(
     func: Callable[..., Any],
     argnums: Any = 0,
@@ -144,24 +176,19 @@ def jacfwd(
 
     Parameters
     ----------
-    func, argnums, has_aux
-        As in `jacrev`.
-    randomness : {"error", "different", "same"}
-        As in `vmap`.
+    func, argnums, has_aux: As in `jacrev`.
+    randomness : {"error", "different", "same"}. As in `vmap`.
 
     Returns
     -------
-    callable
-        Returns what that of `jacrev` does.
+    callable: Returns what that of `jacrev` does.
 
     Raises
     ------
-    RuntimeError
-        As that of `jacrev`.
+    RuntimeError: As that of `jacrev`.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.func.jacfwd(lambda x: x * x)(wg.tensor([1.0, 2.0]))
     tensor([[2., 0.],
             [0., 4.]])
@@ -213,24 +240,26 @@ def jacfwd(
     )
 
 
+@overload
+def hessian(
+    func: Callable[Concatenate[Tensor, P], Tensor], argnums: Literal[0] = 0
+) -> Callable[Concatenate[Tensor, P], Tensor]: ...
+@overload
+def hessian(func: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]: ...
 def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
     """The function that computes the Hessian of `func`: forward mode over reverse mode.
 
     Parameters
     ----------
-    func : callable
-        Returns a tensor, whose second derivatives are computed.
-    argnums : int or tuple of int
-        Which positional arguments to differentiate by.
+    func : callable. Returns a tensor, whose second derivatives are computed.
+    argnums : int or tuple of int. Which positional arguments to differentiate by.
 
     Returns
     -------
-    callable
-        Returns the Jacobian of the Jacobian; for a tuple of arguments, tuples of tuples.
+    callable: Returns the Jacobian of the Jacobian; for a tuple of arguments, tuples of tuples.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.func.hessian(lambda x: (x**3).sum())(wg.tensor([1.0, 2.0]))
     tensor([[ 6.,  0.],
             [ 0., 12.]])
@@ -238,6 +267,24 @@ def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
     return Transformed(jacfwd(jacrev(func, argnums), argnums), hessian, func, {"argnums": argnums})
 
 
+@overload
+def jacobian(
+    func: Callable[Concatenate[Tensor, P], Tensor],
+    argnums: Literal[0] = 0,
+    *,
+    mode: str = "auto",
+    has_aux: Literal[False] = False,
+    chunk_size: int | None = None,
+) -> Callable[Concatenate[Tensor, P], Tensor]: ...
+@overload
+def jacobian(
+    func: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    *,
+    mode: str = "auto",
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+) -> Callable[..., Any]: ...
 def jacobian(
     func: Callable[..., Any],
     argnums: Any = 0,
@@ -250,24 +297,20 @@ def jacobian(
 
     Parameters
     ----------
-    func, argnums, has_aux, chunk_size
-        As in `jacrev`.
-    mode : {"auto", "reverse", "forward"}
-        By rows, by columns, or by whichever are fewer (rows, where they are as many).
+    func, argnums, has_aux, chunk_size: As in `jacrev`.
+    mode : {"auto", "reverse", "forward"}. By rows, by columns, or by whichever are fewer (rows,
+        where they are as many).
 
     Returns
     -------
-    callable
-        Returns what that of `jacrev` does.
+    callable: Returns what that of `jacrev` does.
 
     Raises
     ------
-    ValueError
-        If `mode` is none of these.
+    ValueError: If `mode` is none of these.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.func.jacobian(lambda x: wg.stack([x.sin(), x.cos(), x]))(wg.tensor(0.0))
     tensor([1., -0., 1.])
     """
@@ -303,21 +346,16 @@ def hvp(
 
     Parameters
     ----------
-    func : callable
-        Returns a tensor without dimensions.
-    primals : tuple
-        Its arguments.
-    tangents : tuple
-        The vector, of their structure.
+    func : callable. Returns a tensor without dimensions.
+    primals : tuple. Its arguments.
+    tangents : tuple. The vector, of their structure.
 
     Returns
     -------
-    gradient, product : tuple
-        Of the structure of `primals`.
+    gradient, product : tuple. Of the structure of `primals`.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([1.0, 2.0])
     >>> wg.func.hvp(lambda x: (x**3).sum(), (x,), (wg.ones(2),))
     ((tensor([ 3., 12.]),), (tensor([ 6., 12.]),))
@@ -346,18 +384,15 @@ def hessian_diag(func: Callable[..., Any]) -> Callable[..., Any]:
 
     Parameters
     ----------
-    func : callable
-        Takes one tensor and returns a tensor.
+    func : callable. Takes one tensor and returns a tensor.
 
     Returns
     -------
-    callable
-        Returns the second derivative by each element of the argument: of the shape of the output
-        and then of the argument.
+    callable: Returns the second derivative by each element of the argument: of the shape of the
+        output and then of the argument.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.func.hessian_diag(lambda x: (x**3).sum())(wg.tensor([1.0, 2.0]))
     tensor([ 6., 12.])
     """
@@ -375,17 +410,14 @@ def laplacian(func: Callable[..., Any]) -> Callable[..., Any]:
 
     Parameters
     ----------
-    func : callable
-        Takes one tensor and returns a tensor.
+    func : callable. Takes one tensor and returns a tensor.
 
     Returns
     -------
-    callable
-        Returns a tensor of the shape of the output.
+    callable: Returns a tensor of the shape of the output.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.func.laplacian(lambda x: (x**2).sum())(wg.ones(3))
     tensor(6.)
     """
@@ -395,3 +427,6 @@ def laplacian(func: Callable[..., Any]) -> Callable[..., Any]:
         return T.sum_dim(seconds, dim=(0,), keepdim=False)
 
     return Transformed(total, laplacian, func, {})
+
+
+fill_sections(globals())

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, overload
 
 from wengert.base.containers import flatten
+from wengert.base.sections import fill_sections
 from wengert.func.inputs import (
     Transformed,
     chosen,
@@ -22,6 +23,10 @@ from wengert.tape.levels import leads_outside
 from wengert.tape.modes import enable_grad, is_recording
 
 __all__ = ["grad", "grad_and_value", "pullback", "value_and_grad", "vjp"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
 
 
 def _value_and_grad(
@@ -76,34 +81,39 @@ def _leads(value: Any, inputs: list[Any]) -> bool:
     return leads_outside([leaf for leaf in leaves if isinstance(leaf, TensorBase)], inputs)
 
 
+@overload
+def grad(
+    func: Callable[Concatenate[T, P], Any], argnums: Literal[0] = 0, has_aux: Literal[False] = False
+) -> Callable[Concatenate[T, P], T]: ...
+@overload
+def grad(
+    func: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Callable[..., Any]: ...
 def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
     """The function that computes the gradient of `func`.
 
     Parameters
     ----------
-    func : callable
-        Returns a tensor without dimensions; with `has_aux` a tuple of one and of anything else.
-    argnums : int or tuple of int
-        Which positional arguments to differentiate by; each may be a nested container of tensors.
-    has_aux : bool
-        Whether `func` returns something beside its value.
+    func : callable. Returns a tensor without dimensions; with `has_aux` a tuple of one and of
+        anything else.
+    argnums : int or tuple of int. Which positional arguments to differentiate by; each may be a
+        nested container of tensors.
+    has_aux : bool. Whether `func` returns something beside its value.
 
     Returns
     -------
-    callable
-        Takes what `func` takes, and returns gradients in the structure of the arguments that
+    callable: Takes what `func` takes, and returns gradients in the structure of the arguments that
         `argnums` names (a tuple of them for a tuple), with `has_aux` a tuple ``(gradient, aux)``.
         They can be differentiated with respect to whatever requires a gradient or belongs to a
         transform further out.
 
     Raises
     ------
-    RuntimeError
-        If `func` returns no tensor or one with dimensions; if `argnums` names no argument.
+    RuntimeError: If `func` returns no tensor or one with dimensions; if `argnums` names no
+        argument.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.func.grad(wg.sin)(wg.tensor(0.0))
     tensor(1.)
     >>> wg.func.grad(wg.func.grad(lambda x: x**3))(wg.tensor(2.0))
@@ -117,6 +127,14 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> C
     return Transformed(gradient, grad, func, {"argnums": argnums, "has_aux": has_aux})
 
 
+@overload
+def grad_and_value(
+    func: Callable[Concatenate[T, P], R], argnums: Literal[0] = 0, has_aux: Literal[False] = False
+) -> Callable[Concatenate[T, P], tuple[T, R]]: ...
+@overload
+def grad_and_value(
+    func: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Callable[..., Any]: ...
 def grad_and_value(
     func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
@@ -124,17 +142,14 @@ def grad_and_value(
 
     Parameters
     ----------
-    func, argnums, has_aux
-        As in `grad`.
+    func, argnums, has_aux: As in `grad`.
 
     Returns
     -------
-    callable
-        Returns ``(gradient, value)``, with `has_aux` ``(gradient, (value, aux))``.
+    callable: Returns ``(gradient, value)``, with `has_aux` ``(gradient, (value, aux))``.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.func.grad_and_value(lambda x: x**2)(wg.tensor(3.0))
     (tensor(6.), tensor(9.))
     """
@@ -146,6 +161,14 @@ def grad_and_value(
     return Transformed(both, grad_and_value, func, {"argnums": argnums, "has_aux": has_aux})
 
 
+@overload
+def value_and_grad(
+    func: Callable[Concatenate[T, P], R], argnums: Literal[0] = 0, has_aux: Literal[False] = False
+) -> Callable[Concatenate[T, P], tuple[R, T]]: ...
+@overload
+def value_and_grad(
+    func: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Callable[..., Any]: ...
 def value_and_grad(
     func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
@@ -153,17 +176,14 @@ def value_and_grad(
 
     Parameters
     ----------
-    func, argnums, has_aux
-        As in `grad`.
+    func, argnums, has_aux: As in `grad`.
 
     Returns
     -------
-    callable
-        Returns ``(value, gradient)``, with `has_aux` ``((value, aux), gradient)``.
+    callable: Returns ``(value, gradient)``, with `has_aux` ``((value, aux), gradient)``.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.func.value_and_grad(lambda x: x**2)(wg.tensor(3.0))
     (tensor(9.), tensor(6.))
     """
@@ -180,32 +200,24 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
 
     Parameters
     ----------
-    func : callable
-        Takes `primals`, and returns a tensor or a nested container of tensors.
-    primals : Tensor or nested containers of them
-        Where to differentiate.
-    has_aux : bool
-        Whether `func` returns ``(output, aux)``.
+    func : callable. Takes `primals`, and returns a tensor or a nested container of tensors.
+    primals : Tensor or nested containers of them. Where to differentiate.
+    has_aux : bool. Whether `func` returns ``(output, aux)``.
 
     Returns
     -------
-    output
-        What `func` returned.
-    vjp_fn : callable
-        Takes cotangents, of the structure of `output` and the shapes and dtypes of its tensors, and
-        returns a tuple of as many gradients as there are primals. It may be called again, and
-        mapped by `vmap`.
-    aux
-        With `has_aux`.
+    output: What `func` returned.
+    vjp_fn : callable. Takes cotangents, of the structure of `output` and the shapes and dtypes of
+        its tensors, and returns a tuple of as many gradients as there are primals. It may be called
+        again, and mapped by `vmap`.
+    aux: With `has_aux`.
 
     Raises
     ------
-    RuntimeError
-        If `func` returns anything but tensors, or cotangents do not match them.
+    RuntimeError: If `func` returns anything but tensors, or cotangents do not match them.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> output, pull = wg.func.vjp(lambda x: x * x, wg.tensor([1.0, 2.0]))
     >>> output
     tensor([1., 4.])
@@ -270,3 +282,6 @@ def pullback(
 
     results = (rebuild_output([shown(out, keep) for out in outputs]), pulled)
     return ((*results, shown(aux, keep)) if has_aux else results), flat
+
+
+fill_sections(globals())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from wengert.base.names import shows
 from wengert.implicit.decorators import argmin, fixed_point, root
 from wengert.implicit.linear import LinearMap
 
 __all__ = ["LinearMap", "argmin", "fixed_point", "root"]
+__dir__ = shows(__all__)

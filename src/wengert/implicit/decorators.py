@@ -12,6 +12,7 @@ from wengert.autograd.elements import each, followed, in_batch, without_tangent
 from wengert.autograd.local import leaf, products
 from wengert.base.containers import flatten, paths
 from wengert.base.dtypes import is_differentiable
+from wengert.base.sections import fill_sections
 from wengert.implicit.equation import Equation, tensors_of
 from wengert.implicit.functions import ImplicitSolution
 from wengert.implicit.linear import SOLVERS
@@ -39,43 +40,35 @@ def root(
 
     Parameters
     ----------
-    optimality_fun : callable
-        Takes the unknowns as the solver returns them, and the parameters, and gives as many numbers
-        as there are unknowns, by operations that are recorded. Tensors that it closes over may be
-        differentiated by, too.
-    has_aux : bool
-        Whether the solver returns ``(solution, aux)``; `aux` comes back as it is.
-    solve : {"dense", "cg", "bicgstab", "gmres"} or callable, optional
-        How systems of linear equations with the Jacobian by the unknowns are solved. "dense" makes
-        the Jacobian as a matrix; the others are SciPy's and need its products with vectors only. A
-        callable takes ``(matvec, b)``, a `LinearMap` and a vector, and returns a vector. Default:
-        "dense" for up to 500 unknowns, else "gmres".
-    tol : float, optional
-        How large the residual may be, as a multiple of the largest of the unknowns or of 1, before
-        a warning says that the solution is none. Default: the fourth root of the dtype's
-        precision, 1e-4 for doubles.
+    optimality_fun : callable. Takes the unknowns as the solver returns them, and the parameters,
+        and gives as many numbers as there are unknowns, by operations that are recorded. Tensors
+        that it closes over may be differentiated by, too.
+    has_aux : bool. Whether the solver returns ``(solution, aux)``; `aux` comes back as it is.
+    solve : {"dense", "cg", "bicgstab", "gmres"} or callable, optional. How systems of linear
+        equations with the Jacobian by the unknowns are solved. "dense" makes the Jacobian as a
+        matrix; the others are SciPy's and need its products with vectors only. A callable takes
+        ``(matvec, b)``, a `LinearMap` and a vector, and returns a vector. Default: "dense" for up
+        to 500 unknowns, else "gmres".
+    tol : float, optional. How large the residual may be, as a multiple of the largest of the
+        unknowns or of 1, before a warning says that the solution is none. Default: the fourth root
+        of the dtype's precision, 1e-4 for doubles.
 
     Returns
     -------
-    callable
-        The decorator. The decorated solver gets tensors without history for `init` and the
+    callable: The decorator. The decorated solver gets tensors without history for `init` and the
         parameters, also inside lists, tuples and dicts. It may return a tensor, an array, a number,
         or containers of them, or a result of `scipy.optimize`, whose ``x`` or ``root`` is then the
         solution. All come back as tensors, differentiable by the parameters, but not by `init`.
 
     Raises
     ------
-    ValueError
-        If the equations are not as many as the unknowns.
-    LinAlgError
-        In the backward pass, if the Jacobian is singular.
-    TypeError
-        If a tensor that requires a gradient is passed to the solver by name.
+    ValueError: If the equations are not as many as the unknowns.
+    LinAlgError: In the backward pass, if the Jacobian is singular.
+    TypeError: If a tensor that requires a gradient is passed to the solver by name.
 
     Warns
     -----
-    UserWarning
-        If the solution leaves a residual larger than `tol` allows.
+    UserWarning: If the solution leaves a residual larger than `tol` allows.
 
     References
     ----------
@@ -83,7 +76,6 @@ def root(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> @wg.implicit.root(lambda x, a: x * x - a)
     ... def square_root(init, a):
     ...     x = init
@@ -109,25 +101,20 @@ def fixed_point(
 
     Parameters
     ----------
-    fixed_point_fun : callable
-        Takes the unknowns as the solver returns them, and the parameters, and gives tensors in the
-        structure of the unknowns.
-    has_aux, solve, tol
-        As for `root`.
+    fixed_point_fun : callable. Takes the unknowns as the solver returns them, and the parameters,
+        and gives tensors in the structure of the unknowns.
+    has_aux, solve, tol: As for `root`.
 
     Returns
     -------
-    callable
-        The decorator; see `root`.
+    callable: The decorator; see `root`.
 
     Raises
     ------
-    ValueError, LinAlgError, TypeError
-        As `root` does.
+    ValueError, LinAlgError, TypeError: As `root` does.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> @wg.implicit.fixed_point(lambda x, a: (a * x).cos())
     ... def solver(x, a):
     ...     for _ in range(100):
@@ -167,28 +154,22 @@ def argmin(
 
     Parameters
     ----------
-    objective : callable
-        Takes the unknowns as the solver returns them, and the parameters, and gives one real
-        number, by operations that can be differentiated twice.
-    has_aux, tol
-        As for `root`; the residual is the gradient of the objective.
-    solve : {"dense", "cg", "bicgstab", "gmres"} or callable, optional
-        As for `root`. The Jacobian is the Hessian of the objective, which is symmetric; many
-        unknowns get "cg" by default.
+    objective : callable. Takes the unknowns as the solver returns them, and the parameters, and
+        gives one real number, by operations that can be differentiated twice.
+    has_aux, tol: As for `root`; the residual is the gradient of the objective.
+    solve : {"dense", "cg", "bicgstab", "gmres"} or callable, optional. As for `root`. The Jacobian
+        is the Hessian of the objective, which is symmetric; many unknowns get "cg" by default.
 
     Returns
     -------
-    callable
-        The decorator; see `root`.
+    callable: The decorator; see `root`.
 
     Raises
     ------
-    ValueError, LinAlgError, TypeError
-        As `root` does.
+    ValueError, LinAlgError, TypeError: As `root` does.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> @wg.implicit.argmin(lambda x, y, weight: ((x - y) ** 2).sum() + weight * (x * x).sum())
     ... def ridge(init, y, weight):
     ...     return y / (1 + weight)
@@ -365,3 +346,6 @@ def _unwrapped(found: Any) -> tuple[Any, str]:
     good = found.get("success", found.get("converged", True))
     complaint = "" if good else f" SciPy says: {found.get('message', found.get('flag', ''))}."
     return found["root"] if "root" in found else found["x"], complaint
+
+
+fill_sections(globals())

@@ -16,6 +16,7 @@ from wengert.autograd.elements import followed, refuse_lifted, without_tangent
 from wengert.autograd.local import closed_over, leaf, products, rows
 from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
+from wengert.base.sections import fill_sections
 from wengert.implicit.linear import LinearMap, solution
 from wengert.implicit.vectors import Layout, precision
 from wengert.kernels.spectral import LinAlgError
@@ -34,8 +35,7 @@ def tensors_of(value: Any, what: str) -> list[Any]:
 
     Raises
     ------
-    TypeError
-        If it holds something else.
+    TypeError: If it holds something else.
     """
     leaves, _ = flatten(value)
     for item in leaves:
@@ -56,22 +56,14 @@ class Equation:
 
     Parameters
     ----------
-    function : callable
-        F: takes z in the structure of the solution, and the parameters.
-    name : str
-        What errors call F.
-    solution : list of array
-        The parts of z.
-    rebuild : callable
-        Makes of tensors like these what F takes for z.
-    leaves : list
-        What the parameters hold; tensors among them are what may be differentiated by.
-    rebuild_parameters : callable
-        Makes of such leaves the tuple of parameters.
-    solve
-        The linear solver, or None.
-    large : str
-        The linear solver for many unknowns, where there is a choice.
+    function : callable. F: takes z in the structure of the solution, and the parameters.
+    name : str. What errors call F.
+    solution : list of array. The parts of z.
+    rebuild : callable. Makes of tensors like these what F takes for z.
+    leaves : list. What the parameters hold; tensors among them are what may be differentiated by.
+    rebuild_parameters : callable. Makes of such leaves the tuple of parameters.
+    solve: The linear solver, or None.
+    large : str. The linear solver for many unknowns, where there is a choice.
     """
 
     def __init__(
@@ -212,8 +204,7 @@ class Equation:
 
         Raises
         ------
-        LinAlgError
-            If it is singular.
+        LinAlgError: If it is singular.
         """
         if self._matrix is None:
             matrix = np.concatenate(
@@ -271,3 +262,6 @@ def _largest(array: Any) -> float:
 def _shapes(arrays: list[Any]) -> str:
     shapes = ", ".join(str(list(array.shape)) for array in arrays)
     return f"shape {shapes}" if len(arrays) == 1 else f"shapes {shapes}"
+
+
+fill_sections(globals())

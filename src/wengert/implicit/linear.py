@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.extras import scipy_module
+from wengert.base.sections import fill_sections
 from wengert.kernels.spectral import LinAlgError
 
 __all__ = ["LinearMap", "SOLVERS", "solution"]
@@ -22,12 +23,10 @@ class LinearMap:
 
     Attributes
     ----------
-    shape, dtype
-        As of the matrix.
+    shape, dtype: As of the matrix.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from wengert.implicit import LinearMap
     >>> A = LinearMap(lambda v: 2 * v[::-1], lambda v: 2 * v[::-1], 2)
     >>> A(np.array([1.0, 3.0])), A.T.to_dense()
@@ -72,19 +71,14 @@ def solution(solve: Any, matrix: LinearMap, b: Any, rtol: float, what: str) -> A
 
     Parameters
     ----------
-    solve
-        One of `SOLVERS` without "dense", or a callable that takes the map and the vector.
-    rtol
-        What SciPy's solvers may leave of the right-hand side.
-    what
-        Whose Jacobian it is, for errors.
+    solve: One of `SOLVERS` without "dense", or a callable that takes the map and the vector.
+    rtol: What SciPy's solvers may leave of the right-hand side.
+    what: Whose Jacobian it is, for errors.
 
     Raises
     ------
-    LinAlgError
-        If the solver does not converge, or returns what is not finite.
-    ValueError
-        If a callable returns a vector of another size.
+    LinAlgError: If the solver does not converge, or returns what is not finite.
+    ValueError: If a callable returns a vector of another size.
     """
     if not callable(solve):
         return _by_scipy(solve, matrix, b, rtol, what)
@@ -119,3 +113,6 @@ def _by_scipy(name: str, matrix: LinearMap, b: Any, rtol: float, what: str) -> A
             "(matvec, b) -> x with a preconditioner."
         )
     return x
+
+
+fill_sections(globals())

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.tape.base import new_tensor
 
 __all__ = ["Layout", "precision"]
@@ -27,10 +28,8 @@ class Layout:
 
     Attributes
     ----------
-    size
-        How many real numbers there are.
-    single
-        Whether some array has less than double precision.
+    size: How many real numbers there are.
+    single: Whether some array has less than double precision.
     """
 
     def __init__(self, arrays: Sequence[Any]) -> None:
@@ -79,3 +78,6 @@ def _real(flat: Any) -> Any:
     if flat.dtype.kind != "c":
         return flat
     return np.stack([flat.real, flat.imag], axis=-1).reshape(-1)
+
+
+fill_sections(globals())

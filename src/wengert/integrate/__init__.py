@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from wengert.base.names import shows
 from wengert.integrate.solvers import OdeResult, odeint, solve_ivp
 
 __all__ = ["OdeResult", "odeint", "solve_ivp"]
+__dir__ = shows(__all__)

@@ -31,6 +31,7 @@ from wengert.autograd.elements import each
 from wengert.autograd.function import Function
 from wengert.autograd.local import Gates, leaf, products
 from wengert.base.extras import scipy_module
+from wengert.base.sections import fill_sections
 from wengert.integrate.discrete import recording_method
 from wengert.integrate.field import Field, State, gradient_of
 from wengert.interp.levels import is_plain
@@ -55,13 +56,10 @@ class Course:
 
     Attributes
     ----------
-    states
-        Gives the state at a time, as an array.
-    times
-        The times of the rows of the solution.
-    solve
-        Integrates a field from one time to others by the same method, recorded:
-        ``solve(field, start, times)``.
+    states: Gives the state at a time, as an array.
+    times: The times of the rows of the solution.
+    solve: Integrates a field from one time to others by the same method, recorded: ``solve(field,
+        start, times)``.
     """
 
     def __init__(
@@ -86,7 +84,6 @@ class AdjointSolution(Function):
 
     @staticmethod
     def forward(ctx: Any, course: Course, outputs: Any, *inputs: Any) -> Any:
-        """The solution that the solver found."""
         ctx.course = course
         result = new_tensor(outputs)
         ctx.save_for_backward(result, *inputs)
@@ -205,8 +202,7 @@ class _Integral:
 
     Attributes
     ----------
-    proposal
-        The step that the solver would take next.
+    proposal: The step that the solver would take next.
     """
 
     def __init__(self, sums: list[Any], weights: Any) -> None:
@@ -281,3 +277,6 @@ def _recorded(course: Course, states: Any, inputs: list[Any], grad: Any) -> list
         real = total.real if total.is_complex() and not like.is_complex() else total
         results[1 + i] = real.to(like.dtype)
     return results
+
+
+fill_sections(globals())

@@ -27,6 +27,7 @@ from wengert.autograd.elements import each
 from wengert.autograd.function import Function
 from wengert.autograd.local import Gates, products
 from wengert.base.extras import scipy_module
+from wengert.base.sections import fill_sections
 from wengert.integrate.field import Field, gradient_of
 from wengert.interp.levels import is_plain
 from wengert.ops.join import stack
@@ -43,10 +44,8 @@ class Steps:
 
     Attributes
     ----------
-    times
-        The times between steps, the first one included.
-    stages
-        For each step the evaluations after the first, which is the last of the step before; and
+    times: The times between steps, the first one included.
+    stages: For each step the evaluations after the first, which is the last of the step before; and
         before them, in `first`, the very first.
     """
 
@@ -115,7 +114,6 @@ class DiscreteSolution(Function):
 
     @staticmethod
     def forward(ctx: Any, steps: Steps, method: str, times: Any, outputs: Any, *inputs: Any) -> Any:
-        """The solution that the solver found."""
         ctx.steps = steps
         ctx.method = method
         ctx.times = times
@@ -230,3 +228,6 @@ def _combined(weights: Any, slopes: list[Any]) -> Any:
     """The sum of `slopes` with these weights."""
     stages = stack(slopes)
     return new_tensor(np.asarray(weights, dtype=stages.payload.dtype)) @ stages
+
+
+fill_sections(globals())

@@ -11,6 +11,7 @@ from wengert.autograd.elements import followed, refuse_lifted, without_tangent
 from wengert.autograd.local import closed_over, leaf, products, rows
 from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
+from wengert.base.sections import fill_sections
 from wengert.ops.create import as_tensor
 from wengert.ops.join import cat, stack
 from wengert.tape.base import new_tensor
@@ -25,12 +26,9 @@ class State:
 
     Parameters
     ----------
-    value
-        The initial state: a tensor, an array, numbers, or containers of them.
-    name : str
-        What errors call it.
-    flat : bool
-        Whether one-dimensional states only are taken.
+    value: The initial state: a tensor, an array, numbers, or containers of them.
+    name : str. What errors call it.
+    flat : bool. Whether one-dimensional states only are taken.
     """
 
     def __init__(self, value: Any, name: str, flat: bool = False) -> None:
@@ -83,8 +81,7 @@ class State:
 
         Raises
         ------
-        ValueError
-            If it has not the shapes of the state.
+        ValueError: If it has not the shapes of the state.
         """
         if self.single and isinstance(value, list | tuple):
             # as programs for SciPy write it: a list of numbers
@@ -114,20 +111,16 @@ class Field:
 
     Parameters
     ----------
-    function : callable
-        Takes a time, a state in the user's structure, and the parameters.
-    name : str
-        What errors call it.
+    function : callable. Takes a time, a state in the user's structure, and the parameters.
+    name : str. What errors call it.
     state : State
-    args
-        The parameters; tensors among them are what may be differentiated by.
-    time : float
-        Where to look for tensors that the function closes over.
+    args: The parameters; tensors among them are what may be differentiated by.
+    time : float. Where to look for tensors that the function closes over.
 
     Attributes
     ----------
-    parameters, closures
-        The tensors among the parameters, and those closed over that require a gradient.
+    parameters, closures: The tensors among the parameters, and those closed over that require a
+        gradient.
     """
 
     def __init__(
@@ -219,3 +212,6 @@ def gradient_of(array: Any, like: Any) -> Any:
     if like.payload.dtype.kind != "c":
         array = np.real(array)
     return new_tensor(np.array(array, dtype=like.payload.dtype))
+
+
+fill_sections(globals())

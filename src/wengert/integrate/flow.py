@@ -9,6 +9,7 @@ import numpy as np
 
 from wengert.autograd.elements import followed, without_tangent
 from wengert.base.extras import scipy_module
+from wengert.base.sections import fill_sections
 from wengert.integrate.adjoint import AdjointSolution, Course
 from wengert.integrate.discrete import METHODS as EXPLICIT
 from wengert.integrate.discrete import DiscreteSolution, Steps, recording_method
@@ -33,8 +34,7 @@ def chosen(sensitivity: str, method: str, field: Field) -> str:
 
     Raises
     ------
-    ValueError
-        If the one that is asked for does not go with the method or with complex states.
+    ValueError: If the one that is asked for does not go with the method or with complex states.
     """
     if sensitivity not in SENSITIVITIES:
         raise ValueError(
@@ -73,23 +73,16 @@ class Flow:
     ----------
     field : Field
     span : pair of float
-    method, sensitivity : str
-        The latter as `chosen` gives it.
-    options : dict
-        What `scipy.integrate.solve_ivp` takes besides.
-    times : sequence of float, optional
-        Where the states are wanted; default: at each step.
-    events : sequence of callable
-        Functions of a time and an array.
+    method, sensitivity : str. The latter as `chosen` gives it.
+    options : dict. What `scipy.integrate.solve_ivp` takes besides.
+    times : sequence of float, optional. Where the states are wanted; default: at each step.
+    events : sequence of callable. Functions of a time and an array.
 
     Attributes
     ----------
-    found
-        SciPy's result.
-    times
-        Those of the rows of `states`: the times of the result, then those of the events in turn.
-    states : Tensor
-        A row for each time.
+    found: SciPy's result.
+    times: Those of the rows of `states`: the times of the result, then those of the events in turn.
+    states : Tensor. A row for each time.
     """
 
     def __init__(
@@ -184,3 +177,6 @@ def _of_state(event: Any, size: int) -> Any:
         if hasattr(event, name):
             setattr(function, name, getattr(event, name))
     return function
+
+
+fill_sections(globals())

@@ -123,6 +123,7 @@ class ForwardSolution(Function):
         ctx.variations = variations
         ctx.columns = outputs[:, n:].reshape(len(outputs), variations.size, n)
         ctx.save_for_backward(*inputs)
+        ctx.save_for_forward(*inputs)
         return new_tensor(outputs[:, :n].astype(variations.field.state.dtype))
 
     @staticmethod

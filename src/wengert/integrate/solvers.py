@@ -10,6 +10,7 @@ import numpy as np
 
 from wengert.autograd.elements import each, followed, in_batch, without_tangent
 from wengert.base.containers import flatten
+from wengert.base.sections import fill_sections
 from wengert.implicit.vectors import precision
 from wengert.integrate.field import Field, State
 from wengert.integrate.flow import Flow, chosen
@@ -42,47 +43,37 @@ def odeint(
 
     Parameters
     ----------
-    func : callable
-        Takes the state, the time as a tensor without dimensions, and `args`, and gives dy/dt in the
-        structure of the state, by operations that are recorded. Tensors that it closes over may be
-        differentiated by, too.
-    y0 : Tensor or containers of tensors
-        The state at ``t[0]``, of any shape; floating, or complex (not with Radau and LSODA).
-    t : Tensor or sequence of numbers
-        The times at which the state is wanted, in rising or falling order.
-    args : tuple
-        Parameters, also inside lists, tuples and dicts.
-    tfirst : bool
-        Whether `func` takes the time before the state.
-    rtol, atol : float, optional
-        The tolerances of each step; default: the root of the dtype's precision, 1.5e-8 for doubles.
-    method : {"RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA"}
-        SciPy's solver; the last three are for stiff equations.
-    sensitivity : {"auto", "discrete", "forward", "adjoint"}
-        How derivatives are found; see `solve_ivp`.
-    **options
-        ``first_step``, ``max_step`` and ``min_step`` of SciPy's solvers.
+    func : callable. Takes the state, the time as a tensor without dimensions, and `args`, and gives
+        dy/dt in the structure of the state, by operations that are recorded. Tensors that it closes
+        over may be differentiated by, too.
+    y0 : Tensor or containers of tensors. The state at ``t[0]``, of any shape; floating, or complex
+        (not with Radau and LSODA).
+    t : Tensor or sequence of numbers. The times at which the state is wanted, in rising or falling
+        order.
+    args : tuple. Parameters, also inside lists, tuples and dicts.
+    tfirst : bool. Whether `func` takes the time before the state.
+    rtol, atol : float, optional. The tolerances of each step; default: the root of the dtype's
+        precision, 1.5e-8 for doubles.
+    method : {"RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA"}. SciPy's solver; the last three are
+        for stiff equations.
+    sensitivity : {"auto", "discrete", "forward", "adjoint"}. How derivatives are found; see
+        `solve_ivp`.
+    **options: ``first_step``, ``max_step`` and ``min_step`` of SciPy's solvers.
 
     Returns
     -------
-    Tensor or containers of tensors
-        The states, in the structure of `y0`, with a new first dimension for the times.
-        Differentiable by `y0`, `t`, `args`, and what `func` closes over.
+    Tensor or containers of tensors: The states, in the structure of `y0`, with a new first
+        dimension for the times. Differentiable by `y0`, `t`, `args`, and what `func` closes over.
 
     Raises
     ------
-    RuntimeError
-        If the integration fails, say, because the solution goes to infinity.
-    ValueError
-        If `t` is not in order, or `func` returns another shape than the state's.
-    TypeError
-        If states are not floating, or `func` returns complex numbers for a real state.
-    ImportError
-        If SciPy is not installed.
+    RuntimeError: If the integration fails, say, because the solution goes to infinity.
+    ValueError: If `t` is not in order, or `func` returns another shape than the state's.
+    TypeError: If states are not floating, or `func` returns complex numbers for a real state.
+    ImportError: If SciPy is not installed.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> y0 = wg.tensor([1.0], dtype=wg.float64)
     >>> rate = wg.tensor(-0.5, dtype=wg.float64, requires_grad=True)
     >>> y = wg.integrate.odeint(lambda y, t, rate: rate * y, y0, [0.0, 1.0, 2.0], (rate,))
@@ -148,25 +139,17 @@ class OdeResult:
 
     Attributes
     ----------
-    t : Tensor
-        The times, of shape (m,).
-    y : Tensor
-        The states at these, of shape (n, m); differentiable.
-    t_events, y_events : list of Tensor, or None
-        For each of the events, the times at which it happened, and the states then, of shape
-        (k, n); differentiable.
-    sensitivity : str
-        How derivatives are found: "discrete", "forward", "adjoint", or "none" where nothing that
-        the solution depends on requires a gradient.
-    nfev, njev, nlu : int
-        How often the solver evaluated the right-hand side and its Jacobian, and how often it
-        factorised a matrix.
-    status : int
-        0: the end was reached; 1: an event ended the integration; -1: it failed.
-    message : str
-        The status in words.
-    success : bool
-        Whether it did not fail.
+    t : Tensor. The times, of shape (m,).
+    y : Tensor. The states at these, of shape (n, m); differentiable.
+    t_events, y_events : list of Tensor, or None. For each of the events, the times at which it
+        happened, and the states then, of shape (k, n); differentiable.
+    sensitivity : str. How derivatives are found: "discrete", "forward", "adjoint", or "none" where
+        nothing that the solution depends on requires a gradient.
+    nfev, njev, nlu : int. How often the solver evaluated the right-hand side and its Jacobian, and
+        how often it factorised a matrix.
+    status : int. 0: the end was reached; 1: an event ended the integration; -1: it failed.
+    message : str. The status in words.
+    success : bool. Whether it did not fail.
     """
 
     t: Any
@@ -204,27 +187,21 @@ def solve_ivp(
 
     Parameters
     ----------
-    fun : callable
-        Takes the time as a tensor without dimensions, the state, and `args`, and gives dy/dt as a
-        tensor, or a list of its elements, by operations that are recorded. Tensors that it closes
-        over may be differentiated by, too.
-    t_span : pair of numbers or tensors
-        The first time and the last.
-    y0 : Tensor
-        The state at the first time, of shape (n,); floating, or complex (not with Radau and LSODA).
-    method : {"RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA"}
-        SciPy's solver; Radau, BDF and LSODA are for stiff equations, and get the Jacobian of `fun`.
-    t_eval : Tensor or sequence of numbers, optional
-        The times at which the state is wanted; default: each step.
-    events : callable or sequence of callables, optional
-        Functions ``event(t, y, *args)`` whose zeros are wanted, as SciPy has them: with attributes
-        ``terminal`` and ``direction``.
-    args : tuple
-        Parameters, also inside lists, tuples and dicts.
-    rtol, atol : float
-        The tolerances of each step.
-    sensitivity : {"auto", "discrete", "forward", "adjoint"}
-        How derivatives are found.
+    fun : callable. Takes the time as a tensor without dimensions, the state, and `args`, and gives
+        dy/dt as a tensor, or a list of its elements, by operations that are recorded. Tensors that
+        it closes over may be differentiated by, too.
+    t_span : pair of numbers or tensors. The first time and the last.
+    y0 : Tensor. The state at the first time, of shape (n,); floating, or complex (not with Radau
+        and LSODA).
+    method : {"RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA"}. SciPy's solver; Radau, BDF and
+        LSODA are for stiff equations, and get the Jacobian of `fun`.
+    t_eval : Tensor or sequence of numbers, optional. The times at which the state is wanted;
+        default: each step.
+    events : callable or sequence of callables, optional. Functions ``event(t, y, *args)`` whose
+        zeros are wanted, as SciPy has them: with attributes ``terminal`` and ``direction``.
+    args : tuple. Parameters, also inside lists, tuples and dicts.
+    rtol, atol : float. The tolerances of each step.
+    sensitivity : {"auto", "discrete", "forward", "adjoint"}. How derivatives are found.
 
         * "discrete": those of the steps that RK23 or RK45 took, as they are. They are the exact
           derivatives of the numbers that come out, and can be taken any number of times. Every
@@ -242,24 +219,19 @@ def solve_ivp(
 
     Returns
     -------
-    OdeResult
-        With ``t``, ``y``, ``t_events``, ``y_events``, ``sensitivity``, and what SciPy reports.
-        Differentiable by `y0`, `args`, what `fun` closes over, `t_span` and `t_eval`.
+    OdeResult: With ``t``, ``y``, ``t_events``, ``y_events``, ``sensitivity``, and what SciPy
+        reports. Differentiable by `y0`, `args`, what `fun` closes over, `t_span` and `t_eval`.
 
     Raises
     ------
-    ValueError
-        If shapes do not match, or the sensitivity does not go with the method.
-    TypeError
-        If states are not floating, or `fun` returns complex numbers for a real state.
-    ImportError
-        If SciPy is not installed.
+    ValueError: If shapes do not match, or the sensitivity does not go with the method.
+    TypeError: If states are not floating, or `fun` returns complex numbers for a real state.
+    ImportError: If SciPy is not installed.
 
     Examples
     --------
     A ball that is thrown upwards, and the derivative of the time of its fall by its speed:
 
-    >>> import wengert as wg
     >>> def ball(t, y):
     ...     height, speed = y
     ...     return [speed, -10.0]
@@ -433,3 +405,6 @@ def _events(flow: Flow, field: Field, events: Sequence[Any]) -> tuple[list[Any],
             else as_tensor(np.zeros((0, field.state.size), field.state.dtype))
         )
     return t_events, y_events
+
+
+fill_sections(globals())

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.implicit.decorators import root
 from wengert.integrate.field import Field
 from wengert.tape.base import new_tensor
@@ -37,12 +38,9 @@ def at_event(
 
     Parameters
     ----------
-    event : callable
-        Of a time, a state as a vector, and parameters; it is zero at the event.
-    time : float
-        When it was found to happen.
-    y : Tensor
-        The solution at that time, which is taken to be a number.
+    event : callable. Of a time, a state as a vector, and parameters; it is zero at the event.
+    time : float. When it was found to happen.
+    y : Tensor. The solution at that time, which is taken to be a number.
     """
     at = field.time(time)
 
@@ -60,3 +58,6 @@ def at_event(
 
     t = root(condition, tol=float("inf"))(found)(None, y, *parameters)
     return t, moved(field, at, y, t - at, parameters)
+
+
+fill_sections(globals())

@@ -5,24 +5,28 @@ A `Batched` holds its content with the batch along the first dimension. A batchi
 one call on contents does what a primitive does to every element of the batch:
 ``rule(call, args, params)``, where `args` are `Slot`s (a content, and whether it has the batch
 dimension) and `call` is the `Call` that knows the primitive, the namespace of the contents and the
-size of the batch. It returns contents with the batch dimension. The rules stand in
-`wengert.interp.batching`; a primitive without one runs once for each element of the batch, and
-`fallbacks` lists these.
+size of the batch. It returns contents with the batch dimension. `BATCHING` names the rule that a
+primitive shares with others (they stand in `wengert.interp.batching`), `RULES` has those of single
+ones; what neither knows runs once for each element of the batch, and `fallbacks` lists it.
 """
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.interp.levels import Interpreter, Level, Lifted, Transforms, namespace_of
+from wengert.base.ports import provides
+from wengert.interp.levels import Interpreter, Level, Lifted, namespace_of
+from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 
 __all__ = [
-    "FAMILIES",
+    "BATCHING",
+    "DIMENSIONS",
     "RULES",
     "B",
     "Batched",
@@ -31,10 +35,12 @@ __all__ = [
     "Within",
     "aligned",
     "each",
+    "shared",
     "spread",
 ]
 
 
+@provides("batched")
 class Batched(Lifted):
     """A batch of values that a function under `vmap` sees as one."""
 
@@ -243,12 +249,9 @@ class Call(NamedTuple):
 
     Attributes
     ----------
-    prim
-        The primitive.
-    F
-        The namespace of the contents.
-    size
-        The size of the batch.
+    prim: The primitive.
+    F: The namespace of the contents.
+    size: The size of the batch.
     """
 
     prim: Primitive
@@ -265,12 +268,39 @@ class Call(NamedTuple):
 
 
 Rule = Callable[[Call, list[Slot], dict[str, Any]], Any]
-RULES: dict[str, Rule] = {}
-"""The batching rules by primitive."""
-FAMILIES: dict[str, Rule] = {}
-"""Those of primitives that have no entry of their own."""
+RULES: Facet[Any] = Facet("batching_rule", lambda prim: None)
+"""The batching rules of single primitives, or None."""
+_SHARED: dict[str, Rule] = {}
+DIMENSIONS = frozenset(("dim", "dim0", "dim1", "dim2", "dimension", "dims"))
+"""The parameters that name dimensions."""
 
 
+def _of_family(prim: Primitive) -> str:
+    named = DIMENSIONS.union(("shape",)).intersection(prim.params)
+    if prim.family == "reduction" or (prim.family == "view" and named):
+        return "dims"
+    # operations on elements, of which "general" may do anything
+    spreads = prim.broadcasts and not named and prim.family != "general"
+    ufunc = prim.family == "constant" and isinstance(prim.kernel, np.ufunc)
+    return "pointwise" if prim.family == "elementwise" or spreads or ufunc else "each"
+
+
+BATCHING: Facet[str] = Facet("batching", _of_family)
+"""The name of the rule in `wengert.interp.batching` that the operation follows."""
+
+
+def shared(rule: Rule) -> Rule:
+    """Enter a rule that records name."""
+    _SHARED[rule.__name__] = rule
+    return rule
+
+
+@functools.cache
+def _rule_of(prim: Primitive) -> Rule:
+    return RULES[prim] or _SHARED[BATCHING[prim]]
+
+
+@shared
 def each(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     """The way without a rule: one call for each element of the batch."""
     F = call.F
@@ -369,9 +399,7 @@ def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     F = namespace_of(*[s.value for s in slots], *_contents(within.values()))
     assert owner.size is not None
     call = Call(prim, F, owner.size)
-    rule = RULES.get(prim.name)
-    if rule is None:
-        rule = FAMILIES.get(prim.family, each)
+    rule = _rule_of(prim)
     results = rule(call, slots, within)
     if isinstance(results, tuple):
         return tuple(Batched(r, owner) for r in results)
@@ -382,4 +410,3 @@ B: Any = Interpreter(run)
 """Every primitive as a function of batched values."""
 
 Batched.namespace = B
-Transforms.batched = Batched

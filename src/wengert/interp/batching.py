@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from wengert.interp.batched import Call, Slot, aligned, each, spread
+from wengert.interp.batched import DIMENSIONS, Call, Slot, aligned, each, shared, spread
 
 __all__ = [
     "along",
@@ -20,14 +20,11 @@ __all__ = [
     "whole",
 ]
 
-_DIMENSIONS = frozenset({"dim", "dim0", "dim1", "dim2", "dimension", "dims"})
-_SHAPES = frozenset({"shape"})
 
-
-def _later(dim: Any) -> Any:
+def _behind(dim: Any) -> Any:
     """A dimension, or several, with the batch in front."""
     if isinstance(dim, tuple):
-        return tuple(map(_later, dim))
+        return tuple(map(_behind, dim))
     return dim + 1 if dim is not None and dim >= 0 else dim
 
 
@@ -35,37 +32,43 @@ def shifted(call: Call, params: dict[str, Any]) -> dict[str, Any]:
     """The parameters of a call whose arguments have a further dimension in front."""
     made = dict(params)
     for name, value in params.items():
-        if name in _DIMENSIONS:
-            made[name] = _later(value)
-        elif name in _SHAPES:
+        if name in DIMENSIONS:
+            made[name] = _behind(value)
+        elif name == "shape":
             made[name] = (call.size, *value)
     return made
 
 
+@shared
 def pointwise(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     """Element by element: the arguments need only broadcast as they did."""
     return call(*aligned(call.F, slots), **params)
 
 
+@shared
 def leading(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     """Whatever stands in front of the dimensions that it works on is a batch for the primitive."""
     return call(*call.spread(slots), **params)
 
 
+@shared
 def dims(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     """Dimensions and shapes among the parameters are those of a value: the batch comes first."""
     return call(*call.spread(slots), **shifted(call, params))
 
 
+@shared
 def along(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     """As `dims`; a value without dimensions counts as one with a single element."""
     if any(slot.ndim for slot in slots):
         return dims(call, slots, params)
     F = call.F
     values = [F.unsqueeze(value, dim=1) for value in call.spread(slots)]
-    return F.unsafe_view(call(*values, **{**params, "dim": 1}), shape=(call.size,))
+    dim = 1 if isinstance(params["dim"], int) else (1,)
+    return F.unsafe_view(call(*values, **{**params, "dim": dim}), shape=(call.size,))
 
 
+@shared
 def chosen(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     """As `dims`, of elements at positions; of a value without dimensions there is one element."""
     if not slots[0].ndim and not params.get("shape"):
@@ -75,6 +78,7 @@ def chosen(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return dims(call, slots, params)
 
 
+@shared
 def fold(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     """The primitive has a batch of its own in the first dimension, to which ours is joined."""
     if not all(slot.batched for slot in slots if slot.ndim):
@@ -107,6 +111,7 @@ def whole(by_dims: str) -> Any:
     return rule
 
 
+@shared
 def flattened(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     """A reduction of one dimension, or of all of them as one if ``dim`` is None."""
     if params["dim"] is not None:
@@ -121,6 +126,7 @@ def flattened(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return found
 
 
+@shared
 def reduced(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     """A loss: element by element, and then summed or averaged as it says."""
     losses = call(*aligned(call.F, slots), **{**params, "reduction": "none"})

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.interp.batched import RULES, Call, Slot, aligned, spread
+from wengert.prims import records
 
 __all__ = ["RULES"]
 
@@ -81,6 +82,7 @@ def _one(F: Any, like: Any) -> Any:
     return F.zeros(shape=(), dtype=like.dtype) + 1
 
 
+@RULES.of(records.moments)
 def _moments(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     F = call.F
     value, dim = _merged(call, slots[0], params["dim"])
@@ -95,11 +97,13 @@ def _standard(call: Call, self: Slot, known: Slot, dim: Dims, eps: float) -> Any
     return _parted(call, result, dim, self.ndim)
 
 
+@RULES.of(records.standardise)
 def _standardise(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     self, known = slots
     return _standard(call, self, known, params["dim"], params["eps"])
 
 
+@RULES.of(records.standardise_backward)
 def _standardise_backward(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     self, input, weight, known = slots
     dim, ndim = params["dim"], self.ndim
@@ -110,6 +114,7 @@ def _standardise_backward(call: Call, slots: list[Slot], params: dict[str, Any])
     return _parted(call, result, dim, ndim)
 
 
+@RULES.of(records.standardised_sum)
 def _standardised_sum(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     self, input, known = slots
     F, dim = call.F, params["dim"]
@@ -122,6 +127,7 @@ def _standardised_sum(call: Call, slots: list[Slot], params: dict[str, Any]) -> 
     return F.sum_dim(product, dim=over, keepdim=False) if over else product
 
 
+@RULES.of(records.layer_norm)
 def _layer_norm(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     self, weight, bias, known = slots
     dim = params["dim"]
@@ -136,12 +142,14 @@ def _of_channels(ndim: int) -> Dims:
     return (0, *range(2, ndim))
 
 
+@RULES.of(records.batch_norm)
 def _batch_norm(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     self, weight, bias, known = slots
     standard = _standard(call, self, known, _of_channels(self.ndim), params["eps"])
     return _scaled(call, standard, weight, bias, False)
 
 
+@RULES.of(records.batch_norm_fixed)
 def _batch_norm_fixed(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     self, weight, bias, mean, var = slots
     F = call.F
@@ -154,6 +162,7 @@ def _batch_norm_fixed(call: Call, slots: list[Slot], params: dict[str, Any]) -> 
     return _scaled(call, spread(F, standard, call.size), weight, bias, False)
 
 
+@RULES.of(records.group_norm)
 def _group_norm(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     self, weight, bias, known = slots
     F = call.F
@@ -167,6 +176,7 @@ def _group_norm(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return result if plain else _scaled(call, result, weight, bias, False)
 
 
+@RULES.of(records.rms_norm)
 def _rms_norm(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     self, weight = slots
     value, dim = _merged(call, self, params["dim"])
@@ -174,16 +184,3 @@ def _rms_norm(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
         return call(value, weight.value, **{**params, "dim": dim})
     result = call(value, _one(call.F, value), **{**params, "dim": dim})
     return _weighed(call, result, weight, True)
-
-
-RULES.update(
-    moments=_moments,
-    standardise=_standardise,
-    standardise_backward=_standardise_backward,
-    standardised_sum=_standardised_sum,
-    layer_norm=_layer_norm,
-    batch_norm=_batch_norm,
-    batch_norm_fixed=_batch_norm_fixed,
-    group_norm=_group_norm,
-    rms_norm=_rms_norm,
-)

@@ -13,6 +13,7 @@ import numpy as np
 
 from wengert.interp.batched import RULES, Call, Slot, aligned, each, spread
 from wengert.interp.batching import dims
+from wengert.prims import records
 from wengert.prims.table import TABLE
 
 __all__ = ["RULES"]
@@ -34,6 +35,7 @@ def _count(slot: Slot) -> int:
     return math.prod(slot.value.shape[1:] if slot.batched else slot.value.shape)
 
 
+@RULES.of(records.take)
 def _take(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     self, index = slots
     if not self.batched:
@@ -41,6 +43,7 @@ def _take(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return call(self.value, _apart(call, index, _count(self)))
 
 
+@RULES.of(records.take_backward)
 def _take_backward(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     g, index = slots
     shape = params["shape"]
@@ -48,6 +51,7 @@ def _take_backward(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any
     return call(spread(call.F, g, call.size), places, shape=(call.size, *shape))
 
 
+@RULES.of(records.put)
 def _put(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     self, index, source = slots
     places = _apart(call, index, _count(self))
@@ -64,6 +68,7 @@ def _along(call: Call, index: Slot, ndim: int, dim: int, shape: tuple[int, ...])
     return F.expand(value, shape=(*shape[: dim + 1], count, *shape[dim + 2 :]))
 
 
+@RULES.of(records.index_select)
 def _index_select(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     self, index = slots
     F, dim = call.F, params["dim"]
@@ -76,6 +81,7 @@ def _index_select(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return F.gather(whole, places, dim=dim + 1)
 
 
+@RULES.of(records.index_add)
 def _index_add(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     self, index, source = slots
     if not self.ndim or source.ndim != self.ndim:
@@ -89,11 +95,13 @@ def _index_add(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return F.scatter_add(whole, places, values, dim=dim + 1)
 
 
+@RULES.of(records.bin_numbers)
 def _bin_numbers(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     numbers = call(slots[0].value, **params)
     return call.F.unsafe_view(numbers, shape=(call.size, numbers.shape[0] // call.size))
 
 
+@RULES.of(records.index_copy)
 def _index_copy(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     self, index, source = slots
     F, dim = call.F, params["dim"]
@@ -108,6 +116,7 @@ def _index_copy(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return F.scatter(whole, places, values, dim=dim + 1)
 
 
+@RULES.of(records.index_fill)
 def _index_fill(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     self, index = slots
     F, dim, value = call.F, params["dim"], params["value"]
@@ -121,6 +130,7 @@ def _index_fill(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return F.scatter_value(whole, places, dim=dim + 1, value=value)
 
 
+@RULES.of(records.index_fill_tensor)
 def _index_fill_tensor(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     self, index, value = slots
     F = call.F
@@ -157,6 +167,7 @@ def _placed(like: int) -> Any:
     return rule
 
 
+@RULES.of(records.index_reduce)
 def _index_reduce(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     self, index, source = slots
     if not self.ndim or source.ndim != self.ndim:
@@ -181,6 +192,7 @@ def _ranks(call: Call, mask: Slot, most: int) -> Any:
     return F.clamp(ranks, min=0, max=max(most - 1, 0))
 
 
+@RULES.of(records.masked_scatter)
 def _masked_scatter(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     _, mask, source = slots
     F = call.F
@@ -192,6 +204,7 @@ def _masked_scatter(call: Call, slots: list[Slot], params: dict[str, Any]) -> An
     return F.where(chosen, F.unsafe_view(given, shape=tuple(chosen.shape)), whole)
 
 
+@RULES.of(records.masked_scatter_backward)
 def _masked_scatter_backward(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     mask = slots[1]
     F, shape = call.F, params["shape"]
@@ -204,6 +217,7 @@ def _masked_scatter_backward(call: Call, slots: list[Slot], params: dict[str, An
     return F.unsafe_view(zeros, shape=(call.size, *shape))
 
 
+@RULES.of(records.masked_select)
 def _masked_select(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     self, mask = slots
     if mask.batched or not isinstance(mask.value, np.ndarray) or mask.ndim == 0:
@@ -211,6 +225,7 @@ def _masked_select(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any
     return call.F.index(self.value, indices=(None, mask.value))
 
 
+@RULES.of(records.masked_select_backward)
 def _masked_select_backward(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     g, mask = slots
     shape = tuple(mask.value.shape[1:] if mask.batched else mask.value.shape)
@@ -221,6 +236,7 @@ def _masked_select_backward(call: Call, slots: list[Slot], params: dict[str, Any
 # -- tables ---------------------------------------------------------------------------------------
 
 
+@RULES.of(records.embedding)
 def _embedding(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     weight, indices = slots
     if not weight.batched:
@@ -230,6 +246,7 @@ def _embedding(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return call(table, _apart(call, indices, count), **params)
 
 
+@RULES.of(records.embedding_factors)
 def _factors(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     (indices,) = slots
     if not params["scale_grad_by_freq"] or not indices.value.size:
@@ -241,6 +258,7 @@ def _factors(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return factors * call.F.unsqueeze(kept, dim=kept.ndim)
 
 
+@RULES.of(records.embedding_backward)
 def _embedding_backward(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     g, indices = slots
     F, rows = call.F, params["num_weights"]
@@ -257,27 +275,7 @@ def _embedding_backward(call: Call, slots: list[Slot], params: dict[str, Any]) -
     return F.unsafe_view(result, shape=(call.size, rows, *result.shape[1:]))
 
 
-RULES.update(
-    take=_take,
-    take_backward=_take_backward,
-    put=_put,
-    bin_numbers=_bin_numbers,
-    index_select=_index_select,
-    index_add=_index_add,
-    index_copy=_index_copy,
-    index_fill=_index_fill,
-    index_fill_tensor=_index_fill_tensor,
-    gather=_placed(1),
-    scatter=_placed(0),
-    scatter_add=_placed(0),
-    scatter_value=_placed(0),
-    scatter_reduce=_placed(0),
-    index_reduce=_index_reduce,
-    masked_scatter=_masked_scatter,
-    masked_scatter_backward=_masked_scatter_backward,
-    masked_select=_masked_select,
-    masked_select_backward=_masked_select_backward,
-    embedding=_embedding,
-    embedding_factors=_factors,
-    embedding_backward=_embedding_backward,
+RULES.of(records.gather)(_placed(1))
+RULES.of(records.scatter, records.scatter_add, records.scatter_value, records.scatter_reduce)(
+    _placed(0)
 )

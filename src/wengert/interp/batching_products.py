@@ -8,10 +8,13 @@ import numpy as np
 
 from wengert.interp.batched import RULES, Call, Slot, aligned, each, spread
 from wengert.interp.batching import leading
+from wengert.prims import records
+from wengert.prims.record import Primitive
 
 __all__ = ["RULES"]
 
 
+@RULES.of(records.mm)
 def _mm(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     a, b = slots
     F = call.F
@@ -22,6 +25,7 @@ def _mm(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return F.unsafe_view(rows, shape=(n, m, rows.shape[1]))
 
 
+@RULES.of(records.mv)
 def _mv(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     a, v = slots
     F = call.F
@@ -33,6 +37,7 @@ def _mv(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return F.unsafe_view(F.mv(F.unsafe_view(a.value, shape=(n * m, k)), v.value), shape=(n, m))
 
 
+@RULES.of(records.dot)
 def _dot(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     a, b = slots
     F = call.F
@@ -41,13 +46,14 @@ def _dot(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return F.mv(a.value, b.value) if a.batched else F.mv(b.value, a.value)
 
 
+@RULES.of(records.vdot)
 def _vdot(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     a, b = slots
     conjugate = Slot(call.F.conj(a.value), a.batched)
     return _dot(call, [conjugate, b], params)
 
 
-def _added(product: str) -> Any:
+def _added(product: Primitive) -> Any:
     """The rule of ``beta * self + alpha * product(a, b)``."""
 
     def rule(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
@@ -58,7 +64,7 @@ def _added(product: str) -> Any:
             inner = Call(call.prim, F, call.size)
             result = Slot(RULES[product](inner, list(made), {}), True)
         else:
-            result = Slot(getattr(F, product)(a.value, b.value), False)
+            result = Slot(getattr(F, product.name)(a.value, b.value), False)
         x, y = aligned(F, [own, result])
         y = y if params["alpha"] == 1 else y * params["alpha"]
         if params["beta"] == 0:
@@ -68,10 +74,12 @@ def _added(product: str) -> Any:
     return rule
 
 
+@RULES.of(records.bmm)
 def _bmm(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return call.F.bmm(*call.spread(slots))
 
 
+@RULES.of(records.contract)
 def _contract(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     label = 1 + max((*params["a"], *params["b"], *params["out"]), default=-1)
     labels = [
@@ -82,6 +90,7 @@ def _contract(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return call(*values, a=labels[0], b=labels[1], out=(label, *params["out"]))
 
 
+@RULES.of(records.convolution, records.convolution_without_bias)
 def _convolution(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     """A batch of inputs joins the convolution's own; a batch of weights makes groups."""
     F, n = call.F, call.size
@@ -126,6 +135,7 @@ def _first_only(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return F.unsafe_view(result, shape=(n, inner, *result.shape[1:]))
 
 
+@RULES.of(records.linalg_solve)
 def _solve(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     a, b = slots
     F = call.F
@@ -136,6 +146,7 @@ def _solve(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return F.squeeze_dim(result, dim=result.ndim - 1)
 
 
+@RULES.of(records.searchsorted)
 def _searched(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     edges, values = slots
     if not edges.batched and edges.ndim == 1:
@@ -143,21 +154,6 @@ def _searched(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     if values.ndim == edges.ndim:
         return leading(call, slots, params)
     return each(call, slots, params)
-
-
-def _is_absent(slot: Slot) -> bool:
-    """Whether weights were not given: a single 1 without dimensions stands for them."""
-    return slot.value is None or slot.value.ndim == 0
-
-
-def _counts_all(slots: list[Slot], params: dict[str, Any]) -> bool:
-    """Whether the losses of all samples count alike, so that they may be computed one by one."""
-    _, target, weight = slots
-    if weight.batched:
-        return False
-    if params["reduction"] != "mean":
-        return True
-    return _is_absent(weight) and not bool((target.value == params["ignore_index"]).any())
 
 
 def _losses(call: Call, target: Slot, weight: Slot, ignored: int) -> tuple[Any, Any, Any]:
@@ -183,6 +179,7 @@ def _losses(call: Call, target: Slot, weight: Slot, ignored: int) -> tuple[Any, 
     return valid, index, weights
 
 
+@RULES.of(records.nll_loss, records.nll_loss2d)
 def _of_class(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     scores, target, weight = slots
     F = call.F
@@ -201,6 +198,7 @@ def _of_class(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return total / (F.sum_dim(weights, dim=dims, keepdim=False) if dims else weights)
 
 
+@RULES.of(records.nll_loss_backward)
 def _of_class_backward(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     g, target, weight = slots
     F, shape = call.F, params["shape"]
@@ -218,6 +216,7 @@ def _of_class_backward(call: Call, slots: list[Slot], params: dict[str, Any]) ->
     return F.scatter_add(zeros, F.unsqueeze(index, dim=axis), values, dim=axis)
 
 
+@RULES.of(records.addr)
 def _addr(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     own, a, b = slots
     F = call.F
@@ -231,6 +230,7 @@ def _addr(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return y + (x if params["beta"] == 1 else x * params["beta"])
 
 
+@RULES.of(records.correlate, records.correlate_input)
 def _correlate(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     """A batch of samples joins the samples; a batch of weights makes groups."""
     if not slots[1].batched:
@@ -253,6 +253,7 @@ def _channels(call: Call, value: Any) -> Any:
     return F.unsafe_view(across, shape=(shape[0], shape[1] * shape[2], *shape[3:]))
 
 
+@RULES.of(records.correlate_weight)
 def _correlate_weight(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     F, n = call.F, call.size
     x, g = [_channels(call, value) for value in call.spread(slots)]
@@ -260,6 +261,7 @@ def _correlate_weight(call: Call, slots: list[Slot], params: dict[str, Any]) -> 
     return F.unsafe_view(result, shape=(n, result.shape[0] // n, *result.shape[1:]))
 
 
+@RULES.of(records.linalg_solve_ex)
 def _solve_ex(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     F = call.F
     values = call.spread(slots)
@@ -270,6 +272,7 @@ def _solve_ex(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return (F.squeeze_dim(result, dim=result.ndim - 1) if params["vector"] else result), info
 
 
+@RULES.of(records.linalg_pinv)
 def _pinv(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     self, *tolerances = slots
     F = call.F
@@ -283,6 +286,7 @@ def _pinv(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return call(spread(F, self, call.size), *made, **params)
 
 
+@RULES.of(records.pdist)
 def _pdist(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     (slot,) = slots
     F = call.F
@@ -294,10 +298,12 @@ def _upper(F: Any, square: Any) -> Any:
     return F.index(square, indices=(None, *np.triu_indices(n, 1)))
 
 
+@RULES.of(records.pairs_of_square)
 def _pairs_of_square(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return _upper(call.F, slots[0].value)
 
 
+@RULES.of(records.square_of_pairs)
 def _square_of_pairs(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     (slot,) = slots
     F, n = call.F, params["size"]
@@ -322,32 +328,8 @@ def _median(by_position: str) -> Any:
     return rule
 
 
-RULES.update(
-    mm=_mm,
-    mv=_mv,
-    dot=_dot,
-    vdot=_vdot,
-    bmm=_bmm,
-    addmm=_added("mm"),
-    addmv=_added("mv"),
-    baddbmm=_added("bmm"),
-    contract=_contract,
-    convolution=_convolution,
-    convolution_without_bias=_convolution,
-    correlate=_correlate,
-    correlate_input=_correlate,
-    correlate_weight=_correlate_weight,
-    linalg_solve=_solve,
-    searchsorted=_searched,
-    linalg_solve_ex=_solve_ex,
-    linalg_pinv=_pinv,
-    nll_loss=_of_class,
-    nll_loss2d=_of_class,
-    addr=_addr,
-    pdist=_pdist,
-    pairs_of_square=_pairs_of_square,
-    square_of_pairs=_square_of_pairs,
-    median=_median("argmedian"),
-    nanmedian=_median("argnanmedian"),
-    nll_loss_backward=_of_class_backward,
-)
+RULES.of(records.addmm)(_added(records.mm))
+RULES.of(records.addmv)(_added(records.mv))
+RULES.of(records.baddbmm)(_added(records.bmm))
+RULES.of(records.median)(_median("argmedian"))
+RULES.of(records.nanmedian)(_median("argnanmedian"))

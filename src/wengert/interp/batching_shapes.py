@@ -8,10 +8,12 @@ import numpy as np
 
 from wengert.interp.batched import RULES, Call, Slot, Within, each, spread
 from wengert.interp.batching import dims
+from wengert.prims import records
 
 __all__ = ["RULES"]
 
 
+@RULES.of(records.expand)
 def _expand(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     (slot,) = slots
     value, shape = slot.value, params["shape"]
@@ -20,30 +22,36 @@ def _expand(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return call(value, shape=(call.size, *shape))
 
 
+@RULES.of(records.permute)
 def _permute(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return call(slots[0].value, dims=(0, *[d + 1 for d in params["dims"]]))
 
 
+@RULES.of(records.t)
 def _t(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     (slot,) = slots
     return call.F.transpose(slot.value, dim0=1, dim1=2) if slot.ndim == 2 else slot.value
 
 
+@RULES.of(records.squeeze)
 def _squeeze(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     (slot,) = slots
     return call.F.squeeze_dims(slot.value, dim=tuple(range(1, slot.ndim + 1)))
 
 
+@RULES.of(records.squeeze_dim, records.squeeze_dim_)
 def _squeeze_dim(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     (slot,) = slots
     return call(slot.value, dim=params["dim"] + 1) if slot.ndim else slot.value
 
 
+@RULES.of(records.squeeze_dims)
 def _squeeze_dims(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     (slot,) = slots
     return call(slot.value, dim=tuple(d + 1 for d in params["dim"])) if slot.ndim else slot.value
 
 
+@RULES.of(records.unfold)
 def _unfold(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     (slot,) = slots
     if slot.ndim:
@@ -53,12 +61,14 @@ def _unfold(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return call.F.slice(line, dim=1, start=0, end=params["size"], step=1)
 
 
+@RULES.of(records.unfold_backward)
 def _unfold_backward(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     if params["shape"]:
         return dims(call, slots, params)
     return call.F.sum_dim(slots[0].value, dim=(1,), keepdim=False)
 
 
+@RULES.of(records.roll)
 def _roll(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     (slot,) = slots
     if params["dims"]:
@@ -68,6 +78,7 @@ def _roll(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return F.unsafe_view(call(flat, shifts=params["shifts"], dims=(1,)), shape=shape)
 
 
+@RULES.of(records.repeat)
 def _repeat(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     (slot,) = slots
     value, repeats = slot.value, params["repeats"]
@@ -76,6 +87,7 @@ def _repeat(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return call(value, repeats=(1, *repeats))
 
 
+@RULES.of(records.sum_to)
 def _sum_to(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     (slot,) = slots
     F, value, shape = call.F, slot.value, params["shape"]
@@ -91,10 +103,18 @@ def _sum_to(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     )
 
 
+@RULES.of(
+    records.constant_pad_nd,
+    records.reflection_pad,
+    records.replication_pad,
+    records.circular_pad,
+    records.unframed,
+)
 def _pads(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return call(slots[0].value, **{**params, "pads": ((0, 0), *params["pads"])})
 
 
+@RULES.of(records.assign)
 def _assign(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     target, source = slots
     F = call.F
@@ -109,6 +129,7 @@ def _assign(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return call(spread(F, target, call.size), value)
 
 
+@RULES.of(records.fill_tensor)
 def _fill_tensor(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     target, source = slots
     value = source.value
@@ -163,6 +184,7 @@ def _is_simple(call: Call, indices: tuple[Any, ...]) -> bool:
     )
 
 
+@RULES.of(records.index)
 def _index(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     (slot,) = slots
     indices = params["indices"]
@@ -182,6 +204,7 @@ def _in_a_row(indices: tuple[Any, ...]) -> bool:
     return named[-1] - named[0] == len(named) - 1
 
 
+@RULES.of(records.index_backward)
 def _index_backward(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     (slot,) = slots
     indices, shape = params["indices"], params["shape"]
@@ -196,6 +219,7 @@ def _index_backward(call: Call, slots: list[Slot], params: dict[str, Any]) -> An
     return call(spread(call.F, slot, call.size), shape=(call.size, *shape), indices=made)
 
 
+@RULES.of(records.index_put)
 def _index_put(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     target, source = slots
     indices = params["indices"]
@@ -215,33 +239,6 @@ def _index_put(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return call(whole, value, **{**params, "indices": (None, *indices)})
 
 
+@RULES.of(records.cat, records.stack)
 def _cat(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return call(*call.spread(slots), dim=params["dim"] + 1)
-
-
-RULES.update(
-    expand=_expand,
-    permute=_permute,
-    t=_t,
-    squeeze=_squeeze,
-    squeeze_dim=_squeeze_dim,
-    squeeze_dims=_squeeze_dims,
-    squeeze_dim_=_squeeze_dim,
-    roll=_roll,
-    unfold=_unfold,
-    unfold_backward=_unfold_backward,
-    repeat=_repeat,
-    sum_to=_sum_to,
-    constant_pad_nd=_pads,
-    reflection_pad=_pads,
-    replication_pad=_pads,
-    circular_pad=_pads,
-    unframed=_pads,
-    assign=_assign,
-    fill_tensor=_fill_tensor,
-    index=_index,
-    index_backward=_index_backward,
-    index_put=_index_put,
-    cat=_cat,
-    stack=_cat,
-)

@@ -5,7 +5,7 @@ A `Dual` is a value with its derivative in the direction that a `jvp` follows; a
 zero. What becomes of tangents follows from a record: an element-wise primitive multiplies them by
 its local derivatives, which serve both modes; a linear one is applied to them; a bilinear one to
 each with the other argument. `wengert.interp.tangents` has rules for some others, and whatever is
-left transposes its reverse rule once more, which `Transposing` is told how to do: applied to a
+left transposes its reverse rule once more, which the port `transposed` does: applied to a
 cotangent u the rule is linear in u, and the transpose of that is the tangent (J. Townsend, "A new
 trick for calculating Jacobian vector products", 2017).
 
@@ -17,6 +17,7 @@ derivative, the primal of what a rule makes of it is J^T u, and its tangent J^T 
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
@@ -24,24 +25,37 @@ from typing import Any
 
 import numpy as np
 
-from wengert.interp.levels import Interpreter, Level, Lifted, Transforms, namespace_of
+from wengert.base.ports import PORTS
+from wengert.interp.levels import Interpreter, Level, Lifted, namespace_of
+from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 
-__all__ = ["ENABLED", "TANGENTS", "D", "Dual", "Transposing", "expanded", "kind_of"]
+__all__ = ["ENABLED", "TANGENTS", "WAYS", "D", "Dual", "expanded", "kind_of"]
 
 
 class Dual(Lifted):
-    """A value and its tangent; a function under `jvp` sees the value."""
+    """A value and its tangent; a function under `jvp` sees the value.
 
-    __slots__ = ("owned", "primal", "tangent")
+    Attributes
+    ----------
+    own
+        Whether no other value but views of this one shows the memory of the tangent: then writes
+        go there. Otherwise the first write gives the tangent memory of its own.
+    given
+        The version cell of the tangent's memory, if that is the memory of a tensor of the user's.
+    """
+
+    __slots__ = ("given", "own", "primal", "tangent")
     namespace: Any
 
-    def __init__(self, primal: Any, tangent: Any, owner: Level, owned: bool = False) -> None:
+    def __init__(
+        self, primal: Any, tangent: Any, owner: Level, own: bool = False, given: Any = None
+    ) -> None:
         self.primal = primal
         self.tangent = tangent
         self.owner = owner
-        # whether no other value may have the tangent's memory
-        self.owned = owned
+        self.own = own
+        self.given = given
 
     @property
     def shape(self) -> tuple[int, ...]:  # type: ignore[override]  # the value's
@@ -56,6 +70,14 @@ class Dual(Lifted):
     def constant(self) -> Any:
         """The value without tangents."""
         return self.primal.constant() if isinstance(self.primal, Lifted) else self.primal
+
+    def placed(self) -> Any:
+        """The same value and tangent in memory that can be written and shared."""
+        primal, tangent = _placed(self.primal), _placed(self.tangent)
+        if primal is self.primal and tangent is self.tangent:
+            return self
+        own = self.own or isinstance(self.tangent, np.generic)
+        return Dual(primal, tangent, self.owner, own, self.given)
 
     def __repr__(self) -> str:
         return f"Dual({self.primal!r}, {self.tangent!r}, {self.owner!r})"
@@ -107,7 +129,7 @@ class Dual(Lifted):
         return complex(self.primal)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        if self.owner.dropped and self.owner not in Transforms.levels():
+        if self.owner.dropped and self.owner not in PORTS.levels():
             return np.asarray(self.primal, dtype)
         raise RuntimeError(
             "a tensor that carries a tangent was about to be copied into a plain NumPy array, "
@@ -177,6 +199,12 @@ class Dual(Lifted):
     __hash__ = object.__hash__
 
 
+def _placed(part: Any) -> Any:
+    if isinstance(part, np.generic):
+        return np.asarray(part)
+    return part.placed() if isinstance(part, Lifted) else part
+
+
 def _infix(name: str, function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     numbers = [not isinstance(v, Lifted | np.ndarray | np.generic) for v in (a, b)]
     if not any(numbers):
@@ -227,45 +255,28 @@ ENABLED: ContextVar[bool] = ContextVar("wengert_tangents", default=True)
 # -- what becomes of tangents ----------------------------------------------------------------------
 
 Rule = Callable[[Any, Primitive, list[Any], list[Any], Any, dict[str, Any]], Any]
-TANGENTS: dict[str, Rule] = {}
-"""``rule(F, prim, primals, tangents, result, params)`` by primitive; tangents may be None."""
+TANGENTS: Facet[Any] = Facet("tangent_rule", lambda prim: None)
+"""``rule(F, prim, primals, tangents, result, params)``, or None; tangents may be None."""
 
-_DIAGONAL = frozenset(
-    [
-        "threshold_backward",
-        "clamp",
-        "clamp_min",
-        "clamp_max",
-        "clamp_tensor",
-        "clamp_min_tensor",
-        "clamp_max_tensor",
-        "softmax",
-    ]
-)
-"""Primitives of other families whose reverse rules serve forward mode: their Jacobians are
+KIND: Facet[str] = Facet("tangents", lambda prim: "")
+"""How tangents are computed where that does not follow from the family: a key of `WAYS`, such as
+``"linear"`` in real numbers, or ``"diagonal"``: by the reverse rules, since the Jacobians are
 symmetric."""
-_REAL_LINEAR = frozenset({"conj", "real", "imag", "complex"})
-
-
-class Transposing:
-    """How to transpose a reverse rule; the tape, which can, says so."""
-
-    by: Callable[[Primitive, list[Any], list[Any], Any, dict[str, Any]], Any]
 
 
 def kind_of(prim: Primitive) -> str:
     """How the tangents of `prim` are computed, from its record alone.
 
-    ``"rule"`` (in `TANGENTS`), ``"diagonal"``, ``"linear"``, ``"bilinear"``, ``"constant"``, or
-    ``"transposed"``, the way of all that is left.
+    ``"rule"`` (in `TANGENTS`), ``"constant"``, or a key of `WAYS`, of which ``"transposed"`` is the
+    way of all that is left.
     """
     if not prim.is_differentiable:
         return "constant"
-    if prim.name in TANGENTS:
+    if TANGENTS[prim] is not None:
         return "rule"
-    if prim.name in _REAL_LINEAR:
-        return "linear"
-    if prim.family == "elementwise" or prim.name in _DIAGONAL:
+    if KIND[prim]:
+        return KIND[prim]
+    if prim.family == "elementwise":
         return "diagonal"
     if prim.family == "bilinear":
         return "bilinear"
@@ -273,7 +284,7 @@ def kind_of(prim: Primitive) -> str:
         named = {n for rule in prim.rules if rule is not None for n in rule.names}
         if "result" not in named and not (named & set(prim.args)) - set(prim.fixed):
             return "linear"
-    return "transposed"
+    return "reduced" if prim.family == "reduction" else "transposed"
 
 
 def expanded(F: Any, tangent: Any, result: Any) -> Any:
@@ -287,7 +298,7 @@ def _diagonal(
     F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
 ) -> Any:
     if prim.conj == "explicit" and any(p.dtype.kind == "c" for p in primals):
-        return Transposing.by(prim, primals, tangents, result, params)
+        return PORTS.transposed(prim, primals, tangents, result, params)
     known = {**params, "result": result, **dict(zip(prim.args, primals, strict=True))}
     total = None
     for arg, tangent, rule in zip(prim.args, tangents, prim.rules, strict=True):
@@ -295,7 +306,13 @@ def _diagonal(
             continue
         whole = expanded(F, tangent, result)
         values = [known[n] if n in known else _fact(n, prim, primals) for n in rule.names]
-        part = rule.call(F, whole, *values)
+        try:
+            part = rule.call(F, whole, *values)
+        except NotImplementedError as error:
+            raise NotImplementedError(
+                f"Trying to use forward AD with {prim.name} that does not support it because it "
+                f"has not been implemented yet: {error}"
+            ) from None
         total = part if total is None else total + part
         del arg
     return expanded(F, total, result)
@@ -342,15 +359,26 @@ def _bilinear(
 def _transposed(
     F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
 ) -> Any:
-    return Transposing.by(prim, primals, tangents, result, params)
+    return PORTS.transposed(prim, primals, tangents, result, params)
 
 
-_WAYS: dict[str, Rule] = {
+WAYS: dict[str, Rule] = {
     "diagonal": _diagonal,
     "linear": _linear,
     "bilinear": _bilinear,
     "transposed": _transposed,
 }
+"""The rules that primitives share; `wengert.interp.tangents` has further ones."""
+
+
+@functools.cache
+def _way_of(prim: Primitive) -> Rule | None:
+    """What computes the tangents of `prim`; None where its results are constant."""
+    kind = kind_of(prim)
+    if kind == "constant":
+        return None
+    rule: Rule = TANGENTS[prim] if kind == "rule" else WAYS[kind]
+    return rule
 
 
 def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
@@ -371,24 +399,39 @@ def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     tangents = [v.tangent if own else None for v, own in zip(args, ours, strict=True)]
     inner = (*primals, *tangents, *beside)
     result = getattr(namespace_of(*primals, *beside), prim.name)(*primals, **params)
-    kind = kind_of(prim)
-    if not ENABLED.get() or kind == "constant" or all(t is None for t in tangents):
+    way = _way_of(prim)
+    if not ENABLED.get() or way is None or all(t is None for t in tangents):
         return _each(result, lambda r: _paired(r, None, owner))
     F = namespace_of(*inner)
-    way = TANGENTS[prim.name] if kind == "rule" else _WAYS[kind]
     found = way(F, prim, primals, tangents, result, params)
+    whose = args[0] if prim.view and ours[0] else None
     if not isinstance(result, tuple):
-        return _paired(result, found, owner)
+        if whose is None:
+            found = _apart(found, tangents)
+            # views of both must be views
+            own = found.__class__ is np.ndarray and found.strides == result.strides
+            return _paired(result, found, owner, own)
+        return _paired(result, found, owner, whose.own, whose.given)
     found = (*(found or ()), *(None,) * (len(result) - len(found or ())))
-    return tuple(_paired(r, t, owner) for r, t in zip(result, found, strict=True))
+    shown = (False, None) if whose is None else (whose.own, whose.given)
+    return tuple(_paired(r, t, owner, *shown) for r, t in zip(result, found, strict=True))
+
+
+def _apart(found: Any, tangents: list[Any]) -> Any:
+    """The tangent `found` of a result that is no view, in memory of its own."""
+    if found.__class__ is np.ndarray and any(
+        t.__class__ is np.ndarray and np.may_share_memory(found, t) for t in tangents
+    ):
+        return found.copy()
+    return found
 
 
 def _each(result: Any, function: Callable[[Any], Any]) -> Any:
     return tuple(map(function, result)) if isinstance(result, tuple) else function(result)
 
 
-def _paired(result: Any, tangent: Any, owner: Level) -> Any:
-    return Dual(result, tangent, owner) if result.dtype.kind in "fcV" else result
+def _paired(result: Any, tangent: Any, owner: Level, own: bool = False, given: Any = None) -> Any:
+    return Dual(result, tangent, owner, own, given) if result.dtype.kind in "fcV" else result
 
 
 def _contents(params: dict[str, Any]) -> list[Any]:

@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.chunks import least_of, split
 from wengert.kernels.layout import LAYOUTS
-from wengert.kernels.pieces import least_of, split
+from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 
 __all__ = ["K"]
 
-# element by element, but of the array's memory rather than its values, or of its last dimension
-_WHOLE = frozenset(
-    {"assign", "clone", "conj", "fill_scalar", "grid_position", "imag", "real", "zero"}
-)
+POINTWISE: Facet[bool] = Facet("pointwise", lambda prim: prim.family == "elementwise")
+"""Whether the kernel computes each element from the values of elements at its place alone."""
 
 
 def _kernel(prim: Primitive) -> Any:
@@ -26,7 +25,7 @@ def _kernel(prim: Primitive) -> Any:
     What works element by element, and takes longer than to read the array (which operators do
     not), is shared between threads where the array is large. Results lie as the record says.
     """
-    shared = prim.family == "elementwise" and prim.infix is None and prim.name not in _WHOLE
+    shared = POINTWISE[prim] and prim.infix is None
     if not shared and prim.layout is None:
         return prim.kernel
     arrays = [f"*{prim.args[0]}"] if prim.variadic else list(prim.args)
@@ -46,6 +45,7 @@ def _kernel(prim: Primitive) -> Any:
         called = f"tuple([_settle(_r, ({args},)) if _r.ndim > 1 else _r for _r in {called}])"
     keywords = [*([] if prim.variadic else ["*"]), *prim.params] if prim.params else []
     scope = {
+        "__name__": __name__,
         "_array": np.ndarray,
         "_kernel": prim.kernel,
         "_least": least_of(prim.kernel),

@@ -22,10 +22,11 @@ tensor inside of a payload: how a gradient enters and leaves a level is a matter
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
+from wengert.base.ports import PORTS
 from wengert.interp.eager import K
 from wengert.prims.table import TABLE
 
@@ -33,35 +34,15 @@ __all__ = [
     "Interpreter",
     "Level",
     "Lifted",
-    "Namespace",
-    "Transforms",
-    "Value",
     "is_plain",
     "levels_of",
     "namespace_of",
 ]
 
 
-class Namespace(Protocol):
-    """The vocabulary of derivative rules: every primitive of the table as an attribute.
-
-    Arrays are passed by position, parameters by keyword, in every namespace.
-    """
-
-    def __getattr__(self, name: str) -> Any: ...
-
-
-class Value(Protocol):
-    """What a value that is not a raw array says of itself."""
-
-    namespace: Namespace
-    level: int
-    wraps: bool
-
-
-def namespace_of(*values: Any) -> Namespace:
+def namespace_of(*values: Any) -> Any:
     """The namespace of the highest-levelled among `values` (see NOTE [choice of F])."""
-    best: Namespace = K
+    best = K
     height = -1
     for value in values:
         own = getattr(value, "namespace", None)
@@ -96,17 +77,13 @@ class Level:
 
     Attributes
     ----------
-    number
-        Which one it is, in the order in which they begin.
-    size
-        For `vmap` the size of the batch, otherwise None.
-    randomness
-        What `vmap` is to do with random numbers.
+    number: Which one it is, in the order in which they begin.
+    size: For `vmap` the size of the batch, otherwise None.
+    randomness: What `vmap` is to do with random numbers; "never" where it is not a user's `vmap`.
     dropped
         Whether it has ended, and its tensors have lost their tangents, as PyTorch's do: they can be
         used on, while those of other transforms belong to these.
-    leaves
-        Weak references to tensors of the outside that were given a ``.grad`` with a tangent.
+    leaves: Weak references to tensors of the outside that were given a ``.grad`` with a tangent.
     written
         What was written to so that it belongs to the level since: a weak reference, and the memory
         and the edge that it had before.
@@ -124,42 +101,6 @@ class Level:
 
     def __repr__(self) -> str:
         return f"<level {self.number} of {'jvp' if self.size is None else 'vmap'}>"
-
-
-class Transforms:
-    """What is done for values of levels above: by parts that are imported with the transforms.
-
-    Attributes
-    ----------
-    levels
-        Which levels are under way here and now.
-    batched
-        The class of batches.
-    raised, write
-        How operations are recorded, and written in place, where levels are under way (see
-        `wengert.tape.levels` and `wengert.tape.lifted_writes`).
-    applied, lowered
-        How custom Functions are applied there, and what becomes of their gradients (see
-        `wengert.autograd.levels`).
-    settled
-        What becomes of a tensor whose level has dropped its tangents.
-    seeded, sided, arrived, replaced
-        What the cotangents of outputs at levels become, in which mode a walk from there goes, what
-        those become that arrive, and those of which hooks make others (see NOTE [sides of a level]
-        in `wengert.tape.levels`).
-    """
-
-    levels: Callable[[], Iterable[Level]] = staticmethod(lambda: ())
-    batched: type[Lifted]
-    raised: Callable[..., list[Any]]
-    write: Callable[..., Any]
-    applied: Callable[..., Any]
-    lowered: Callable[..., tuple[Any, ...]]
-    settled: Callable[..., Any]
-    seeded: Callable[..., Any]
-    sided: Callable[..., Any]
-    arrived: Callable[..., Any]
-    replaced: Callable[..., Any]
 
 
 class Lifted:
@@ -196,7 +137,7 @@ class Lifted:
         Every operation asks for it: so this is where a value is refused whose level has ended.
         """
         below = next(iter(self.contents())).dtype
-        if self.owner not in Transforms.levels():
+        if self.owner not in PORTS.levels():
             if self.owner.dropped:
                 # an equal one, but not the one that the quick paths of operations look for
                 return np.dtype(below, metadata={"dropped": True})
@@ -233,6 +174,10 @@ class Lifted:
     def constant(self) -> Any:
         """The values without the tangents of any transform."""
         raise NotImplementedError
+
+    def placed(self) -> Any:
+        """The same values in memory that can be written and shared."""
+        return self
 
     def item(self) -> Any:
         """The value of a single element, as a Python number, where it is one."""

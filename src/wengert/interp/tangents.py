@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.interp import tangents_norms
-from wengert.interp.dual import TANGENTS, expanded
+from wengert.interp.dual import TANGENTS, WAYS, expanded
+from wengert.prims import records
 from wengert.prims.record import Primitive
 
 __all__ = ["TANGENTS"]
@@ -22,6 +23,7 @@ def _sum(terms: list[Any]) -> Any:
     return total
 
 
+@TANGENTS.of(records.log_softmax)
 def _log_softmax(
     F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
 ) -> Any:
@@ -31,6 +33,7 @@ def _log_softmax(
     return t - F.sum_dim(F.exp(result) * t, dim=dims, keepdim=True) if t.ndim else F.zeros_like(t)
 
 
+@TANGENTS.of(records.logsumexp)
 def _logsumexp(
     F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
 ) -> Any:
@@ -39,7 +42,7 @@ def _logsumexp(
     return F.sum_dim(weights * t, dim=params["dim"], keepdim=params["keepdim"])
 
 
-def _with_product(product: str) -> Any:
+def _with_product(product: Primitive) -> Any:
     """The rule of ``beta * self + alpha * product(a, b)``."""
 
     def rule(
@@ -48,7 +51,7 @@ def _with_product(product: str) -> Any:
         beta, alpha = params["beta"], params["alpha"]
         _, a, b = primals
         own, t_a, t_b = tangents
-        call = getattr(F, product)
+        call = getattr(F, product.name)
         parts = [
             None if t_a is None else call(t_a, b),
             None if t_b is None else call(a, t_b),
@@ -63,6 +66,7 @@ def _with_product(product: str) -> Any:
     return rule
 
 
+@TANGENTS.of(records.convolution)
 def _convolution(
     F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
 ) -> Any:
@@ -117,6 +121,7 @@ def _summed(F: Any, prim: Primitive, slope: Any, t: Any, params: Any) -> Any:
     return F.sum_dim(terms, dim=dim, keepdim=params.get("keepdim", False)) if dim else terms
 
 
+@TANGENTS.of(records.var_mean, records.std_mean)
 def _with_mean(
     F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
 ) -> Any:
@@ -154,6 +159,7 @@ def _pooled(
     return F.pool_pick(t, find(x, **params), dims=dims)
 
 
+@TANGENTS.of(records.vdot)
 def _vdot(
     F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
 ) -> Any:
@@ -161,6 +167,7 @@ def _vdot(
     return _sum([None if t_a is None else F.vdot(t_a, b), None if t_b is None else F.vdot(a, t_b)])
 
 
+@TANGENTS.of(records.addr)
 def _addr(
     F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
 ) -> Any:
@@ -177,6 +184,7 @@ def _addr(
     return expanded(F, _sum([own, made]), result)
 
 
+@TANGENTS.of(records.polar)
 def _polar(
     F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
 ) -> Any:
@@ -192,6 +200,7 @@ def _polar(
 # -- systems of equations --------------------------------------------------------------------------
 
 
+@TANGENTS.of(records.linalg_inv, records.linalg_inv_ex)
 def _inverse(
     F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
 ) -> Any:
@@ -201,6 +210,7 @@ def _inverse(
     return -(result @ t @ result)
 
 
+@TANGENTS.of(records.linalg_solve, records.linalg_solve_ex, records.linalg_solve_triangular)
 def _solution(
     F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
 ) -> Any:
@@ -220,6 +230,7 @@ def _solution(
     return found[:1] if several else found
 
 
+@TANGENTS.of(records.linalg_det)
 def _determinant(
     F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
 ) -> Any:
@@ -227,38 +238,14 @@ def _determinant(
     return F.sum_dim(F.cofactor(x) * t, dim=(t.ndim - 2, t.ndim - 1), keepdim=False)
 
 
+@TANGENTS.of(records.unit_lower)
 def _unit_lower(
     F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
 ) -> Any:
     return F.tril(tangents[0], diagonal=-1)
 
 
-TANGENTS.update(
-    log_softmax=_log_softmax,
-    logsumexp=_logsumexp,
-    addmm=_with_product("mm"),
-    addmv=_with_product("mv"),
-    baddbmm=_with_product("bmm"),
-    convolution=_convolution,
-    linalg_inv=_inverse,
-    linalg_inv_ex=_inverse,
-    linalg_solve=_solution,
-    linalg_solve_ex=_solution,
-    linalg_solve_triangular=_solution,
-    linalg_det=_determinant,
-    unit_lower=_unit_lower,
-    vdot=_vdot,
-    addr=_addr,
-    polar=_polar,
-    var_mean=_with_mean,
-    std_mean=_with_mean,
-)
-_REDUCTIONS = "prod prod_dim max min amax amin var std vector_norm nansum median nanmedian"
-_LOSSES = """
-    mse_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits
-"""
-_POOLS = """
-    max_pool1d max_pool2d max_pool3d adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d
-"""
-for _rule, _names in ((_reduced, _REDUCTIONS), (_loss, _LOSSES), (_pooled, _POOLS)):
-    TANGENTS.update(dict.fromkeys(_names.split(), _rule))
+TANGENTS.of(records.addmm)(_with_product(records.mm))
+TANGENTS.of(records.addmv)(_with_product(records.mv))
+TANGENTS.of(records.baddbmm)(_with_product(records.bmm))
+WAYS.update(reduced=_reduced, loss=_loss, pooled=_pooled)

@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 from wengert.interp.dual import TANGENTS
+from wengert.prims import records
 from wengert.prims.record import Primitive
 
 __all__ = ["TANGENTS"]
@@ -44,6 +45,7 @@ def _combined(F: Any, weight: Any, slope: Any, standard: Any, tangents: Any, res
     return total
 
 
+@TANGENTS.of(records.standardise)
 def _standardise(
     F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
 ) -> Any:
@@ -51,6 +53,7 @@ def _standardise(
     return _slopes(F, tangents[0], x, known, params["dim"], params["eps"])
 
 
+@TANGENTS.of(records.layer_norm)
 def _layer_norm(
     F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
 ) -> Any:
@@ -68,6 +71,7 @@ def _layer_norm(
     )
 
 
+@TANGENTS.of(records.batch_norm)
 def _batch_norm(
     F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
 ) -> Any:
@@ -85,6 +89,7 @@ def _batch_norm(
     )
 
 
+@TANGENTS.of(records.batch_norm_fixed)
 def _batch_norm_fixed(
     F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
 ) -> Any:
@@ -101,6 +106,7 @@ def _batch_norm_fixed(
     )
 
 
+@TANGENTS.of(records.group_norm)
 def _group_norm(
     F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
 ) -> Any:
@@ -122,6 +128,7 @@ def _group_norm(
     )
 
 
+@TANGENTS.of(records.rms_norm)
 def _rms_norm(
     F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
 ) -> Any:
@@ -134,13 +141,3 @@ def _rms_norm(
     scale = F.rsqrt(mean(x * x) + params["eps"])
     slope = None if t is None else (t - x * (mean(x * t) * (scale * scale))) * scale
     return _combined(F, weight, slope, lambda: x * scale, [t, t_weight, None], result)
-
-
-TANGENTS.update(
-    standardise=_standardise,
-    layer_norm=_layer_norm,
-    batch_norm=_batch_norm,
-    batch_norm_fixed=_batch_norm_fixed,
-    group_norm=_group_norm,
-    rms_norm=_rms_norm,
-)

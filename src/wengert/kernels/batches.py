@@ -51,10 +51,8 @@ def eliminate(a: Any) -> tuple[Any, Any]:
 
     Returns
     -------
-    pivots : array of int32
-        With which row each row was exchanged, counted from 1; the batch last.
-    info : array of int32
-        Where U has its first 0, counted from 1, or 0.
+    pivots : array of int32. With which row each row was exchanged, counted from 1; the batch last.
+    info : array of int32. Where U has its first 0, counted from 1, or 0.
     """
     m, n, count = a.shape
     k = min(m, n)

@@ -233,9 +233,9 @@ def bessel_ie(self: Any, n: int) -> Any:
 
 
 def bessel_j(self: Any, n: int) -> Any:
-    """J_n, for n >= 0."""
+    """J_n."""
     special = scipy_module("special", f"bessel_j{n}")
-    if n < 2:
+    if n in (0, 1):
         result = (special.j1 if n else special.j0)(self)
     else:
         result = special.jv(self.dtype.type(n), self)

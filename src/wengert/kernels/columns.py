@@ -135,39 +135,27 @@ class Grid:
 
     Parameters
     ----------
-    shape
-        Of the array.
-    kernel
-        The shape of a window.
-    results
-        How many results are computed of each column.
-    size
-        The numbers of windows.
+    shape: Of the array.
+    kernel: The shape of a window.
+    results: How many results are computed of each column.
+    size: The numbers of windows.
     stride, padding, dilation
         How far apart the windows are, how far before the array the first begins, and how far apart
         the elements of a window are.
-    groups
-        Of planes, which have columns of their own.
-    itemsize
-        Of the array.
-    exact
-        Whether there may be no columns but windows.
+    groups: Of planes, which have columns of their own.
+    itemsize: Of the array.
+    exact: Whether there may be no columns but windows.
 
     Attributes
     ----------
-    pitch
-        The length of the rows in memory if runs go from row to row, or 0; see NOTE [columns].
-    wrapped
-        For the places of a window's last dimension, which elements of a row are another row's.
+    pitch: The length of the rows in memory if runs go from row to row, or 0; see NOTE [columns].
+    wrapped: For the places of a window's last dimension, which elements of a row are another row's.
     copied
         Whether what the windows reach of the array is copied first, to a box of shape `box` among
         zeros: its part `outer`, as the box's part `inner`.
-    images, some
-        The numbers of arrays, and of their groups, that make a block.
-    alone
-        Whether there is one block only.
-    plain
-        Whether the array's own elements are the columns.
+    images, some: The numbers of arrays, and of their groups, that make a block.
+    alone: Whether there is one block only.
+    plain: Whether the array's own elements are the columns.
     """
 
     __slots__ = (

@@ -100,4 +100,4 @@ def _dots(x: Any, y: Any, batch: tuple[int, ...], summed: tuple[int, ...]) -> An
         return _dots(x.astype(np.float32), y.astype(np.float32), batch, x.shape[-1:]).astype(
             x.dtype
         )
-    return np.einsum("...i,...i->...", x, y)
+    return np.einsum("...i,...i->...", x, y, order="C")

@@ -17,7 +17,10 @@ def clone(self: Any) -> Any:
 def dense_order(array: Any) -> Any:
     """The order of a dense copy, as NumPy names it: "K", the same, where that says something."""
     # what is repeated without a copy has no order of its own: NumPy would make it the fastest
-    return "C" if 0 in array.strides else "K"
+    if 0 in array.strides and array.size:
+        sizes = zip(array.shape, array.strides, strict=True)
+        return "C" if any(size > 1 and not step for size, step in sizes) else "K"
+    return "K"
 
 
 def to_copy(self: Any, dtype: np.dtype[Any]) -> Any:

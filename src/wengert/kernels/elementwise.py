@@ -162,7 +162,7 @@ def trunc_divide(self: Any, other: Any) -> Any:
 
 
 def _integer_division_check(self: Any, other: Any) -> None:
-    if self.dtype.kind in "iu" and np.any(np.equal(other, 0)):
+    if self.dtype.kind in "iu" and self.size and np.any(np.equal(other, 0)):
         raise RuntimeError("ZeroDivisionError\n  an integer was divided by zero")
 
 

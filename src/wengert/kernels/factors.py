@@ -32,6 +32,7 @@ __all__ = [
     "permute_rows",
     "routine_of",
     "solve_triangular",
+    "swapped",
     "unit_lower",
 ]
 
@@ -57,7 +58,8 @@ def _check_dtype(dtype: Any) -> None:
         raise TypeError(f"array type {dtype} is unsupported in linalg")
 
 
-def _swapped(self: Any) -> Any:
+def swapped(self: Any) -> Any:
+    """Matrices with rows and columns swapped."""
     return self.swapaxes(-1, -2)
 
 
@@ -94,8 +96,8 @@ def solve_triangular(A: Any, B: Any, upper: bool, left: bool, unitriangular: boo
             _trsm(trsm, a, b, upper, left, unitriangular)
         return x
     if not left:
-        turned = solve_triangular(_swapped(A), _swapped(B), not upper, True, unitriangular)
-        return _swapped(turned)
+        turned = solve_triangular(swapped(A), swapped(B), not upper, True, unitriangular)
+        return swapped(turned)
     if not batches.many(count, size):
         triangle = (np.triu if upper else np.tril)(A)
         if unitriangular:
@@ -133,11 +135,11 @@ def lu(self: Any) -> tuple[Any, Any, Any]:
         factors, pivots, info = getrf(np.array(self, order="F"), 1)
         return factors, pivots.astype(np.int32, copy=False) + np.int32(1), np.array(info, np.int32)
     # matrices that lie column by column are factored in place
-    columns = np.array(_swapped(self).reshape(count, n, m), order="C")
+    columns = np.array(swapped(self).reshape(count, n, m), order="C")
     pivots, info = np.empty((count, k), np.int32), np.empty(count, np.int32)
-    for i, matrix in enumerate(_swapped(columns)):
+    for i, matrix in enumerate(swapped(columns)):
         _, pivots[i], info[i] = getrf(matrix, 1)
-    factors = np.ascontiguousarray(_swapped(columns))
+    factors = np.ascontiguousarray(swapped(columns))
     pivots += 1
     return factors.reshape(self.shape), pivots.reshape(*batch, k), info.reshape(batch)
 
@@ -186,7 +188,7 @@ def lu_permutation(self: Any, pivots: Any) -> Any:
     """The permutation matrices of LU factors `self`."""
     size = self.shape[-2]
     rows = np.eye(size, dtype=self.dtype)[permutation(pivots, size)]
-    return _swapped(rows)
+    return swapped(rows)
 
 
 @lru_cache(maxsize=256)

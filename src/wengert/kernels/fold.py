@@ -68,10 +68,8 @@ def add_windows(box: Any, gave: Any, part: Part, stride: Shape, dilation: Shape)
 
     Parameters
     ----------
-    box
-        Of shape (N, C, *sizes), zeros where windows lie that do not overlap.
-    gave
-        Of shape (N, C, *kernel, *count), for the windows of `part`.
+    box: Of shape (N, C, *sizes), zeros where windows lie that do not overlap.
+    gave: Of shape (N, C, *kernel, *count), for the windows of `part`.
     """
     kernel = gave.shape[2 : 2 + len(stride)]
     geometry = (kernel, part.size, part.at, stride, dilation)

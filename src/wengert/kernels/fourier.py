@@ -40,10 +40,8 @@ def _along(function: Any, self: Any, axis: int, norm: str, unscaled: str, size: 
 
     Parameters
     ----------
-    unscaled
-        The norm for which there is no factor.
-    size
-        The number of elements that the other norm divides by.
+    unscaled: The norm for which there is no factor.
+    size: The number of elements that the other norm divides by.
     """
     single = self.dtype.char in "fF"
     if norm != unscaled or not single or (size & (size - 1) and self.size < _LARGE):
@@ -58,7 +56,7 @@ def fft_c2c(self: Any, dim: Dims, norm: str, forward: bool) -> Any:
     function, unscaled = (np.fft.fft, "backward") if forward else (np.fft.ifft, "forward")
     for axis in reversed(dim):
         self = _along(function, self, axis, norm, unscaled, self.shape[axis])
-    return self
+    return self if dim else self.copy()
 
 
 def fft_r2c(self: Any, dim: Dims, norm: str, forward: bool, onesided: bool, doubled: bool) -> Any:

@@ -90,7 +90,8 @@ def lgamma(self: Any) -> Any:
     result = np.asarray(_lgamma(x))
     near = np.absolute(x - 1.5) < 0.75
     if near.any():
-        y = x[near]
+        # sixty operations are quicker on Python's floats than on arrays of one element
+        y = x[near] if x.size > 1 else x.item()
         # a zero has no sign
         result[near] = horner(y - 1.5, _AROUND_ZEROS) * ((y - 1.0) * (y - 2.0)) + 0.0
     result[x == -math.inf] = math.inf

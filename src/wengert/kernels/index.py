@@ -11,6 +11,9 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from wengert.kernels.layout import LAYOUTS
 
 __all__ = [
     "corner_backward",
@@ -55,9 +58,37 @@ def _names_once(indices: Indices) -> bool:
 def index(self: Any, indices: Indices) -> Any:
     """The elements that `indices` name, as a copy."""
     try:
-        return self[_key(indices)]
+        result = self[_key(indices)]
     except IndexError as error:
         raise _explained(error, indices) from None
+    if self.flags.c_contiguous or not result.size:
+        # NumPy lays out what the indices name before the dimensions that come first
+        return result if result.flags.c_contiguous else np.ascontiguousarray(result)
+    return LAYOUTS["elements"](result, _walked(self, indices, result.shape))
+
+
+def _walked(self: Any, indices: Indices, shape: Shape) -> list[Any]:
+    """What PyTorch walks through to fill the result, in the result's shape.
+
+    That is self, which does not move along what the indices name, and the indices.
+    """
+    steps: list[int] = []
+    places = []
+    dim = 0
+    for i, index in enumerate(indices):
+        if index is None:
+            steps.append(self.strides[dim])
+        else:
+            places.append((i, len(steps)))
+        dim += index.ndim if index is not None and index.dtype.kind == "b" else 1
+    steps += self.strides[dim:]
+    beside = places[-1][0] - places[0][0] == len(places) - 1
+    first = places[0][1] if beside else 0
+    named = [0] * (len(shape) - len(steps))
+    still = as_strided(self, shape, [*steps[:first], *named, *steps[first:]], writeable=False)
+    after = (1,) * (len(steps) - first)
+    arrays = [index for index in indices if index is not None and index.dtype.kind != "b"]
+    return [still, *(array.reshape((*array.shape, *after)) for array in arrays)]
 
 
 def index_put(self: Any, value: Any, indices: Indices, accumulate: bool) -> Any:
@@ -79,7 +110,8 @@ def put_into(self: Any, value: Any, indices: Indices, accumulate: bool) -> None:
             self[key] = value
     except IndexError as error:
         raise _explained(error, indices) from None
-    except ValueError:
+    except (TypeError, ValueError):
+        # where masks are written, NumPy says it by a TypeError
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(np.shape(value))} cannot be broadcast to "
             f"indexing result of shape {list(self[key].shape)}"

@@ -15,6 +15,7 @@ from wengert.kernels.factors import (
     lu_solve,
     routine_of,
     solve_triangular,
+    swapped,
 )
 from wengert.kernels.spectral import adjoint
 
@@ -36,10 +37,6 @@ _DIAGONAL = (
     "The diagonal element {} is zero, the inversion could not be completed because the input "
     "matrix is singular."
 )
-
-
-def _swapped(self: Any) -> Any:
-    return self.swapaxes(-1, -2)
 
 
 def _zeros(A: Any) -> Any:
@@ -64,7 +61,7 @@ def _solved(A: Any, B: Any, left: bool, vector: bool) -> Any:
         return np.linalg.solve(A, B[..., None])[..., 0]
     if left:
         return np.linalg.solve(A, B)
-    return _swapped(np.linalg.solve(_swapped(A), _swapped(B)))
+    return swapped(np.linalg.solve(swapped(A), swapped(B)))
 
 
 def solve(A: Any, B: Any, left: bool, vector: bool) -> Any:
@@ -84,7 +81,7 @@ def solve_ex(A: Any, B: Any, left: bool, vector: bool, check: bool) -> tuple[Any
     if check:
         raise first_failure("torch.linalg.solve_ex", info, _SOLVER)
     if not left:
-        return _swapped(_unchecked(_swapped(A), _swapped(B))), info
+        return swapped(_unchecked(swapped(A), swapped(B))), info
     return (_unchecked(A, B[..., None])[..., 0] if vector else _unchecked(A, B)), info
 
 
@@ -139,7 +136,7 @@ def cofactor(self: Any) -> Any:
         try:
             # the pivot that may be tiny cancels: it is the same in both
             inverse = np.linalg.inv(self)
-            return _swapped(inverse * np.linalg.det(self)[..., None, None])
+            return swapped(inverse * np.linalg.det(self)[..., None, None])
         except np.linalg.LinAlgError:
             found = _decomposed(self)
         if found is None:
@@ -156,10 +153,10 @@ def cofactor_backward(g: Any, self: Any) -> Any:
         except np.linalg.LinAlgError:
             inverse = None
         if inverse is not None and _well_conditioned(self, inverse):
-            turned = _swapped(inverse)
+            turned = swapped(inverse)
             minors = turned * np.linalg.det(self)[..., None, None]
             total = (turned * g).sum((-2, -1))[..., None, None]
-            return total * minors - minors @ _swapped(g) @ turned
+            return total * minors - minors @ swapped(g) @ turned
         found = _decomposed(self)
         if found is None:
             return np.full_like(self, np.nan)
@@ -171,7 +168,7 @@ def cofactor_backward(g: Any, self: Any) -> Any:
         pairs = _others(np.where(where, 1, s[..., None, :]))
         pairs = np.where(where, 0, pairs)
         diagonal = (pairs * np.diagonal(inner, axis1=-2, axis2=-1)[..., None, :]).sum(-1)
-        middle = np.where(where, diagonal[..., None], -pairs * _swapped(inner))
+        middle = np.where(where, diagonal[..., None], -pairs * swapped(inner))
         return (sign * u.conj() @ middle @ vh.conj()).astype(self.dtype, copy=False)
 
 

@@ -232,7 +232,7 @@ def _weighed(target: Any, weight: Any, classes: int, ignore_index: int) -> tuple
     index = target
     lowest, highest = (_smallest(target, None), _largest(target, None)) if target.size else (0, 0)
     counted = None
-    if lowest <= ignore_index <= highest:
+    if target.size and lowest <= ignore_index <= highest:
         counted = target != ignore_index
         index = np.where(counted, target, 0)
         lowest, highest = _smallest(index, None), _largest(index, None)

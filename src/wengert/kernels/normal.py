@@ -31,8 +31,8 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels.scipy import quick, ufunc
-from wengert.kernels.single import horner
-from wengert.kernels.special import erfc
+from wengert.kernels.single import SHEPHERD, horner
+from wengert.kernels.special import erfc, ratio
 
 __all__ = ["erfcx_slope", "erfinv", "ndtr", "ndtri", "normal_hazard"]
 
@@ -42,7 +42,6 @@ _BLOCK = 16384
 _ANY = 1 << 62
 """For arrays of any size SciPy's function is the more accurate one, and as quick."""
 
-Coefficients = tuple[float, ...]
 
 # numerator and denominator of each rational function, highest power first
 _CENTRE = (
@@ -113,42 +112,11 @@ _FAR_TAIL = (
 )
 
 
-def _ratio(x: Any, coefficients: tuple[Coefficients, Coefficients]) -> Any:
-    above, below = coefficients
-    numerator, denominator = x * above[0], x * below[0]
-    for a, b in zip(above[1:-1], below[1:-1], strict=True):
-        numerator += a
-        numerator *= x
-        denominator += b
-        denominator *= x
-    numerator += above[-1]
-    denominator += below[-1]
-    numerator /= denominator
-    return numerator
-
-
-# lowest power first
-_SHEPHERD = (
-    1.25300806,
-    -0.1356211,
-    -0.0475621561,
-    0.129644721,
-    -0.119275281,
-    0.0683131967,
-    -0.0237635597,
-    0.00250677867,
-    0.00187506025,
-    -0.00073408205,
-    -9.25376913e-05,
-    8.00745497e-05,
-)
-
-
 def _quantile(q: Any, tail_of: Callable[[Any], Any]) -> Any:
     """The quantile at 1/2 + q; `tail_of` takes indices and gives min(p, 1 - p) there."""
     r = q * q
     np.subtract(0.180625, r, out=r)
-    result = _ratio(r, _CENTRE)
+    result = ratio(r, _CENTRE)
     result *= q
     outer = np.flatnonzero(r < 0)
     if outer.size:
@@ -164,11 +132,11 @@ def _outer(tail: Any) -> Any:
     far = r > 5.0
     if not far.any():
         r -= 1.6
-        return _ratio(r, _TAIL)
+        return ratio(r, _TAIL)
     result = np.empty_like(r)
     near = ~far
-    result[near] = _ratio(r[near] - 1.6, _TAIL)
-    result[far] = _ratio(r[far] - 5.0, _FAR_TAIL)
+    result[near] = ratio(r[near] - 1.6, _TAIL)
+    result[far] = ratio(r[far] - 5.0, _FAR_TAIL)
     result[r == np.inf] = np.inf
     return result
 
@@ -200,11 +168,7 @@ def _ndtr(x: Any) -> Any:
     size = np.minimum(np.absolute(x), 20.0)
     y = size * _HALF_SQRT
     u = (y - 3.0) / (y + 3.0)
-    tail = u * _SHEPHERD[-1]
-    for coefficient in _SHEPHERD[-2:0:-1]:
-        tail += coefficient
-        tail *= u
-    tail += _SHEPHERD[0]
+    tail = horner(u, SHEPHERD)
     y += 0.5
     tail /= y
     # exp(-x * x / 2), with x split into an exact part and a small rest

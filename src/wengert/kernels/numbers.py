@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.create import dense_order
+
 __all__ = [
     "frac",
     "frexp",
@@ -71,7 +73,7 @@ def nan_to_num(self: Any, nan: float, posinf: float | None, neginf: float | None
     if self.dtype.kind == "V":
         bounds = (-_BRAIN if neginf is None else neginf), (_BRAIN if posinf is None else posinf)
         return nan_to_num(self.astype(np.float32), nan, bounds[1], bounds[0]).astype(self.dtype)
-    result = np.array(self)
+    result = np.array(self, order=dense_order(self))
     if self.dtype.kind != "f":
         return result[()]
     finite = np.isfinite(result)

@@ -67,28 +67,18 @@ class Layout:
 
     Attributes
     ----------
-    scale, shift
-        What takes a grid's numbers to positions.
-    last
-        The last element's position.
-    first, span
-        The first of the borders that positions are reflected at, and how far the other is.
-    low, high
-        The least and the greatest whole parts; None if the padding keeps positions within.
-    period
-        What whole parts are repeated by; or None.
-    sources
-        Which element each one of an extended dimension is, -1 for a zero.
-    before
-        How many there are before the first element.
-    extended
-        The sizes of the extended dimensions.
-    offsets
-        The elements around a point, from its whole part.
-    base
-        The index in an extended plane of the first of these, for a point at 0.
-    shifts
-        How much later in an extended plane the others are.
+    is_open: Whether nothing keeps positions within the planes.
+    scale, shift: What takes a grid's numbers to positions.
+    last: The last element's position.
+    first, span: The first of the borders that positions are reflected at, and how far the other is.
+    low, high: The least and the greatest whole parts; None if the padding keeps positions within.
+    period: What whole parts are repeated by; or None.
+    sources: Which element each one of an extended dimension is, -1 for a zero.
+    before: How many there are before the first element.
+    extended: The sizes of the extended dimensions.
+    offsets: The elements around a point, from its whole part.
+    base: The index in an extended plane of the first of these, for a point at 0.
+    shifts: How much later in an extended plane the others are.
     """
 
     __slots__ = (
@@ -97,6 +87,7 @@ class Layout:
         "extended",
         "first",
         "high",
+        "is_open",
         "last",
         "low",
         "mode",
@@ -120,6 +111,7 @@ class Layout:
         self.sizes = sizes
         self.mode = mode
         self.padding = padding
+        self.is_open = padding == "zeros" or mode == "bicubic"
         self.scale = column([(n - align_corners) / 2 for n in sizes])
         self.shift = column([(n - 1) / 2 for n in sizes])
         self.last = column([n - 1 for n in sizes])
@@ -181,6 +173,9 @@ class Layout:
         position = numbers * self.scale
         position += self.shift
         if not np.isfinite(np.add.reduce(position, axis=None)):
+            if self.is_open:
+                # what is nowhere has no sample
+                return np.where(np.isfinite(position), position, np.nan)
             far = 4.0 * max(self.sizes) + 8
             # what is no number is outside, on the side of the first element
             position = np.nan_to_num(position, nan=-far, posinf=far, neginf=-far)
@@ -189,7 +184,7 @@ class Layout:
     def position(self, numbers: Any) -> Any:
         """Where a grid's numbers are, the padding considered."""
         position = self.raw(numbers)
-        if self.padding == "zeros" or self.mode == "bicubic":
+        if self.is_open:
             return position
         if self.padding == "border":
             np.maximum(position, 0, out=position)
@@ -201,7 +196,7 @@ class Layout:
 
         At the border itself it is 0, as in PyTorch.
         """
-        if self.padding == "zeros" or self.mode == "bicubic":
+        if self.is_open:
             return np.broadcast_to(self.scale, numbers.shape)
         position = self.raw(numbers)
         turn: Any = self.scale
@@ -220,8 +215,9 @@ class Layout:
         rest = None if self.mode == "nearest" else position - whole
         if self.period is not None:
             np.remainder(whole, self.period, out=whole)
+            np.fmax(whole, 0, out=whole)
         elif self.low is not None:
-            np.maximum(whole, self.low, out=whole)
+            np.fmax(whole, self.low, out=whole)
             np.minimum(whole, self.high, out=whole)
         return whole.astype(np.intp), rest
 

@@ -70,8 +70,7 @@ class Stream:
 
     Parameters
     ----------
-    seed
-        An integer of 64 bits, of which the generator takes the lower 32, as PyTorch's does.
+    seed: An integer of 64 bits, of which the generator takes the lower 32, as PyTorch's does.
     """
 
     __slots__ = ("_bits", "_legacy", "ahead", "lock", "raw", "seed")
@@ -124,8 +123,7 @@ class Stream:
 
         Raises
         ------
-        ValueError
-            If the bytes are no state.
+        ValueError: If the bytes are no state.
         """
         record = np.frombuffer(np.ascontiguousarray(packed).tobytes(), STATE)[0]
         left, position = int(record["left"]), int(record["next"])

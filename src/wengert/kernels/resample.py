@@ -34,8 +34,7 @@ class Table:
 
     Attributes
     ----------
-    n, m
-        The sizes before and after.
+    n, m: The sizes before and after.
     places, weights
         Of shape (m, taps); what is not there has the weight 0 and the place of another tap.
     step

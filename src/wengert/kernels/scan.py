@@ -143,8 +143,7 @@ def _in_blocks(y: Any, factor: Any, term: Any) -> bool:
 
     Returns
     -------
-    bool
-        False if a product of factors is not finite; then nothing is written.
+    bool: False if a product of factors is not finite; then nothing is written.
     """
     n, rest = len(term), term.shape[1:]
     length = math.isqrt(n)

@@ -12,13 +12,6 @@ import numpy as np
 __all__ = ["index_reduce", "scatter_others", "scatter_reduce", "through"]
 
 Shape = tuple[int, ...]
-_COMBINE = {
-    "sum": np.add,
-    "mean": np.add,
-    "prod": np.multiply,
-    "amax": np.maximum,
-    "amin": np.minimum,
-}
 
 
 def _places(index: Any, counted: Shape, shape: Shape, dim: int) -> Any:
@@ -43,6 +36,20 @@ def _values(src: Any, index: Any) -> Any:
     if src.shape != index.shape:
         src = src[tuple([slice(size) for size in index.shape])]
     return src.reshape(-1)
+
+
+def _combining(reduce: str) -> np.ufunc:
+    """What combines two values."""
+    match reduce:
+        case "sum" | "mean":
+            return np.add
+        case "prod":
+            return np.multiply
+        case "amax":
+            return np.maximum
+        case "amin":
+            return np.minimum
+    raise ValueError(f"no way to combine values is called {reduce}")
 
 
 def _nothing(dtype: Any, reduce: str) -> Any:
@@ -84,7 +91,7 @@ def _combined(self: Any, places: Any, values: Any, reduce: str, include_self: bo
         flat[places] = _nothing(self.dtype, reduce)
     # NumPy takes a NaN among extremes for an invalid value here, though not elsewhere
     with np.errstate(invalid="ignore") if reduce[0] == "a" else nullcontext():
-        _COMBINE[reduce].at(flat, places, values)
+        _combining(reduce).at(flat, places, values)
     if reduce == "mean":
         count = np.bincount(places, minlength=flat.size)
         if include_self:

@@ -17,12 +17,9 @@ def ufunc(name: str, operation: str, output: int | None = None) -> Callable[...,
 
     Parameters
     ----------
-    name
-        SciPy's name of the function, which is fetched at the first call.
-    operation
-        The public name, for the message where SciPy is missing.
-    output
-        Which of several results to take.
+    name: SciPy's name of the function, which is fetched at the first call.
+    operation: The public name, for the message where SciPy is missing.
+    output: Which of several results to take.
     """
 
     def kernel(self: Any, *others: Any) -> Any:
@@ -45,10 +42,8 @@ def quick(
 
     Parameters
     ----------
-    upto
-        The size up to which an array is small.
-    least
-        The narrowest dtype that `many` computes in.
+    upto: The size up to which an array is small.
+    least: The narrowest dtype that `many` computes in.
     """
 
     def kernel(self: Any) -> Any:

@@ -120,10 +120,8 @@ def bin_numbers(self: Any, edges: tuple[Any, ...], even: bool) -> Any:
 
     Parameters
     ----------
-    edges
-        For each column the edges of its bins; the last bin contains its upper edge.
-    even
-        Whether bins are of one width, so that dividing finds them.
+    edges: For each column the edges of its bins; the last bin contains its upper edge.
+    even: Whether bins are of one width, so that dividing finds them.
 
     Returns
     -------

@@ -34,6 +34,7 @@ from typing import Any
 import numpy as np
 
 __all__ = [
+    "SHEPHERD",
     "SINGLE",
     "atan",
     "atan2",
@@ -81,10 +82,8 @@ def _by_blocks(general: Function, block: Function, *flat: Any, out: Any) -> None
 
     Parameters
     ----------
-    general
-        The function of arrays for which `block` stands.
-    block
-        The same for finite numbers.
+    general: The function of arrays for which `block` stands.
+    block: The same for finite numbers.
     """
     odd = []
     with np.errstate(all="ignore"):
@@ -339,7 +338,8 @@ def erf_of_block(x: Any) -> Any:
     return wide.astype(SINGLE)
 
 
-_TAIL = (
+# lowest power first: NOTE [tail in single precision] in `wengert.kernels.normal`
+SHEPHERD = (
     1.25300806,
     -0.1356211,
     -0.0475621561,
@@ -368,7 +368,7 @@ def _scaled_tail(y: Any) -> Any:
     """exp(y * y) erfc(y) of what is not negative; `y` is written over."""
     u = y - 3.0
     u /= y + 3.0
-    tail = horner(u, _TAIL)
+    tail = horner(u, SHEPHERD)
     y += y
     y += 1.0
     tail /= y

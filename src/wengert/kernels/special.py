@@ -19,7 +19,7 @@ import numpy as np
 from wengert.base.extras import scipy_module
 from wengert.kernels import single
 
-__all__ = ["erf", "erfc"]
+__all__ = ["erf", "erfc", "ratio"]
 
 _SMALL = 0.46875
 _LARGE = 4.0
@@ -98,9 +98,10 @@ _TAIL = (
 Coefficients = tuple[float, ...]
 
 
-def _ratio(x: Any, coefficients: tuple[Coefficients, Coefficients]) -> Any:
+def ratio(x: Any, coefficients: tuple[Coefficients, Coefficients]) -> Any:
+    """A rational function of x: coefficients of numerator and denominator, highest power first."""
     above, below = coefficients
-    numerator, denominator = x * above[0], x.copy()
+    numerator, denominator = x * above[0], x * below[0]
     for a, b in zip(above[1:-1], below[1:-1], strict=True):
         numerator += a
         numerator *= x
@@ -126,13 +127,13 @@ def _outer(y: Any) -> Any:
     y = np.minimum(y, _ZERO)
     far = y > _LARGE
     if not far.any():
-        return _ratio(y, _SHOULDER) * _gaussian(y)
+        return ratio(y, _SHOULDER) * _gaussian(y)
     result = np.empty_like(y)
     near = ~far
-    result[near] = _ratio(y[near], _SHOULDER)
+    result[near] = ratio(y[near], _SHOULDER)
     z = y[far]
     square = 1.0 / (z * z)
-    result[far] = (_ONE_OVER_SQRT_PI - square * _ratio(square, _TAIL)) / z
+    result[far] = (_ONE_OVER_SQRT_PI - square * ratio(square, _TAIL)) / z
     result *= _gaussian(y)
     return result
 
@@ -141,7 +142,7 @@ def _erf_block(x: Any, out: Any) -> None:
     size = np.absolute(x)
     small = size <= _SMALL
     centre = x[small]
-    out[small] = centre * _ratio(centre * centre, _CENTRE)
+    out[small] = centre * ratio(centre * centre, _CENTRE)
     rest = ~small
     out[rest] = np.copysign(1.0 - _outer(size[rest]), x[rest])
 
@@ -150,7 +151,7 @@ def _erfc_block(x: Any, out: Any) -> None:
     size = np.absolute(x)
     small = size <= _SMALL
     centre = x[small]
-    out[small] = 1.0 - centre * _ratio(centre * centre, _CENTRE)
+    out[small] = 1.0 - centre * ratio(centre * centre, _CENTRE)
     rest = ~small
     tail = _outer(size[rest])
     out[rest] = np.where(x[rest] < 0, 2.0 - tail, tail)

@@ -18,7 +18,11 @@ from numpy.lib.stride_tricks import as_strided as _as_strided
 __all__ = [
     "as_strided",
     "as_strided_backward",
+    "copied_as",
+    "owner_of",
     "reach",
+    "shares_owner",
+    "stored_as",
     "unfold",
     "unfold_backward",
     "view_as_complex",
@@ -77,6 +81,60 @@ def as_strided(self: Any, size: Shape, stride: Shape, storage_offset: int, layou
         _overlaps(array.shape, own),
     )
     return memory[_places(size, stride, storage_offset - first)]
+
+
+def owner_of(array: Any) -> Any:
+    """The array that owns the memory of `array`, as far as NumPy tells."""
+    while True:
+        base = array.base
+        if not isinstance(base, np.ndarray):
+            # as_strided puts an object of its own between
+            base = getattr(base, "base", None)
+        if not isinstance(base, np.ndarray):
+            return array
+        array = base
+
+
+def shares_owner(array: Any, other: Any) -> bool:
+    """Whether two arrays may lie in the same memory: only of plain ones it is known if not."""
+    plain = array.__class__ is np.ndarray and other.__class__ is np.ndarray
+    return not plain or owner_of(array) is owner_of(other)
+
+
+def stored_as(array: np.ndarray[Any, Any], like: np.ndarray[Any, Any]) -> Any:
+    """`array`, or a copy of it, in memory of the size of `like`'s and at the same places of it.
+
+    Returns
+    -------
+    ndarray or None: None if elements of `like` share places, or lie in the reverse order.
+    """
+    if like.size == 0:
+        return array
+    if array.strides == like.strides:
+        memory, below = owner_of(array), owner_of(like)
+        first = _address(array) - _address(memory)
+        if memory.nbytes == below.nbytes and first == _address(like) - _address(below):
+            return None if _overlaps(like.shape, like.strides) else array
+    return copied_as(array, like)
+
+
+def copied_as(array: np.ndarray[Any, Any], like: np.ndarray[Any, Any]) -> Any:
+    """As `stored_as`, and a copy in any case."""
+    own = tuple([step // like.itemsize for step in like.strides])
+    if min(own, default=1) < 0 or _overlaps(like.shape, own):
+        return None
+    below = owner_of(like)
+    first = (_address(like) - _address(below)) // like.itemsize
+    flat = np.zeros(below.nbytes // like.itemsize, like.dtype)
+    if first < 0 or first + reach(like.shape, own) > flat.size:
+        return None
+    made = _as_strided(flat[first:], like.shape, like.strides)
+    made[...] = array
+    return made
+
+
+def _address(array: np.ndarray[Any, Any]) -> int:
+    return int(array.__array_interface__["data"][0])
 
 
 def as_strided_backward(

@@ -78,4 +78,5 @@ def channel_shuffle(self: Any, groups: int) -> Any:
     """The channels in another order: the first of each group, the second of each, and so on."""
     count, channels, *rest = self.shape
     split = self.reshape(count, groups, channels // groups, *rest)
-    return np.ascontiguousarray(split.swapaxes(1, 2)).reshape(self.shape)
+    # always a copy: with one group, or one channel in each, the order is as it was
+    return split.swapaxes(1, 2).copy(order="C").reshape(self.shape)

@@ -55,26 +55,19 @@ class Along:
 
     Attributes
     ----------
-    axis
-        The axis, counted from the end.
-    after
-        The number of axes behind it.
-    start
-        Where the first window begins; the others follow, `stride` apart.
+    axis: The axis, counted from the end.
+    after: The number of axes behind it.
+    start: Where the first window begins; the others follow, `stride` apart.
     taps
         ``(j, out, part)``: the index of the windows that have a tap `j`, None if all do, and of the
         elements that it is in them.
-    disjoint
-        Whether no element is in two windows.
-    tiles
-        Whether moreover every element is in one.
+    disjoint: Whether no element is in two windows.
+    tiles: Whether moreover every element is in one.
     later
         ``(window, j, part)`` for each window that lacks the first tap: its own first one. Windows
         without any element, which dilation may make, are not named.
-    begin
-        Where each window begins, in a shape that broadcasts with the windows.
-    only
-        The elements of the only window, if there is no other and it has several; else None.
+    begin: Where each window begins, in a shape that broadcasts with the windows.
+    only: The elements of the only window, if there is no other and it has several; else None.
     """
 
     __slots__ = (

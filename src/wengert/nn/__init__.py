@@ -9,11 +9,10 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from wengert.base.names import shows
 from wengert.nn import functional
 from wengert.nn.parameter import Buffer, Parameter
 from wengert.tensor.overrides import publish
-
-__all__ = ["Buffer", "Parameter", "functional"]
 
 publish(functional)
 
@@ -169,6 +168,9 @@ CLASSES = {
 # modules of this package that are imported when they are first named
 _MODULES: tuple[str, ...] = ("init", "modules", "utils")
 
+__all__ = ["Buffer", "Parameter", "functional", *CLASSES, *_MODULES]
+__dir__ = shows(__all__)
+
 
 def __getattr__(name: str) -> Any:
     if name in CLASSES:
@@ -176,7 +178,3 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"wengert.nn.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*__all__, *CLASSES, *_MODULES})

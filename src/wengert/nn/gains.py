@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from wengert.base.sections import fill_sections
+
 __all__ = ["calculate_gain", "fans_of", "kaiming_std", "xavier_std"]
 
 _GAINS = {
@@ -23,10 +25,8 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
     Parameters
     ----------
-    nonlinearity : str
-        Its name as in `wengert.nn.functional`, or ``"linear"``.
-    param : float, optional
-        The slope below zero of ``"leaky_relu"``; default: 0.01.
+    nonlinearity : str. Its name as in `wengert.nn.functional`, or ``"linear"``.
+    param : float, optional. The slope below zero of ``"leaky_relu"``; default: 0.01.
 
     Returns
     -------
@@ -34,12 +34,10 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
     Raises
     ------
-    ValueError
-        For a nonlinearity without a known gain, or a slope that is no number.
+    ValueError: For a nonlinearity without a known gain, or a slope that is no number.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> round(wg.nn.init.calculate_gain("leaky_relu", 0.2), 4)
     1.3868
     """
@@ -82,3 +80,6 @@ def fans_of(tensor: Any) -> tuple[int, int]:
     outputs, inputs, *sizes = tensor.shape
     field = math.prod(sizes)
     return inputs * field, outputs * field
+
+
+fill_sections(globals())

@@ -10,6 +10,8 @@ import importlib
 import math
 from typing import Any
 
+from wengert.base.names import shows
+from wengert.base.sections import fill_sections
 from wengert.nn.gains import calculate_gain, kaiming_std, xavier_std
 from wengert.nn.gains import fans_of as _calculate_fan_in_and_fan_out
 from wengert.ops.like import empty_like
@@ -31,6 +33,7 @@ __all__ = [
     "xavier_uniform_",
     "zeros_",
 ]
+__dir__ = shows(__all__)
 
 # these need linear algebra, which layers do not
 _STRUCTURED = ("dirac_", "eye_", "orthogonal_", "sparse_")
@@ -45,21 +48,12 @@ def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None)
 
     Parameters
     ----------
-    tensor : Tensor
-        Of a floating point dtype.
-    a, b : float
-        The ends of the interval.
-    generator : Generator, optional
-        Where the random numbers come from.
-
-    Returns
-    -------
-    Tensor
-        `tensor` itself.
+    tensor : Tensor. Of a floating point dtype.
+    a, b : float. The ends of the interval.
+    %(generator, returns_filled)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> w = wg.nn.init.uniform_(wg.empty(200, 100), -1, 1)
     >>> (w.abs() <= 1).all()
     tensor(True)
@@ -73,21 +67,12 @@ def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = N
 
     Parameters
     ----------
-    tensor : Tensor
-        Of a floating point dtype.
-    mean, std : float
-        Mean and standard deviation.
-    generator : Generator, optional
-        Where the random numbers come from.
-
-    Returns
-    -------
-    Tensor
-        `tensor` itself.
+    tensor : Tensor. Of a floating point dtype.
+    mean, std : float. Mean and standard deviation.
+    %(generator, returns_filled)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> w = wg.nn.init.normal_(wg.empty(200, 100), 0, 0.1)
     >>> round(w.std().item(), 2)
     0.1
@@ -108,23 +93,13 @@ def trunc_normal_(
 
     Parameters
     ----------
-    tensor : Tensor
-        Of a floating point dtype.
-    mean, std : float
-        Mean and standard deviation of the distribution that is cut off.
-    a, b : float
-        Where it is cut off.
-    generator : Generator, optional
-        Where the random numbers come from.
-
-    Returns
-    -------
-    Tensor
-        `tensor` itself.
+    tensor : Tensor. Of a floating point dtype.
+    mean, std : float. Mean and standard deviation of the distribution that is cut off.
+    a, b : float. Where it is cut off.
+    %(generator, returns_filled)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> bool((wg.nn.init.trunc_normal_(wg.empty(100)).abs() <= 2).all())
     True
     """
@@ -174,7 +149,6 @@ def constant_(tensor: Any, val: float) -> Any:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.init.constant_(wg.empty(2), 0.5)
     tensor([0.5000, 0.5000])
     """
@@ -187,7 +161,6 @@ def ones_(tensor: Any) -> Any:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.init.ones_(wg.empty(3))
     tensor([1., 1., 1.])
     """
@@ -200,7 +173,6 @@ def zeros_(tensor: Any) -> Any:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.init.zeros_(wg.empty(3))
     tensor([0., 0., 0.])
     """
@@ -214,26 +186,16 @@ def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> An
 
     Parameters
     ----------
-    tensor : Tensor
-        Of at least two dimensions: outputs, inputs, and sizes of a kernel.
-    gain : float
-        See `calculate_gain`.
-    generator : Generator, optional
-        Where the random numbers come from.
-
-    Returns
-    -------
-    Tensor
-        `tensor` itself.
+    tensor : Tensor. Of at least two dimensions: outputs, inputs, and sizes of a kernel.
+    gain : float. See `calculate_gain`.
+    %(generator, returns_filled)s
 
     Raises
     ------
-    ValueError
-        If `tensor` has fewer than two dimensions.
+    ValueError: If `tensor` has fewer than two dimensions.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> w = wg.nn.init.xavier_uniform_(wg.empty(200, 100))
     >>> round(w.abs().max().item(), 2)  # sqrt(6 / 300)
     0.14
@@ -249,7 +211,6 @@ def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any
 
     Examples
     --------
-    >>> import wengert as wg
     >>> w = wg.nn.init.xavier_normal_(wg.empty(200, 100))
     >>> round(w.std().item(), 2)  # sqrt(2 / 300)
     0.08
@@ -270,30 +231,19 @@ def kaiming_uniform_(
 
     Parameters
     ----------
-    tensor : Tensor
-        Of at least two dimensions: outputs, inputs, and sizes of a kernel.
-    a : float
-        The slope below zero of the rectifier that follows.
-    mode : str
-        ``"fan_in"`` keeps variances of the forward pass, ``"fan_out"`` of the backward pass.
-    nonlinearity : str
-        What follows (see `calculate_gain`).
-    generator : Generator, optional
-        Where the random numbers come from.
-
-    Returns
-    -------
-    Tensor
-        `tensor` itself.
+    tensor : Tensor. Of at least two dimensions: outputs, inputs, and sizes of a kernel.
+    a : float. The slope below zero of the rectifier that follows.
+    mode : str. ``"fan_in"`` keeps variances of the forward pass, ``"fan_out"`` of the backward
+        pass.
+    nonlinearity : str. What follows (see `calculate_gain`).
+    %(generator, returns_filled)s
 
     Raises
     ------
-    ValueError
-        If `tensor` has fewer than two dimensions, or for an unknown mode.
+    ValueError: If `tensor` has fewer than two dimensions, or for an unknown mode.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> w = wg.nn.init.kaiming_uniform_(wg.empty(200, 100), nonlinearity="relu")
     >>> round(w.abs().max().item(), 2)  # sqrt(6 / 100)
     0.24
@@ -317,7 +267,6 @@ def kaiming_normal_(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> w = wg.nn.init.kaiming_normal_(wg.empty(200, 100))
     >>> round(w.std().item(), 2)  # sqrt(2 / 100)
     0.14
@@ -343,10 +292,6 @@ def __getattr__(name: str) -> Any:
     return _renamed(name, globals().get(f"{name}_") or __getattr__(f"{name}_"))
 
 
-def __dir__() -> list[str]:
-    return sorted(__all__)
-
-
 def _renamed(name: str, function: Any) -> Any:
     """A function under its name of old, which warns."""
 
@@ -359,3 +304,6 @@ def _renamed(name: str, function: Any) -> Any:
 
     old.__name__ = old.__qualname__ = name
     return old
+
+
+fill_sections(globals())

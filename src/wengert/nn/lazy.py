@@ -13,6 +13,7 @@ import numpy as np
 
 from wengert.base.device import check_device
 from wengert.base.dtypes import as_dtype, get_default_dtype
+from wengert.base.sections import fill_sections
 from wengert.nn.parameter import Parameter
 from wengert.ops.create import empty
 from wengert.tape.base import LEAF
@@ -60,10 +61,8 @@ class UninitializedTensorMixin:
 
         Parameters
         ----------
-        shape : tuple of int
-            The shape.
-        device, dtype
-            Where it is to be, and of what dtype; default: as it is.
+        shape : tuple of int. The shape.
+        device, dtype: Where it is to be, and of what dtype; default: as it is.
         """
         self.data = empty(shape, device=device, dtype=self.dtype if dtype is None else dtype)
         self.__class__ = self.cls_to_become
@@ -115,14 +114,11 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
 
     Parameters
     ----------
-    requires_grad : bool
-        Whether the gradient is recorded.
-    device, dtype
-        Where it is to be, and of what dtype.
+    requires_grad : bool. Whether the gradient is recorded.
+    device, dtype: Where it is to be, and of what dtype.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> weight = wg.nn.UninitializedParameter()
     >>> weight
     <UninitializedParameter>
@@ -143,16 +139,12 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
 
     Parameters
     ----------
-    requires_grad : bool
-        Whether the gradient is recorded.
-    device, dtype
-        Where it is to be, and of what dtype.
-    persistent : bool
-        Whether it is part of the module's `state_dict`.
+    requires_grad : bool. Whether the gradient is recorded.
+    device, dtype: Where it is to be, and of what dtype.
+    persistent : bool. Whether it is part of the module's `state_dict`.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> mean = wg.nn.LazyBatchNorm1d().running_mean
     >>> type(mean).__name__
     'UninitializedBuffer'
@@ -175,3 +167,6 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
         made.persistent = persistent
         made._is_buffer = True
         return made
+
+
+fill_sections(globals())

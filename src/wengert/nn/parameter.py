@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from wengert.base.errors import kind_of
+from wengert.base.sections import fill_sections
 from wengert.tensor import copying
+from wengert.tensor.internals import TensorClass
 from wengert.tensor.overrides import disabled_torch_function
 from wengert.tensor.printing import tensor_repr
-from wengert.tensor.tensor import Tensor
+from wengert.types import Tensor
 
 __all__ = ["Buffer", "Parameter", "is_lazy"]
 
 _IN_LAZY = frozenset({"UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin"})
 
 
-def __getattr__(name: str) -> Any:
-    if name in _IN_LAZY:
-        return getattr(importlib.import_module("wengert.nn.lazy"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if TYPE_CHECKING:
+    from wengert.nn.lazy import UninitializedBuffer as UninitializedBuffer
+    from wengert.nn.lazy import UninitializedParameter as UninitializedParameter
+    from wengert.nn.lazy import UninitializedTensorMixin as UninitializedTensorMixin
+else:
+
+    def __getattr__(name):
+        if name in _IN_LAZY:
+            return getattr(importlib.import_module("wengert.nn.lazy"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def is_lazy(param: Any) -> bool:
@@ -27,7 +35,7 @@ def is_lazy(param: Any) -> bool:
     return getattr(param, "_is_uninitialised", False) is True
 
 
-class _ParameterClass(type):
+class _ParameterClass(TensorClass):
     """Makes ``isinstance(x, Parameter)`` true for parameters that are of another subclass too."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
@@ -45,21 +53,16 @@ class Parameter(Tensor, metaclass=_ParameterClass):
 
     Parameters
     ----------
-    data : Tensor, optional
-        Of any shape; default: an empty tensor.
-    requires_grad : bool
-        Whether the gradient is recorded.
+    data : Tensor, optional. Of any shape; default: an empty tensor.
+    requires_grad : bool. Whether the gradient is recorded.
 
     Raises
     ------
-    TypeError
-        If `data` is not a tensor.
-    RuntimeError
-        If a gradient is asked for a tensor of integers or booleans.
+    TypeError: If `data` is not a tensor.
+    RuntimeError: If a gradient is asked for a tensor of integers or booleans.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> w = wg.nn.Parameter(wg.ones(2))
     >>> w
     Parameter containing:
@@ -70,7 +73,7 @@ class Parameter(Tensor, metaclass=_ParameterClass):
 
     __torch_function__ = staticmethod(disabled_torch_function)
 
-    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Self:
         """A parameter over the memory of `data`."""
         if data is None:
             data = Tensor()
@@ -85,7 +88,7 @@ class Parameter(Tensor, metaclass=_ParameterClass):
         made._is_param = True
         return made
 
-    def __repr__(self) -> str:
+    def __repr__(self: Any) -> str:
         if type(self) is Parameter:
             return "Parameter containing:\n" + tensor_repr(self, "tensor")
         return f"Parameter containing:\nParameter({tensor_repr(self)})"
@@ -95,7 +98,7 @@ class Parameter(Tensor, metaclass=_ParameterClass):
         return copying.deep_copy(self, memo, keep_grad=False)
 
 
-class _BufferClass(type):
+class _BufferClass(TensorClass):
     """Makes ``isinstance(x, Buffer)`` true for tensors that `Buffer` has marked."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
@@ -112,19 +115,15 @@ class Buffer(Tensor, metaclass=_BufferClass):
 
     Parameters
     ----------
-    data : Tensor, optional
-        Of any shape; default: an empty tensor.
-    persistent : bool
-        Whether it is part of the module's `state_dict`.
+    data : Tensor, optional. Of any shape; default: an empty tensor.
+    persistent : bool. Whether it is part of the module's `state_dict`.
 
     Raises
     ------
-    TypeError
-        If `data` is not a tensor.
+    TypeError: If `data` is not a tensor.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> module = wg.nn.Module()
     >>> module.mean = wg.nn.Buffer(wg.zeros(2))
     >>> dict(module.named_buffers())
@@ -134,7 +133,7 @@ class Buffer(Tensor, metaclass=_BufferClass):
     persistent: bool
     __torch_function__ = staticmethod(disabled_torch_function)
 
-    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Self:
         """A buffer over the memory of `data`."""
         if data is None:
             data = Tensor()
@@ -148,3 +147,6 @@ class Buffer(Tensor, metaclass=_BufferClass):
         made.persistent = persistent
         made._is_buffer = True
         return made
+
+
+fill_sections(globals())

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from wengert import linalg
+from wengert.base.sections import fill_sections
 from wengert.ops.arrange import diag
 from wengert.ops.choice import randperm
 from wengert.ops.ranges import eye as identity
@@ -20,12 +21,10 @@ def eye_(tensor: Any) -> Any:
 
     Raises
     ------
-    ValueError
-        If `tensor` has not two dimensions.
+    ValueError: If `tensor` has not two dimensions.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.init.eye_(wg.empty(2, 3))
     tensor([[1., 0., 0.],
             [0., 1., 0.]])
@@ -40,24 +39,18 @@ def dirac_(tensor: Any, groups: int = 1) -> Any:
 
     Parameters
     ----------
-    tensor : Tensor
-        The weight, of 3, 4 or 5 dimensions.
-    groups : int
-        The groups of the convolution, each of which hands on its own channels.
+    tensor : Tensor. The weight, of 3, 4 or 5 dimensions.
+    groups : int. The groups of the convolution, each of which hands on its own channels.
 
-    Returns
-    -------
-    Tensor
-        `tensor` itself.
+    %(returns_filled)s
 
     Raises
     ------
-    ValueError
-        For another number of dimensions, or where `groups` does not divide the output channels.
+    ValueError: For another number of dimensions, or where `groups` does not divide the output
+        channels.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> weight = wg.nn.init.dirac_(wg.empty(1, 1, 3))
     >>> wg.nn.functional.conv1d(wg.tensor([[1.0, 2.0, 3.0]]), weight, padding=1)
     tensor([[1., 2., 3.]])
@@ -85,26 +78,16 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
 
     Parameters
     ----------
-    tensor : Tensor
-        Of at least two dimensions; those from the second on count as one.
-    gain : float
-        What the matrix is multiplied by.
-    generator : Generator, optional
-        Where the random numbers come from.
-
-    Returns
-    -------
-    Tensor
-        `tensor` itself.
+    tensor : Tensor. Of at least two dimensions; those from the second on count as one.
+    gain : float. What the matrix is multiplied by.
+    %(generator, returns_filled)s
 
     Raises
     ------
-    ValueError
-        If `tensor` has fewer than two dimensions.
+    ValueError: If `tensor` has fewer than two dimensions.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> w = wg.nn.init.orthogonal_(wg.empty(2, 3))
     >>> wg.allclose(w @ w.mT, wg.eye(2), atol=1e-6)
     True
@@ -133,28 +116,20 @@ def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = No
 
     Parameters
     ----------
-    tensor : Tensor
-        Of two dimensions.
-    sparsity : float
-        The part of each column that is zero.
-    std : float
-        The standard deviation of the other elements.
-    generator : Generator, optional
-        Where the values come from; which are zero, the default generator says.
+    tensor : Tensor. Of two dimensions.
+    sparsity : float. The part of each column that is zero.
+    std : float. The standard deviation of the other elements.
+    generator : Generator, optional. Where the values come from; which are zero, the default
+        generator says.
 
-    Returns
-    -------
-    Tensor
-        `tensor` itself.
+    %(returns_filled)s
 
     Raises
     ------
-    ValueError
-        If `tensor` has not two dimensions.
+    ValueError: If `tensor` has not two dimensions.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> w = wg.nn.init.sparse_(wg.empty(10, 4), sparsity=0.3)
     >>> (w == 0).sum(0)
     tensor([3, 3, 3, 3])
@@ -173,3 +148,6 @@ def _check_matrix(tensor: Any) -> None:
         raise ValueError(
             f"Only tensors with 2 dimensions are supported, but got shape {tensor.shape}"
         )
+
+
+fill_sections(globals())

@@ -4,7 +4,6 @@ Programs that are written for NumPy are differentiated by changing the import. T
 NumPy's, with its arguments, defaults, dtypes and errors; the arrays are tensors, so that they have
 `requires_grad_`, `backward` and `grad`, and are written to in place.
 
->>> import wengert.numpy as np
 >>> x = np.linspace(0, 1, 3).requires_grad_()
 >>> y = np.zeros(3)
 >>> y[1:] = np.sin(x[:-1])
@@ -14,7 +13,7 @@ NumPy's, with its arguments, defaults, dtypes and errors; the arrays are tensors
 tensor([1.0000, 1.8776, 2.0000], dtype=torch.float64)
 
 `linalg`, `fft` and `random` are there, too. What NumPy has and is not here raises an AttributeError
-that says why; what is here and has no derivative (see `wengert.tensor.numpy_kinds`) raises when it
+that says why; what is here and has no derivative (see `wengert.tensor.numpy.kinds`) raises when it
 is called on an array that requires a gradient.
 """
 
@@ -26,13 +25,14 @@ from typing import Any
 
 import numpy as _np
 
+from wengert.base.sections import fill_sections
 from wengert.numpy import methods as _methods
 from wengert.numpy import settings as _settings
 from wengert.numpy.arrays import ndarray as ndarray
 from wengert.numpy.creation import CREATORS as _CREATORS
 from wengert.numpy.functions import Ufunc as _Ufunc
 from wengert.numpy.functions import function_of as _function_of
-from wengert.tensor.numpy_dispatch import kind_of as _kind_of
+from wengert.tensor.numpy.dispatch import kind_of as _kind_of
 
 ufunc = _Ufunc
 _ABSENT_METHODS = _methods.ABSENT  # importing it has given the arrays their methods
@@ -103,7 +103,6 @@ def ndenumerate(arr: Any) -> Any:
 
     Examples
     --------
-    >>> import wengert.numpy as np
     >>> [(place, x.item()) for place, x in np.ndenumerate(np.eye(2)) if x]
     [((0, 0), 1.0), ((1, 1), 1.0)]
     """
@@ -125,7 +124,6 @@ def _numpys(name: str) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    """Functions are made when they are first named."""
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
     made: Any
@@ -150,3 +148,6 @@ def __dir__() -> list[str]:
     names = {"ndarray", "ndenumerate", "ufunc", *_MODULES, *_CREATORS, *_settings.__all__}
     functions = {name for name in dir(_np) if name not in _OLD and _is_function(name)}
     return sorted(names | (functions - _ABSENT.keys()) | {n for n in _SAME if hasattr(_np, n)})
+
+
+fill_sections(globals())

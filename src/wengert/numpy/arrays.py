@@ -25,47 +25,31 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.numpy.indexing import read, write
 from wengert.ops.index import getitem
 from wengert.ops.matmul import matmul
+from wengert.prims.facet import NUMPY, OPERATOR, Facet
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.modes import is_recording
 from wengert.tape.record import T
-from wengert.tensor import numpy_ufuncs
 from wengert.tensor.copying import of_class
-from wengert.tensor.numpy_common import is_weak, tensor, values
+from wengert.tensor.numpy import ufuncs as numpy_ufuncs
+from wengert.tensor.numpy.counterparts import is_weak, tensor, values
 from wengert.tensor.overrides import disabled_torch_function, give_way
 from wengert.tensor.printing import tensor_repr
 from wengert.tensor.tensor import Tensor
 
 __all__ = ["VIEWS", "WRITERS", "array_of", "fillable", "lasting", "made", "ndarray", "numpys_error"]
 
-_OPERATORS = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "truediv": np.true_divide,
-    "pow": np.power,
-    "mod": np.remainder,
-    "floordiv": np.floor_divide,
-    "divmod": np.divmod,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-    "lshift": np.left_shift,
-    "rshift": np.right_shift,
-}
-_COMPARISONS = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-}
+_RECORDS = {symbol: prim for prim, symbol in OPERATOR.items() if symbol and len(prim.args) == 2}
+_UFUNCS = {symbol: getattr(np, NUMPY[prim].split()[0]) for symbol, prim in _RECORDS.items()}
+_COMPARISONS = [symbol for symbol in _UFUNCS if not hasattr(int, f"__r{symbol}__")]
+_UFUNCS |= {"divmod": np.divmod, "lshift": np.left_shift, "rshift": np.right_shift}
 _QUICK = {
-    **{"add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "pow": "pow"},
-    **{name: name for name in _COMPARISONS},
+    symbol: prim.name
+    for symbol, prim in _RECORDS.items()
+    if "f" not in prim.refuses and symbol not in ("mod", "floordiv")
 }
 """The operators that on floats of one dtype are the tensors' own, and their primitives."""
 
@@ -77,11 +61,9 @@ class ndarray(Tensor):
 
     Examples
     --------
-    >>> import wengert.numpy as np
     >>> x = np.arange(3.0).requires_grad_()
     >>> y = (x[::-1] * [1, 10, 100]).sum()
-    >>> y.backward()
-    >>> x.grad
+    %(backward_pass)s
     tensor([100.,  10.,   1.], dtype=torch.float64)
     >>> np.arange(3) / 2
     tensor([0.0000, 0.5000, 1.0000], dtype=torch.float64)
@@ -179,7 +161,6 @@ class ndarray(Tensor):
 
     @property
     def grad(self) -> Any:
-        """The gradient that `backward` has added up so far, or None."""
         found = Tensor.grad.__get__(self)
         return found if found is None else made(found)
 
@@ -194,13 +175,9 @@ class ndarray(Tensor):
 
 WRITERS = frozenset(("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"))
 """Functions that write to their first argument."""
-_VIEWS = """
-    array_split asanyarray asarray ascontiguousarray asfortranarray atleast_1d atleast_2d atleast_3d
-    broadcast_arrays broadcast_to diagonal dsplit expand_dims flip fliplr flipud hsplit imag
-    matrix_transpose moveaxis permute_dims ravel real reshape rollaxis rot90 split squeeze swapaxes
-    transpose unstack vsplit
-    """
-VIEWS = WRITERS | frozenset(_VIEWS.split())
+NUMPY_VIEWS: Facet[str] = Facet("numpy_views", lambda prim: "")
+"""NumPy's functions whose results are such views, separated by blanks."""
+VIEWS = WRITERS.union(*[names.split() for _, names in NUMPY_VIEWS.items()])
 """These, and functions that give views of their arguments: they must have the arrays themselves."""
 
 
@@ -367,14 +344,14 @@ def _install_in_place(symbol: str, ufunc: Any) -> None:
     setattr(ndarray, name, operator)
 
 
-for _symbol, _ufunc in _OPERATORS.items():
+for _symbol, _ufunc in _UFUNCS.items():
     _install(_symbol, _ufunc)
+    if _symbol in _COMPARISONS:
+        continue
     _install_reflected(_symbol, _ufunc)
     if _symbol != "divmod":
         _install_in_place(_symbol, _ufunc)
 _install_in_place("matmul", np.matmul)
-for _symbol, _ufunc in _COMPARISONS.items():
-    _install(_symbol, _ufunc)
 
 
 def _product(a: Any, b: Any) -> Any:
@@ -404,11 +381,7 @@ ndarray.__matmul__ = _matmul  # type: ignore[method-assign]
 ndarray.__rmatmul__ = _rmatmul  # type: ignore[method-assign]
 give_way(ndarray)
 
-_METHOD_OF: dict[Any, str] = {
-    ufunc: f"__{symbol}__"
-    for symbol, ufunc in {**_OPERATORS, **_COMPARISONS}.items()
-    if symbol in _QUICK
-}
+_METHOD_OF: dict[Any, str] = {_UFUNCS[symbol]: f"__{symbol}__" for symbol in _QUICK}
 _PRIMITIVE_OF: dict[Any, str | None] = {}
 
 
@@ -444,8 +417,7 @@ def made(result: Any, given: Any = ()) -> Any:
 
     Parameters
     ----------
-    given
-        The operation's arguments: where one of them is the result itself, it stays what it is.
+    given: The operation's arguments: where one of them is the result itself, it stays what it is.
     """
     cls = result.__class__
     if cls is Tensor:
@@ -475,3 +447,6 @@ def array_of(value: Any) -> Any:
     if isinstance(value, TensorBase):
         return of_class(value, ndarray)
     return made(tensor(value))
+
+
+fill_sections(globals())

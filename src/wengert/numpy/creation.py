@@ -13,12 +13,13 @@ import numpy as np
 
 from wengert.base.arrays import unmasked
 from wengert.base.dtypes import as_dtype as checked
+from wengert.base.sections import fill_sections
 from wengert.numpy.arrays import array_of, fillable, made, ndarray
 from wengert.ops import shape
 from wengert.ops.clone import clone
 from wengert.tape.base import TensorBase
-from wengert.tensor import numpy_boundary
-from wengert.tensor.numpy_common import as_dtype, holds_tensor, tensor, values, wrapped
+from wengert.tensor.numpy import boundary as numpy_boundary
+from wengert.tensor.numpy.counterparts import as_dtype, holds_tensor, tensor, values, wrapped
 
 __all__ = ["CREATORS", "array", "asarray", "vectorize"]
 
@@ -37,23 +38,17 @@ def array(
 
     Parameters
     ----------
-    object : array_like
-        Tensors may be among the elements of lists: the gradient flows to them.
-    dtype : dtype, optional
-        Default: what NumPy would choose, float64 for Python's fractions.
-    copy : bool, optional
-        Whether the result has memory of its own; of a tensor it is recorded.
-    ndmin : int
-        The least number of dimensions, made up by leading ones of size 1.
+    object : array_like. Tensors may be among the elements of lists: the gradient flows to them.
+    dtype : dtype, optional. Default: what NumPy would choose, float64 for Python's fractions.
+    copy : bool, optional. Whether the result has memory of its own; of a tensor it is recorded.
+    ndmin : int. The least number of dimensions, made up by leading ones of size 1.
 
     Returns
     -------
-    ndarray
-        Differentiable.
+    ndarray: Differentiable.
 
     Examples
     --------
-    >>> import wengert.numpy as np
     >>> x = np.array(2.0).requires_grad_()
     >>> np.array([[x, 1], [x**2, 0]])
     tensor([[2., 1.],
@@ -77,7 +72,6 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, **more: Any) -> Any:
 
     Examples
     --------
-    >>> import wengert.numpy as np
     >>> x = np.ones(2)
     >>> np.asarray(x) is x
     True
@@ -92,12 +86,10 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
 
     Raises
     ------
-    ValueError
-        If there is an infinity or NaN.
+    ValueError: If there is an infinity or NaN.
 
     Examples
     --------
-    >>> import wengert.numpy as np
     >>> np.asarray_chkfinite([1.0, 2.0])
     tensor([1., 2.], dtype=torch.float64)
     """
@@ -112,7 +104,6 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
 
     Examples
     --------
-    >>> import wengert.numpy as np
     >>> np.require([1, 2], float, "C")
     tensor([1., 2.], dtype=torch.float64)
     """
@@ -125,7 +116,6 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     Examples
     --------
     >>> import numpy
-    >>> import wengert.numpy as np
     >>> np.from_dlpack(numpy.ones(2))
     tensor([1., 1.], dtype=torch.float64)
     """
@@ -138,14 +128,11 @@ class vectorize:
 
     Parameters
     ----------
-    pyfunc : callable
-        Called with 0-d arrays, which may have gradients.
-    excluded : set, optional
-        Positions and names of arguments that are handed on as they are.
+    pyfunc : callable. Called with 0-d arrays, which may have gradients.
+    excluded : set, optional. Positions and names of arguments that are handed on as they are.
 
     Examples
     --------
-    >>> import wengert.numpy as np
     >>> @np.vectorize
     ... def f(a, b):
     ...     return a if a > b else b * 2
@@ -204,7 +191,6 @@ def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, **more: Any) ->
 
     Examples
     --------
-    >>> import wengert.numpy as np
     >>> np.frompyfunc(lambda a, b: a * b, 2, 1)(np.array([1.0, 2.0]), 3.0)
     tensor([3., 6.], dtype=torch.float64)
     """
@@ -235,7 +221,6 @@ def fromfunction(
 
     Examples
     --------
-    >>> import wengert.numpy as np
     >>> np.fromfunction(lambda i, j: 10 * i + j, (2, 2))
     tensor([[ 0.,  1.],
             [10., 11.]], dtype=torch.float64)
@@ -249,7 +234,6 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **mor
 
     Examples
     --------
-    >>> import wengert.numpy as np
     >>> np.full(2, 7)
     tensor([7, 7])
     """
@@ -279,7 +263,6 @@ CREATORS: dict[str, Callable[..., Any]] = {
     "require": require,
     "vectorize": vectorize,
 }
-"""The functions by their names."""
 
 
 class _Grid:
@@ -318,3 +301,5 @@ class _Joined:
 
 CREATORS |= {name: _Grid(name) for name in ("mgrid", "ogrid")}  # type: ignore[misc]
 CREATORS |= {name: _Joined(name) for name in ("r_", "c_")}  # type: ignore[misc]
+
+fill_sections(globals())

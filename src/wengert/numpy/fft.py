@@ -1,6 +1,5 @@
 """Layer 9 · numpy: discrete Fourier transforms under the names of ``numpy.fft``.
 
->>> import wengert.numpy as np
 >>> x = np.array([1.0, 0.0, -1.0, 0.0]).requires_grad_()
 >>> np.sum(np.abs(np.fft.rfft(x)) ** 2).backward()
 >>> x.grad
@@ -13,10 +12,11 @@ from typing import Any
 
 import numpy as _np
 
+from wengert.base.sections import fill_sections
 from wengert.numpy.arrays import made
 from wengert.numpy.functions import function_of
-from wengert.tensor.numpy_common import wrapped
-from wengert.tensor.numpy_dispatch import kind_of
+from wengert.tensor.numpy.counterparts import wrapped
+from wengert.tensor.numpy.dispatch import kind_of
 
 
 def fftfreq(n: int, d: float = 1.0, device: Any = None) -> Any:
@@ -30,7 +30,6 @@ def rfftfreq(n: int, d: float = 1.0, device: Any = None) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    """Functions are made when they are first named."""
     if hasattr(_np.fft, name) and kind_of(f"fft.{name}") == "rule":
         return globals().setdefault(name, function_of(f"fft.{name}"))
     why = ": NumPy has it, but it is NumPy's own" if name in dir(_np.fft) else ""
@@ -40,3 +39,6 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     names = [name for name in dir(_np.fft) if kind_of(f"fft.{name}") == "rule"]
     return sorted([*names, "fftfreq", "rfftfreq"])
+
+
+fill_sections(globals())

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.numpy.arrays import VIEWS, WRITERS, fillable, lasting, made, ndarray, numpys_error
 from wengert.ops import reduce as reductions
 from wengert.tape.record import T
-from wengert.tensor import numpy_ufuncs
-from wengert.tensor.numpy_dispatch import kind_of, named, signature_of
+from wengert.tensor.numpy import ufuncs as numpy_ufuncs
+from wengert.tensor.numpy.dispatch import kind_of, named, signature_of
 
 __all__ = ["Ufunc", "function_of"]
 
@@ -44,10 +45,8 @@ class Ufunc:
 
     Attributes
     ----------
-    nin, nout
-        The number of arguments and of results.
-    identity
-        The neutral element, or None.
+    nin, nout: The number of arguments and of results.
+    identity: The neutral element, or None.
     """
 
     def __init__(self, ufunc: Any, prim: str | None = None) -> None:
@@ -113,8 +112,7 @@ def function_of(name: str) -> Callable[..., Any]:
 
     Raises
     ------
-    AttributeError
-        If this version of NumPy has no such function.
+    AttributeError: If this version of NumPy has no such function.
     """
     numpys: Any = np
     for part in name.split("."):
@@ -147,3 +145,6 @@ def function_of(name: str) -> Callable[..., Any]:
     )
     function.__signature__ = signature_of(numpys, ours)  # type: ignore[attr-defined]
     return function
+
+
+fill_sections(globals())

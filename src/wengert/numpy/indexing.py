@@ -12,10 +12,10 @@ import numpy as np
 
 from wengert.ops.index import getitem
 from wengert.tape.base import TensorBase
-from wengert.tape.lift import cast
+from wengert.tape.operands import cast
 from wengert.tape.record import T
 from wengert.tensor import assign
-from wengert.tensor.numpy_common import tensor
+from wengert.tensor.numpy.counterparts import tensor
 
 __all__ = ["read", "write"]
 

@@ -1,6 +1,5 @@
 """Layer 9 · numpy: linear algebra under the names of ``numpy.linalg``.
 
->>> import wengert.numpy as np
 >>> x = np.array([3.0, 4.0]).requires_grad_()
 >>> np.linalg.norm(x).backward()
 >>> x.grad
@@ -14,12 +13,12 @@ from typing import Any
 import numpy as _np
 from numpy.linalg import LinAlgError as LinAlgError
 
+from wengert.base.sections import fill_sections
 from wengert.numpy.functions import function_of
-from wengert.tensor.numpy_dispatch import kind_of
+from wengert.tensor.numpy.dispatch import kind_of
 
 
 def __getattr__(name: str) -> Any:
-    """Functions are made when they are first named."""
     if hasattr(_np.linalg, name) and kind_of(f"linalg.{name}") in ("rule", "constant"):
         return globals().setdefault(name, function_of(f"linalg.{name}"))
     why = ": NumPy has it, but it is NumPy's own" if name in dir(_np.linalg) else ""
@@ -29,3 +28,6 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     names = [n for n in dir(_np.linalg) if kind_of(f"linalg.{n}") in ("rule", "constant")]
     return sorted([*names, "LinAlgError"])
+
+
+fill_sections(globals())

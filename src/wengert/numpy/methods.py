@@ -16,19 +16,14 @@ from wengert.base.dtypes import as_dtype as checked
 from wengert.numpy.arrays import made, ndarray
 from wengert.numpy.functions import function_of
 from wengert.tape.base import TensorBase
-from wengert.tape.cuts import note
+from wengert.tape.detachments import note
 from wengert.tape.record import T as recorded
 from wengert.tensor.methods import TensorMethods
-from wengert.tensor.numpy_common import as_dtype
+from wengert.tensor.numpy.counterparts import as_dtype
 from wengert.tensor.tensor import Tensor
 
 __all__ = ["ABSENT", "ArrayMethods"]
 
-_FUNCTIONS = (
-    "all any argmax argmin argpartition argsort choose clip cumprod cumsum diagonal dot max mean "
-    "min nonzero prod put repeat round searchsorted squeeze std sum swapaxes take trace var"
-)
-"""Methods that are NumPy's functions of their name, with the array for the first argument."""
 _MADE: dict[str, Callable[..., Any]] = {}
 _BYTES = "the bytes of an array have no gradient: write x.detach().numpy().{}"
 ABSENT = {
@@ -174,7 +169,8 @@ class ArrayMethods:
         """A view of the same memory; with a dtype, the bytes read as such (no gradient then)."""
         if dtype is None or (isinstance(dtype, _type) and issubclass(dtype, TensorBase)):
             return made(recorded.alias(self))
-        return made(Tensor.view(self, checked(dtype)))
+        plain: Any = Tensor
+        return made(plain.view(self, checked(dtype)))
 
     def copy(self, order: str = "C") -> Any:
         """A copy, through which the gradient flows."""
@@ -250,7 +246,7 @@ def _apart(x: Any, name: str) -> Any:
     return x.array()
 
 
-class _Later:
+class _Lazy:
     """Stands in the class for a function of NumPy's, and gives way to it when it is asked for."""
 
     __slots__ = ("name",)
@@ -285,9 +281,12 @@ for _name, _value in vars(TensorMethods).items():
     if not _name.startswith("_") and not isinstance(_value, property):
         setattr(ndarray, _name, _tensors(_name))
 ndarray.detach = _tensors("detach")  # type: ignore[method-assign]
-for _name in _FUNCTIONS.split():
-    setattr(ndarray, _name, _Later(_name))
+for _name, _value in vars(np.ndarray).items():
+    # methods that are NumPy's functions of their name, with the array for the first argument
+    _alike = callable(_value) and callable(getattr(np, _name, None))
+    if _alike and _name not in ABSENT and not _name.startswith("_"):
+        setattr(ndarray, _name, _Lazy(_name))
 for _name, _value in vars(ArrayMethods).items():
     if not _name.startswith("_"):
         setattr(ndarray, _name, _value)
-ndarray.__getattr__ = _absent  # type: ignore[attr-defined]
+ndarray.__getattr__ = _absent  # type: ignore[method-assign]

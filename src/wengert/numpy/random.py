@@ -7,7 +7,6 @@ differentiable by them.
 
 Examples
 --------
->>> import wengert.numpy as np
 >>> rng = np.random.default_rng(0)
 >>> rng.normal(size=2).shape
 torch.Size([2])
@@ -23,10 +22,11 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.numpy.arrays import array_of, made
 from wengert.tape.base import TensorBase
-from wengert.tensor import numpy_boundary
-from wengert.tensor.numpy_common import tensor, values, wrapped
+from wengert.tensor.numpy import boundary as numpy_boundary
+from wengert.tensor.numpy.counterparts import tensor, values, wrapped
 
 __all__ = ["Generator", "RandomState", "default_rng", "get_state", "seed", "set_state"]
 
@@ -108,12 +108,10 @@ class Generator(_Source):
 
     Parameters
     ----------
-    bit_generator
-        One of NumPy's bit generators (`PCG64`, ...), or a generator of NumPy's.
+    bit_generator: One of NumPy's bit generators (`PCG64`, ...), or a generator of NumPy's.
 
     Examples
     --------
-    >>> import wengert.numpy as np
     >>> np.random.Generator(np.random.PCG64(1)).integers(10, size=3).tolist()
     [4, 5, 7]
     """
@@ -132,8 +130,7 @@ class RandomState(_Source):
 
     Parameters
     ----------
-    seed : int, optional
-        As for NumPy's.
+    seed : int, optional. As for NumPy's.
     """
 
     def __init__(self, seed: Any = None) -> None:
@@ -180,7 +177,6 @@ def default_rng(seed: Any = None) -> Generator:
     Examples
     --------
     >>> import numpy
-    >>> import wengert.numpy as np
     >>> float(np.random.default_rng(3).random()) == numpy.random.default_rng(3).random()
     True
     """
@@ -234,3 +230,6 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     drawn = {name for name in dir(_STATE._source) if hasattr(np.random, name)}
     return sorted(n for n in {*__all__, *_SAME, *drawn} if not n.startswith("_"))
+
+
+fill_sections(globals())

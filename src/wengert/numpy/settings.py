@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.tensor import printing
 
 __all__ = ["get_printoptions", "printoptions", "set_printoptions"]
@@ -23,25 +24,18 @@ def set_printoptions(
 
     Parameters
     ----------
-    precision : int, optional
-        Digits after the point (4).
-    threshold : float, optional
-        Number of elements above which only the edges are shown (1000).
-    edgeitems : int, optional
-        How many elements are shown at each end of an axis then (3).
-    linewidth : int, optional
-        Characters in a line (80).
-    suppress : bool, optional
-        Never to use scientific notation.
+    precision : int, optional. Digits after the point (4).
+    threshold : float, optional. Number of elements above which only the edges are shown (1000).
+    edgeitems : int, optional. How many elements are shown at each end of an axis then (3).
+    linewidth : int, optional. Characters in a line (80).
+    suppress : bool, optional. Never to use scientific notation.
 
     Raises
     ------
-    TypeError
-        If another option is given: arrays print as tensors do.
+    TypeError: If another option is given: arrays print as tensors do.
 
     Examples
     --------
-    >>> import wengert.numpy as np
     >>> with np.printoptions(precision=2):
     ...     np.array([np.pi])
     tensor([3.14], dtype=torch.float64)
@@ -72,3 +66,6 @@ def printoptions(**options: Any) -> Iterator[dict[str, Any]]:
         yield get_printoptions()
     finally:
         set_printoptions(**before)
+
+
+fill_sections(globals())

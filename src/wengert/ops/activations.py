@@ -6,8 +6,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.checks import real_input
-from wengert.ops.coerce import operand
+from wengert.ops.coerce import number, operand, real_number
+from wengert.prims import neural as _records
 from wengert.prims.table import TABLE
 from wengert.tape.inplace import write
 from wengert.tape.record import T
@@ -29,6 +32,8 @@ __all__ = [
     "tanhshrink",
 ]
 
+REQUIRES = (_records,)
+
 # Klambauer et al., "Self-Normalizing Neural Networks" (2017)
 _SELU_ALPHA = 1.6732632423543772848170429916717
 _SELU_SCALE = 1.0507009873554804934193349852946
@@ -41,68 +46,58 @@ def _activation(name: str, kernel: str, input: Any, inplace: bool = False, **par
     return getattr(T, name)(input, **params)
 
 
+@export("nn.functional")
 def relu6(input: Any, inplace: bool = False) -> Any:
     """``min(max(input, 0), 6)``, element by element.
 
     Parameters
     ----------
-    input : Tensor
-        Of any real dtype but bool.
-    inplace : bool
-        Whether to write the result into the input.
+    %(numeric_input)s
 
     Returns
     -------
-    Tensor
-        The result; differentiable, with the derivative 0 at and beyond the bounds.
+    Tensor: The result; differentiable, with the derivative 0 at and beyond the bounds.
 
     Raises
     ------
-    NotImplementedError
-        If the dtype is complex.
+    NotImplementedError: If the dtype is complex.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.relu6(wg.tensor([-1.0, 3.0, 8.0]))
     tensor([0., 3., 6.])
     """
     return hardtanh(input, 0, 6, inplace)
 
 
+@export("nn.functional")
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
     """The input, kept between two bounds, element by element.
 
     Parameters
     ----------
-    input : Tensor
-        Of any real dtype but bool.
-    min_val, max_val : float
-        The bounds.
-    inplace : bool
-        Whether to write the result into the input.
+    %(numeric_input)s
+    min_val, max_val : float. The bounds.
 
     Returns
     -------
-    Tensor
-        The result; differentiable, with the derivative 0 at and beyond the bounds.
+    Tensor: The result; differentiable, with the derivative 0 at and beyond the bounds.
 
     Raises
     ------
-    ValueError
-        If the lower bound is above the upper one.
-    NotImplementedError
-        If the dtype is complex.
+    ValueError: If the lower bound is above the upper one.
+    NotImplementedError: If the dtype is complex.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.hardtanh(wg.tensor([-2.0, 0.5, 2.0]))
     tensor([-1.0000,  0.5000,  1.0000])
     """
+    input = real_input(input, "hardtanh", "hardtanh_cpu")
+    min_val = real_number(min_val, input, "hardtanh", "min_val")
+    max_val = real_number(max_val, input, "hardtanh", "max_val")
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
-    input = real_input(input, "hardtanh", "hardtanh_cpu")
     if input.payload.dtype.kind in "iu":
         min_val, max_val = int(min_val), int(max_val)
     bounds = {"min_val": min_val, "max_val": max_val}
@@ -111,29 +106,16 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: b
     return T.hardtanh(input, **bounds)
 
 
+@export("nn.functional")
 def hardsigmoid(input: Any, inplace: bool = False) -> Any:
     """``relu6(input + 3) / 6``, element by element.
 
     Parameters
     ----------
-    input : Tensor
-        Of a real floating dtype.
-    inplace : bool
-        Whether to write the result into the input.
-
-    Returns
-    -------
-    Tensor
-        The result; differentiable.
-
-    Raises
-    ------
-    NotImplementedError
-        If the dtype is no real floating dtype.
+    %(floating_input, returns_result, raises_floating)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.hardsigmoid(wg.tensor([-4.0, 0.0, 1.5]))
     tensor([0.0000, 0.5000, 0.7500])
     """
@@ -143,31 +125,23 @@ def hardsigmoid(input: Any, inplace: bool = False) -> Any:
     return T.hardsigmoid(input)
 
 
+@export("nn.functional")
 def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
     """The input where it is positive, and a small multiple of it elsewhere, element by element.
 
     Parameters
     ----------
-    input : Tensor
-        Of a real floating dtype.
-    negative_slope : float
-        The factor of what is not positive.
-    inplace : bool
-        Whether to write the result into the input.
+    %(floating_input)s
+    negative_slope : float. The factor of what is not positive.
 
     Returns
     -------
-    Tensor
-        The result; differentiable, at 0 with the derivative `negative_slope`.
+    Tensor: The result; differentiable, at 0 with the derivative `negative_slope`.
 
-    Raises
-    ------
-    NotImplementedError
-        If the dtype is no real floating dtype.
+    %(raises_floating)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.leaky_relu(wg.tensor([-1.0, 2.0]))
     tensor([-0.0100,  2.0000])
     """
@@ -176,31 +150,16 @@ def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) 
     )
 
 
+@export("nn.functional")
 def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """The input where it is positive, ``alpha * (exp(input) - 1)`` elsewhere, element by element.
 
     Parameters
     ----------
-    input : Tensor
-        Of a real floating dtype.
-    alpha : float
-        Minus the limit for large negative inputs.
-    inplace : bool
-        Whether to write the result into the input.
-
-    Returns
-    -------
-    Tensor
-        The result; differentiable.
-
-    Raises
-    ------
-    NotImplementedError
-        If the dtype is no real floating dtype.
+    %(floating_input, lower_limit, returns_result, raises_floating)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.elu(wg.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
     """
@@ -209,29 +168,16 @@ def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     )
 
 
+@export("nn.functional")
 def selu(input: Any, inplace: bool = False) -> Any:
     """The scaled `elu` that keeps mean 0 and variance 1 from layer to layer, element by element.
 
     Parameters
     ----------
-    input : Tensor
-        Of a real floating dtype.
-    inplace : bool
-        Whether to write the result into the input.
-
-    Returns
-    -------
-    Tensor
-        The result; differentiable.
-
-    Raises
-    ------
-    NotImplementedError
-        If the dtype is no real floating dtype.
+    %(floating_input, returns_result, raises_floating)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.selu(wg.tensor([-1.0, 2.0]))
     tensor([-1.1113,  2.1014])
     """
@@ -240,36 +186,30 @@ def selu(input: Any, inplace: bool = False) -> Any:
     )
 
 
+@export("nn.functional")
 def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """The input where it is positive, ``alpha * (exp(input / alpha) - 1)`` elsewhere.
 
     Parameters
     ----------
-    input : Tensor
-        Of a real floating dtype.
-    alpha : float
-        Minus the limit for large negative inputs; not 0.
-    inplace : bool
-        Whether to write the result into the input.
+    %(floating_input)s
+    alpha : float. Minus the limit for large negative inputs; not 0.
 
     Returns
     -------
-    Tensor
-        The result, element by element; differentiable.
+    Tensor: The result, element by element; differentiable.
 
     Raises
     ------
-    RuntimeError
-        If `alpha` is 0.
-    NotImplementedError
-        If the dtype is no real floating dtype.
+    RuntimeError: If `alpha` is 0.
+    %(error_floating)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.celu(wg.tensor([-1.0, 2.0]), alpha=2.0)
     tensor([-0.7869,  2.0000])
     """
+    alpha = number(alpha, "celu", "alpha")
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     return _activation(
@@ -277,29 +217,22 @@ def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     )
 
 
+@export("nn.functional")
 def silu(input: Any, inplace: bool = False) -> Any:
     """``input * sigmoid(input)``, element by element; also known as swish.
 
     Parameters
     ----------
-    input : Tensor
-        Of a floating or complex dtype.
-    inplace : bool
-        Whether to write the result into the input.
+    input : Tensor. Of a floating or complex dtype.
 
-    Returns
-    -------
-    Tensor
-        The result; differentiable.
+    %(returns_result)s
 
     Raises
     ------
-    NotImplementedError
-        If the dtype is an integer dtype or bool.
+    NotImplementedError: If the dtype is an integer dtype or bool.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.silu(wg.tensor([-1.0, 2.0]))
     tensor([-0.2689,  1.7616])
     """
@@ -309,60 +242,40 @@ def silu(input: Any, inplace: bool = False) -> Any:
     return _activation("silu", "silu_cpu", input, inplace)
 
 
+@export("nn.functional")
 def mish(input: Any, inplace: bool = False) -> Any:
     """``input * tanh(softplus(input))``, element by element.
 
     Parameters
     ----------
-    input : Tensor
-        Of a real floating dtype.
-    inplace : bool
-        Whether to write the result into the input.
-
-    Returns
-    -------
-    Tensor
-        The result; differentiable.
-
-    Raises
-    ------
-    NotImplementedError
-        If the dtype is no real floating dtype.
+    %(floating_input, returns_result, raises_floating)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.mish(wg.tensor([-1.0, 2.0]))
     tensor([-0.3034,  1.9440])
     """
     return _activation("mish", "mish_cpu", input, inplace)
 
 
+@export("nn.functional")
 def gelu(input: Any, *, approximate: str = "none") -> Any:
     """The input times the standard normal distribution function of it, element by element.
 
     Parameters
     ----------
-    input : Tensor
-        Of a real floating dtype.
-    approximate : {"none", "tanh"}
-        Whether to approximate the distribution function by tanh.
+    %(floating_input)s
+    approximate : {"none", "tanh"}. Whether to approximate the distribution function by tanh.
 
-    Returns
-    -------
-    Tensor
-        The result; differentiable.
+    %(returns_result)s
 
     Raises
     ------
-    RuntimeError
-        For another approximation.
-    NotImplementedError
-        If the dtype is no real floating dtype.
+    RuntimeError: For another approximation.
+    %(error_floating)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.gelu(wg.tensor([-1.0, 2.0]))
     tensor([-0.1587,  1.9545])
     """
@@ -373,31 +286,20 @@ def gelu(input: Any, *, approximate: str = "none") -> Any:
     return _activation("gelu", "GeluKernelImpl", input, approximate=approximate)
 
 
+@export("nn.functional")
 def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
     """``log(1 + exp(beta * input)) / beta``, a smooth `relu`, element by element.
 
     Parameters
     ----------
-    input : Tensor
-        Of a real floating dtype.
-    beta : float
-        The steepness.
-    threshold : float
-        Where ``beta * input`` is above it, the result is the input itself.
+    %(floating_input)s
+    beta : float. The steepness.
+    threshold : float. Where ``beta * input`` is above it, the result is the input itself.
 
-    Returns
-    -------
-    Tensor
-        The result; differentiable.
-
-    Raises
-    ------
-    NotImplementedError
-        If the dtype is no real floating dtype.
+    %(returns_result, raises_floating)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.softplus(wg.tensor([-1.0, 2.0]))
     tensor([0.3133, 2.1269])
     """
@@ -406,39 +308,28 @@ def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
     )
 
 
+@export("nn.functional")
 def logsigmoid(input: Any) -> Any:
     """``log(sigmoid(input))``, without underflow, element by element.
 
     Parameters
     ----------
-    input : Tensor
-        Of a real floating dtype.
-
-    Returns
-    -------
-    Tensor
-        The result; differentiable.
-
-    Raises
-    ------
-    NotImplementedError
-        If the dtype is no real floating dtype.
+    %(floating_input, returns_result, raises_floating)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.logsigmoid(wg.tensor([-1000.0, 2.0]))
     tensor([-1.0000e+03, -1.2693e-01])
     """
     return _activation("log_sigmoid", "log_sigmoid_cpu", input)
 
 
+@export("nn.functional")
 def softsign(input: Any) -> Any:
     """``input / (1 + abs(input))``, element by element; differentiable.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.softsign(wg.tensor([-1.0, 3.0]))
     tensor([-0.5000,  0.7500])
     """
@@ -446,14 +337,17 @@ def softsign(input: Any) -> Any:
     return T.div(input, T.add(T.abs(input), 1))
 
 
+@export("nn.functional")
 def tanhshrink(input: Any) -> Any:
     """``input - tanh(input)``, element by element; differentiable.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.tanhshrink(wg.tensor([-1.0, 2.0]))
     tensor([-0.2384,  1.0360])
     """
     input = operand(input, "tanhshrink")
     return T.sub(input, T.tanh(input))
+
+
+fill_sections(globals())

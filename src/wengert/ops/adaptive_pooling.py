@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+from wengert.base.export import export
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.windows import several
 from wengert.prims import pooling, resample
@@ -92,7 +93,8 @@ def _sizes(name: str, shape: Shape, output_size: int | tuple[int | None, ...]) -
         raise RuntimeError(
             f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got{colon} {list(shape)}"
         )
-    for dim in range(len(shape) - dims - (not mean), len(shape)):
+    # the first dimension is not looked at, be it a batch or channels
+    for dim in range(len(shape) - dims if mean else 1, len(shape)):
         if shape[dim] == 0:
             raise RuntimeError(
                 f"{name}(): Expected input to have non-zero size for non-batch dimensions, but "
@@ -153,6 +155,10 @@ def _avg_pool(d: int) -> Callable[..., Any]:
     scales = (None,) * d
 
     def function(input: Any, output_size: Any) -> Any:
+        ndim = operand(input, name).payload.ndim
+        if output_size == 1 and d > 1 and ndim >= d and ndim not in (d + 1, d + 2):
+            # one mean has no need for channels, in PyTorch neither
+            return T.mean_dim(input, dim=tuple(range(ndim - d, ndim)), keepdim=True)
         x, sizes = _prepared(name, input, output_size)
         return getattr(T, name)(x, output_size=sizes, align_corners=False, scales=scales)
 
@@ -175,7 +181,7 @@ def _avg_pool(d: int) -> Callable[..., Any]:
 def _max_pool(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
     name = f"adaptive_max_pool{d}d"
 
-    def with_indices(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    def with_indices(input: Any, output_size: Any, return_indices: bool = False) -> tuple[Any, Any]:
         x, sizes = _prepared(name, input, output_size)
         indices = T.adaptive_max_pool_indices(x, output_size=sizes)
         return getattr(T, f"{name}_with_indices")(x, indices, dims=d), indices
@@ -218,3 +224,13 @@ adaptive_avg_pool3d = _avg_pool(3)
 adaptive_max_pool1d, adaptive_max_pool1d_with_indices = _max_pool(1)
 adaptive_max_pool2d, adaptive_max_pool2d_with_indices = _max_pool(2)
 adaptive_max_pool3d, adaptive_max_pool3d_with_indices = _max_pool(3)
+export("wengert", "nn.functional")(adaptive_avg_pool1d, adaptive_max_pool1d)
+export("nn.functional")(
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    adaptive_max_pool1d_with_indices,
+    adaptive_max_pool2d,
+    adaptive_max_pool2d_with_indices,
+    adaptive_max_pool3d,
+    adaptive_max_pool3d_with_indices,
+)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded
-from wengert.ops.coerce import operand
+from wengert.ops.coerce import operand, real_number
 from wengert.ops.matmul import (
     ADDED_MATRICES,
     check_batches,
@@ -16,11 +18,12 @@ from wengert.ops.matmul import (
     dot,
     matmul,
     matrices,
+    size_of,
 )
 from wengert.ops.out import into
-from wengert.ops.shape import in_shape
-from wengert.tape.base import TensorBase
+from wengert.ops.strided import in_shape
 from wengert.tape.record import T
+from wengert.tape.write_checks import check_shape
 
 __all__ = ["addmm", "addmv", "baddbmm", "inner", "linear", "outer"]
 
@@ -35,11 +38,13 @@ def _check_added(x: Any, product: Any, shape: tuple[int, ...]) -> None:
         )
 
 
-def _factors(x: Any, beta: float, alpha: float) -> tuple[Any, Any]:
+def _factors(op: str, x: Any, beta: Any, alpha: Any) -> tuple[Any, Any]:
     """The factors as they multiply `x`: integers, with integers."""
+    beta, alpha = real_number(beta, x, op, "beta"), real_number(alpha, x, op, "alpha")
     return (int(beta), int(alpha)) if x.payload.dtype.kind in "biu" else (beta, alpha)
 
 
+@export("wengert", "Tensor", "Tensor_")
 def addmm(
     input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None
 ) -> Any:
@@ -47,28 +52,18 @@ def addmm(
 
     Parameters
     ----------
-    input : Tensor
-        What is added; broadcasts to (n, p).
-    mat1, mat2 : Tensor
-        Of shapes (n, m) and (m, p).
-    beta, alpha : number
-        Factors. With ``beta=0`` the values of `input` have no effect, not even NaN.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input : Tensor. What is added; broadcasts to (n, p).
+    mat1, mat2 : Tensor. Of shapes (n, m) and (m, p).
+    %(factors)s
 
     Returns
     -------
-    Tensor
-        Of shape (n, p). Differentiable, to any order.
+    Tensor: Of shape (n, p). Differentiable, to any order.
 
-    Raises
-    ------
-    RuntimeError
-        If the shapes or dtypes do not fit.
+    %(raises_shapes_or_dtypes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.addmm(wg.tensor([1.0]), wg.ones(2, 3), wg.ones(3, 2))
     tensor([[4., 4.],
             [4., 4.]])
@@ -81,13 +76,15 @@ def addmm(
             "mat1 and mat2 must be matrices, but the shapes are "
             f"{list(a.shape)} and {list(b.shape)}"
         )
-    check_matrices(a, b, ADDED_MATRICES)
+    check_dtypes(a, b, ADDED_MATRICES)
+    check_matrices(a, b)
     _check_added(x, y, (a.shape[0], b.shape[1]))
-    beta, alpha = _factors(x, beta, alpha)
+    beta, alpha = _factors("addmm", x, beta, alpha)
     result = T.addmm(x, y, z, beta=beta, alpha=alpha)
     return result if out is None else into(out, result, "addmm")
 
 
+@export("wengert", "Tensor", "Tensor_")
 def addmv(
     input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1, out: Any = None
 ) -> Any:
@@ -95,28 +92,18 @@ def addmv(
 
     Parameters
     ----------
-    input : Tensor
-        What is added; broadcasts to (n,).
-    mat, vec : Tensor
-        Of shapes (n, m) and (m,).
-    beta, alpha : number
-        Factors.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input : Tensor. What is added; broadcasts to (n,).
+    mat, vec : Tensor. Of shapes (n, m) and (m,).
+    beta, alpha : number. Factors.
 
     Returns
     -------
-    Tensor
-        Of shape (n,). Differentiable, to any order.
+    Tensor: Of shape (n,). Differentiable, to any order.
 
-    Raises
-    ------
-    RuntimeError
-        If the shapes or dtypes do not fit.
+    %(raises_shapes_or_dtypes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.addmv(wg.tensor([1.0, 2.0]), wg.ones(2, 3), wg.ones(3))
     tensor([4., 5.])
     """
@@ -132,11 +119,12 @@ def addmv(
         )
     check_matrix_vector(y.payload, z.payload)
     _check_added(x, y, y.payload.shape[:1])
-    beta, alpha = _factors(x, beta, alpha)
+    beta, alpha = _factors("addmv", x, beta, alpha)
     result = T.addmv(x, y, z, beta=beta, alpha=alpha)
     return result if out is None else into(out, result, "addmv")
 
 
+@export("wengert", "Tensor", "Tensor_")
 def baddbmm(
     input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None
 ) -> Any:
@@ -144,64 +132,50 @@ def baddbmm(
 
     Parameters
     ----------
-    input : Tensor
-        What is added; broadcasts to (b, n, p).
-    batch1, batch2 : Tensor
-        Of shapes (b, n, m) and (b, m, p).
-    beta, alpha : number
-        Factors. With ``beta=0`` the values of `input` have no effect, not even NaN.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input : Tensor. What is added; broadcasts to (b, n, p).
+    batch1, batch2 : Tensor. Of shapes (b, n, m) and (b, m, p).
+    %(factors)s
 
     Returns
     -------
-    Tensor
-        Of shape (b, n, p). Differentiable, to any order.
+    Tensor: Of shape (b, n, p). Differentiable, to any order.
 
-    Raises
-    ------
-    RuntimeError
-        If the shapes or dtypes do not fit.
+    %(raises_shapes_or_dtypes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.baddbmm(wg.ones(1), wg.ones(2, 1, 3), wg.ones(2, 3, 1)).flatten()
     tensor([4., 4.])
     """
     x = operand(input, "baddbmm", "self")
     y, z = operand(batch1, "baddbmm", "batch1", 2), operand(batch2, "baddbmm", "batch2", 3)
+    # what is added is looked at first
+    shape = size_of(y.payload, 0), size_of(y.payload, 1), size_of(z.payload, 2)
     check_batches(y, z)
-    a, b = y.payload.shape, z.payload.shape
-    _check_added(x, y, (a[0], a[1], b[2]))
-    beta, alpha = _factors(x, beta, alpha)
+    _check_added(x, y, shape)
+    beta, alpha = _factors("baddbmm", x, beta, alpha)
     result = T.baddbmm(x, y, z, beta=beta, alpha=alpha)
     return result if out is None else into(out, result, "baddbmm")
 
 
+@export("wengert", "Tensor")
 def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:
     """All products of an element of one vector and an element of another.
 
     Parameters
     ----------
-    input, vec2 : Tensor
-        Of shapes (n,) and (m,); their dtypes are promoted.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input, vec2 : Tensor. Of shapes (n,) and (m,); their dtypes are promoted.
 
     Returns
     -------
-    Tensor
-        Of shape (n, m). Differentiable, to any order.
+    Tensor: Of shape (n, m). Differentiable, to any order.
 
     Raises
     ------
-    RuntimeError
-        If one is no vector.
+    RuntimeError: If one is no vector.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.outer(wg.tensor([1.0, 2.0]), wg.tensor([1.0, 10.0]))
     tensor([[ 1., 10.],
             [ 2., 20.]])
@@ -216,29 +190,25 @@ def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:
     return result if out is None else into(out, result, "outer")
 
 
+@export("wengert", "Tensor")
 def inner(input: Any, other: Any, *, out: Any = None) -> Any:
     """The sums of products over the last dimension of both; for vectors their `dot`.
 
     Parameters
     ----------
-    input, other : Tensor
-        With the same size of the last dimension, or one without dimensions, which multiplies.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input, other : Tensor. With the same size of the last dimension, or one without dimensions,
+        which multiplies.
 
     Returns
     -------
-    Tensor
-        Of the shape ``input.shape[:-1] + other.shape[:-1]``. Differentiable, to any order.
+    Tensor: Of the shape ``input.shape[:-1] + other.shape[:-1]``. Differentiable, to any order.
 
     Raises
     ------
-    RuntimeError
-        If the last dimensions or the dtypes differ.
+    RuntimeError: If the last dimensions or the dtypes differ.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.inner(wg.tensor([[1.0, 2.0], [3.0, 4.0]]), wg.tensor([1.0, 10.0]))
     tensor([21., 43.])
     """
@@ -265,31 +235,24 @@ def inner(input: Any, other: Any, *, out: Any = None) -> Any:
     return result if out is None else into(out, result, "inner")
 
 
+@export("nn.functional")
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     """A linear layer: ``input @ weight.T + bias``.
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (..., m).
-    weight : Tensor
-        Of shape (p, m), or (m,) for results without the last dimension.
-    bias : Tensor, optional
-        Of shape (p,).
+    input : Tensor. Of shape (..., m).
+    weight : Tensor. Of shape (p, m), or (m,) for results without the last dimension.
+    bias : Tensor, optional. Of shape (p,).
 
     Returns
     -------
-    Tensor
-        Of shape (..., p). Differentiable, to any order.
+    Tensor: Of shape (..., p). Differentiable, to any order.
 
-    Raises
-    ------
-    RuntimeError
-        If the shapes or dtypes do not fit.
+    %(raises_shapes_or_dtypes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.linear(wg.ones(2, 3), wg.ones(4, 3), wg.zeros(4)).shape
     torch.Size([2, 4])
     """
@@ -299,14 +262,34 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
             f"t() expects a tensor with <= 2 dimensions, but self is {w.payload.ndim}D: weight of "
             "linear() is a matrix, or a vector"
         )
-    if bias is None or not isinstance(bias, TensorBase) or w.payload.ndim != 2:
-        result = matmul(x, T.t(w))
-        return result if bias is None else T.add(result, operand(bias, "linear", "bias", 3))
+    if not x.payload.ndim or not w.payload.ndim:
+        raise RuntimeError(
+            "both arguments to linear need to be at least 1D, but they are "
+            f"{x.payload.ndim}D and {w.payload.ndim}D"
+        )
+    if bias is None:
+        return matmul(x, T.t(w))
+    bias = operand(bias, "linear", "bias", 3)
     shape = x.payload.shape
+    if w.payload.ndim != 2:
+        if len(shape) != 1 or bias.payload.ndim:
+            raise RuntimeError(
+                "mat2 must be a matrix, got 1-D tensor: a vector goes with a vector, and with a "
+                "number for its bias"
+            )
+        return T.add(matmul(x, w), bias)
     if len(shape) == 2:
         return addmm(bias, x, T.t(w))
-    own = getattr(x.payload, "array", x.payload)
-    if shape and bias.payload.ndim == 1 and own.flags.c_contiguous:
+    own, added = (getattr(y.payload, "array", y.payload) for y in (x, bias))
+    long = [n for n in bias.payload.shape if n != 1]
+    if (bias.payload.ndim == 1 or len(long) == 1) and (
+        own.flags.c_contiguous and added.flags.c_contiguous
+    ):
         rows = T.view(x, shape=(math.prod(shape[:-1]), shape[-1]))
         return T.view(addmm(bias, rows, T.t(w)), shape=(*shape[:-1], w.payload.shape[0]))
-    return T.add(matmul(x, T.t(w)), bias)
+    product = matmul(x, T.t(w))
+    check_shape(product.payload, [bias.payload])
+    return T.add(product, bias)
+
+
+fill_sections(globals())

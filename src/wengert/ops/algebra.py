@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.ops.coerce import operand
 from wengert.ops.factors import householder_product, lu_factor_ex
@@ -16,7 +18,6 @@ from wengert.ops.linear_checks import (
     check_lapack,
     check_same_dtype,
     expand_batch,
-    several,
     square_of,
     transposed,
     triangles,
@@ -25,7 +26,7 @@ from wengert.ops.linear_systems import det, inv, slogdet
 from wengert.ops.linear_types import lu_unpack as _unpacked
 from wengert.ops.linear_types import triangular_solve as _solved
 from wengert.ops.matrix_functions import matrix_exp, matrix_power
-from wengert.ops.out import into
+from wengert.ops.out import into, into_several
 from wengert.prims import factors as _factors
 from wengert.prims import linear_systems as _records
 from wengert.tape.base import new_tensor
@@ -51,59 +52,41 @@ __all__ = [
 REQUIRES = (_factors, _records)
 
 
+@export("wengert", "Tensor")
 def inverse(input: Any, *, out: Any = None) -> Any:
     """The inverses of square matrices: see `linalg.inv`.
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (..., n, n), of floating or complex dtype.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input : Tensor. Of shape (..., n, n), of floating or complex dtype.
 
-    Returns
-    -------
-    Tensor
-        Of the same shape. Differentiable, to any order.
-
-    Raises
-    ------
-    LinAlgError
-        If a matrix is singular.
-    RuntimeError
-        If the matrices are not square.
+    %(returns_alike, raises_singular, error_square)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.inverse(wg.tensor([[2.0]]))
     tensor([[0.5000]])
     """
     return inv(operand(input, "inverse"), out=out)
 
 
+@export("wengert", "Tensor")
 def logdet(input: Any) -> Any:
     """The logarithms of determinants.
 
     Parameters
     ----------
-    input : Tensor
-        Square matrices of shape (..., n, n), of floating or complex dtype.
+    input : Tensor. Square matrices of shape (..., n, n), of floating or complex dtype.
 
     Returns
     -------
-    Tensor
-        Of shape (...): -inf for a determinant of 0, NaN for a negative one of real matrices.
+    Tensor: Of shape (...): -inf for a determinant of 0, NaN for a negative one of real matrices.
         Differentiable, to any order.
 
-    Raises
-    ------
-    RuntimeError
-        If the matrices are not square.
+    %(raises_square)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.logdet(wg.tensor([[2.0, 0.0], [0.0, 0.5]]))
     tensor(0.)
     """
@@ -118,33 +101,19 @@ def logdet(input: Any) -> Any:
 # -- Cholesky -------------------------------------------------------------------------------------
 
 
+@export("wengert", "Tensor")
 def cholesky(input: Any, upper: bool = False, *, out: Any = None) -> Any:
     """The Cholesky factors of positive definite matrices: see `linalg.cholesky`.
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (..., n, n), of floating or complex dtype.
-    upper : bool
-        Whether to return the upper triangular factor or the lower one.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input : Tensor. Of shape (..., n, n), of floating or complex dtype.
+    upper : bool. Whether to return the upper triangular factor or the lower one.
 
-    Returns
-    -------
-    Tensor
-        Of the same shape. Differentiable, to any order.
-
-    Raises
-    ------
-    LinAlgError
-        If a matrix is not positive definite.
-    RuntimeError
-        If the matrices are not square.
+    %(returns_alike, raises_definite, error_square)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.cholesky(wg.tensor([[4.0]]))
     tensor([[2.]])
     """
@@ -154,34 +123,25 @@ def cholesky(input: Any, upper: bool = False, *, out: Any = None) -> Any:
     return result if out is None else into(out, result, "cholesky")
 
 
+@export("wengert", "Tensor")
 def cholesky_solve(input: Any, input2: Any, upper: bool = False, *, out: Any = None) -> Any:
     """The solutions of systems of linear equations with Cholesky factors.
 
     Parameters
     ----------
-    input : Tensor
-        Right-hand sides of shape (..., n, k).
-    input2 : Tensor
-        Factors of shape (..., n, n), of which one triangle is read.
-    upper : bool
-        Which one.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input : Tensor. Right-hand sides of shape (..., n, k).
+    input2 : Tensor. Factors of shape (..., n, n), of which one triangle is read.
+    upper : bool. Which one.
 
     Returns
     -------
-    Tensor
-        X in ``A @ X = input``, where A is ``L @ L.mH`` or, `upper`, ``U.mH @ U``. Differentiable
-        with respect to both, to any order.
+    Tensor: X in ``A @ X = input``, where A is ``L @ L.mH`` or, `upper`, ``U.mH @ U``.
+        Differentiable with respect to both, to any order.
 
-    Raises
-    ------
-    RuntimeError
-        If the shapes or dtypes do not fit.
+    %(raises_shapes_or_dtypes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.cholesky_solve(wg.tensor([[8.0]]), wg.tensor([[2.0]]))
     tensor([[2.]])
     """
@@ -225,33 +185,26 @@ def _right_side(b: Any, A: Any, op: str, arg: str, name: str, prefix: str) -> tu
     return y, x
 
 
+@export("wengert", "Tensor")
 def cholesky_inverse(input: Any, upper: bool = False, *, out: Any = None) -> Any:
     """The inverses of matrices of which there are Cholesky factors.
 
     Parameters
     ----------
-    input : Tensor
-        Factors of shape (..., n, n), of which one triangle is read.
-    upper : bool
-        Which one.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input : Tensor. Factors of shape (..., n, n), of which one triangle is read.
+    upper : bool. Which one.
 
     Returns
     -------
-    Tensor
-        The inverse of ``L @ L.mH`` or, `upper`, of ``U.mH @ U``. Differentiable, to any order.
+    Tensor: The inverse of ``L @ L.mH`` or, `upper`, of ``U.mH @ U``. Differentiable, to any order.
 
     Raises
     ------
-    LinAlgError
-        If the diagonal has a 0.
-    RuntimeError
-        If the matrices are not square.
+    LinAlgError: If the diagonal has a 0.
+    %(error_square)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.cholesky_inverse(wg.tensor([[2.0]]))
     tensor([[0.2500]])
     """
@@ -261,6 +214,7 @@ def cholesky_inverse(input: Any, upper: bool = False, *, out: Any = None) -> Any
     return result if out is None else into(out, result, "cholesky_inverse")
 
 
+@export("wengert", "Tensor")
 def triangular_solve(
     input: Any,
     A: Any,
@@ -274,34 +228,22 @@ def triangular_solve(
 
     Parameters
     ----------
-    input : Tensor
-        Right-hand sides of shape (..., n, k).
-    A : Tensor
-        Square matrices of shape (..., n, n), of which one triangle is read.
-    upper : bool
-        Which one.
-    transpose : bool
-        Whether to solve with the transposed matrices.
-    unitriangular : bool
-        Whether to take the diagonal to be ones.
-    out : tuple of Tensor, optional
-        Where to write the results; outside the graph only.
+    input : Tensor. Right-hand sides of shape (..., n, k).
+    A : Tensor. Square matrices of shape (..., n, n), of which one triangle is read.
+    upper : bool. Which one.
+    transpose : bool. Whether to solve with the transposed matrices.
+    unitriangular : bool. Whether to take the diagonal to be ones.
+    %(outs)s
 
     Returns
     -------
-    solution : Tensor
-        X in ``A @ X = input``. Differentiable with respect to both, to any order.
-    cloned_coefficient : Tensor
-        A copy of `A`.
+    solution : Tensor. X in ``A @ X = input``. Differentiable with respect to both, to any order.
+    cloned_coefficient : Tensor. A copy of `A`.
 
-    Raises
-    ------
-    RuntimeError
-        If the shapes or dtypes do not fit.
+    %(raises_shapes_or_dtypes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.triangular_solve(wg.tensor([[8.0]]), wg.tensor([[2.0]])).solution
     tensor([[4.]])
     """
@@ -316,12 +258,13 @@ def triangular_solve(
     )
     batch = solution.payload.shape[:-2]
     results = _solved((solution, T.clone(expand_batch(x, batch))))
-    return results if out is None else several(out, results, "triangular_solve")
+    return results if out is None else into_several(out, results, "triangular_solve")
 
 
 # -- LU -------------------------------------------------------------------------------------------
 
 
+@export("wengert", "Tensor")
 def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
     """The triangular factors of matrices with exchanged rows: see `linalg.lu_factor`.
 
@@ -329,69 +272,51 @@ def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> 
 
     Parameters
     ----------
-    A : Tensor
-        Of shape (..., m, n), of floating or complex dtype.
-    pivot : bool
-        Must be True.
-    get_infos : bool
-        Whether to return where U has its first 0, too.
-    out : tuple of Tensor, optional
-        Where to write the results; outside the graph only.
+    %(rectangular, pivot)s
+    get_infos : bool. Whether to return where U has its first 0, too.
+    %(outs)s
 
     Returns
     -------
-    LU, pivots : Tensor
-        As from `linalg.lu_factor`.
-    infos : Tensor
-        With `get_infos`: as from `linalg.lu_factor_ex`.
+    LU, pivots : Tensor. As from `linalg.lu_factor`.
+    infos : Tensor. With `get_infos`: as from `linalg.lu_factor_ex`.
 
-    Raises
-    ------
-    RuntimeError
-        If `A` is no matrix, or `pivot` is False.
+    %(raises_pivot)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.lu(wg.eye(2))[1]
     tensor([1, 2], dtype=torch.int32)
     """
     results = tuple(lu_factor_ex(A, pivot=pivot))
     results = results if get_infos else results[:2]
-    return results if out is None else several(out, results, "lu")
+    return results if out is None else into_several(out, results, "lu")
 
 
+@export("wengert", "Tensor")
 def lu_solve(input: Any, LU_data: Any, LU_pivots: Any, *, out: Any = None) -> Any:
     """The solutions of systems of linear equations with LU factors: see `linalg.lu_solve`.
 
     Parameters
     ----------
-    input : Tensor
-        Right-hand sides of shape (..., n, k).
-    LU_data, LU_pivots : Tensor
-        As from `linalg.lu_factor`.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input : Tensor. Right-hand sides of shape (..., n, k).
+    LU_data, LU_pivots : Tensor. As from `linalg.lu_factor`.
 
     Returns
     -------
-    Tensor
-        The solutions. Differentiable with respect to `input` and `LU_data`, to any order.
+    Tensor: The solutions. Differentiable with respect to `input` and `LU_data`, to any order.
 
-    Raises
-    ------
-    RuntimeError
-        If the shapes or dtypes do not fit.
+    %(raises_shapes_or_dtypes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.lu_solve(wg.tensor([[8.0]]), *wg.lu(wg.tensor([[2.0]])))
     tensor([[4.]])
     """
     return _lu_solve(LU_data, LU_pivots, operand(input, "lu_solve"), out=out)
 
 
+@export("wengert")
 def lu_unpack(
     LU_data: Any,
     LU_pivots: Any,
@@ -404,30 +329,22 @@ def lu_unpack(
 
     Parameters
     ----------
-    LU_data : Tensor
-        Of shape (..., m, n).
-    LU_pivots : Tensor
-        Of int32 and shape (..., min(m, n)).
-    unpack_data : bool
-        Whether to return L and U; else they are empty.
-    unpack_pivots : bool
-        Whether to return P; else it is empty.
-    out : tuple of Tensor, optional
-        Where to write the results; outside the graph only.
+    LU_data : Tensor. Of shape (..., m, n).
+    LU_pivots : Tensor. Of int32 and shape (..., min(m, n)).
+    unpack_data : bool. Whether to return L and U; else they are empty.
+    unpack_pivots : bool. Whether to return P; else it is empty.
+    %(outs)s
 
     Returns
     -------
-    P, L, U : Tensor
-        As from `linalg.lu`; L and U are differentiable, to any order.
+    P, L, U : Tensor. As from `linalg.lu`; L and U are differentiable, to any order.
 
     Raises
     ------
-    RuntimeError
-        If the pivots are not what `linalg.lu_factor` gives.
+    RuntimeError: If the pivots are not what `linalg.lu_factor` gives.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.lu_unpack(*wg.linalg.lu_factor(wg.tensor([[0.0, 1.0], [2.0, 0.0]]))).U
     tensor([[2., 0.],
             [0., 1.]])
@@ -450,33 +367,30 @@ def lu_unpack(
     nothing = new_tensor(np.empty(0, a.dtype))
     P = T.lu_permutation(x, p) if unpack_pivots else nothing
     results = _unpacked((P, *(triangles(x) if unpack_data else (nothing, nothing))))
-    return results if out is None else several(out, results, "lu_unpack")
+    return results if out is None else into_several(out, results, "lu_unpack")
 
 
+@export("wengert", "Tensor")
 def orgqr(input: Any, input2: Any) -> Any:
     """The first columns of a product of reflections: see `linalg.householder_product`.
 
     Parameters
     ----------
-    input : Tensor
-        The vectors, of shape (..., m, n).
-    input2 : Tensor
-        Their factors, of shape (..., k).
+    input : Tensor. The vectors, of shape (..., m, n).
+    input2 : Tensor. Their factors, of shape (..., k).
 
     Returns
     -------
-    Tensor
-        Of shape (..., m, n). Differentiable with respect to both, to any order.
+    Tensor: Of shape (..., m, n). Differentiable with respect to both, to any order.
 
-    Raises
-    ------
-    RuntimeError
-        If the shapes or dtypes do not fit.
+    %(raises_shapes_or_dtypes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.orgqr(wg.zeros(2, 1), wg.tensor([2.0])).shape
     torch.Size([2, 1])
     """
     return householder_product(input, input2)
+
+
+fill_sections(globals())

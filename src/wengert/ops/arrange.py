@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim, normal_dims
 from wengert.ops.clone import clone
 from wengert.ops.coerce import integer, operand, sizes_of
@@ -30,29 +32,19 @@ __all__ = [
 ]
 
 
+@export("wengert", "Tensor")
 def flip(input: Any, *sizes: Any, dims: Any = None) -> Any:
     """The elements of some dimensions in reverse order, as a copy.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    *sizes : int, or one sequence of ints
-        The dimensions (also as `dims`).
+    %(input)s
+    *sizes : int, or one sequence of ints. The dimensions (also as `dims`).
 
-    Returns
-    -------
-    Tensor
-        Differentiable, to any order.
-
-    Raises
-    ------
-    IndexError
-        If there is no such dimension.
+    %(returns_smooth, raises_no_dim)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.tensor([1, 2, 3]).flip(0)
     tensor([3, 2, 1])
     """
@@ -61,27 +53,18 @@ def flip(input: Any, *sizes: Any, dims: Any = None) -> Any:
     return T.flip(x, dims=normal_dims(given, x.payload.ndim))
 
 
+@export("wengert", "Tensor")
 def fliplr(input: Any) -> Any:
     """The columns in reverse order.
 
     Parameters
     ----------
-    input : Tensor
-        Of at least two dimensions.
+    input : Tensor. Of at least two dimensions.
 
-    Returns
-    -------
-    Tensor
-        Differentiable, to any order.
-
-    Raises
-    ------
-    RuntimeError
-        If there are fewer than two dimensions.
+    %(returns_smooth, raises_no_planes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.fliplr(wg.tensor([[1, 2]]))
     tensor([[2, 1]])
     """
@@ -91,27 +74,22 @@ def fliplr(input: Any) -> Any:
     return T.flip(x, dims=(1,))
 
 
+@export("wengert", "Tensor")
 def flipud(input: Any) -> Any:
     """The rows in reverse order.
 
     Parameters
     ----------
-    input : Tensor
-        Of at least one dimension.
+    input : Tensor. Of at least one dimension.
 
-    Returns
-    -------
-    Tensor
-        Differentiable, to any order.
+    %(returns_smooth)s
 
     Raises
     ------
-    RuntimeError
-        If there are no dimensions.
+    RuntimeError: If there are no dimensions.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.flipud(wg.tensor([1, 2]))
     tensor([2, 1])
     """
@@ -121,33 +99,26 @@ def flipud(input: Any) -> Any:
     return T.flip(x, dims=(0,))
 
 
+@export("wengert", "Tensor")
 def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
     """The elements moved along dimensions; what leaves at the end enters at the start.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    shifts : int or tuple of int
-        How far, for each dimension; negative the other way.
-    dims : int or tuple of int
-        The dimensions; without them the elements move as if they lay in one.
+    %(input)s
+    shifts : int or tuple of int. How far, for each dimension; negative the other way.
+    dims : int or tuple of int. The dimensions; without them the elements move as if they lay in
+        one.
 
-    Returns
-    -------
-    Tensor
-        Differentiable, to any order.
+    %(returns_smooth)s
 
     Raises
     ------
-    RuntimeError
-        If there are not as many shifts as dimensions.
-    IndexError
-        If there is no such dimension.
+    RuntimeError: If there are not as many shifts as dimensions.
+    %(error_no_dim)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.tensor([1, 2, 3]).roll(1)
     tensor([3, 1, 2])
     """
@@ -160,35 +131,32 @@ def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(steps)}, dims:{len(axes)}"
         )
+    if not x.payload.size:
+        # nothing moves, whatever the dimensions are, as in PyTorch
+        return T.clone(x)
     if axes and not x.payload.ndim:
         raise IndexError(f"Dimension specified as {axes[0]} but tensor has no dimensions")
     return T.roll(x, shifts=steps, dims=tuple([normal_dim(d, x.payload.ndim) for d in axes]))
 
 
+@export("Tensor")
 def repeat(input: Any, *sizes: Any, repeats: Any = None) -> Any:
     """Copies side by side, so many for each dimension.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    *sizes : int, or one sequence of ints
-        The number of copies for each dimension (also as `repeats`); further ones in front make
-        new dimensions.
+    %(input)s
+    *sizes : int, or one sequence of ints. The number of copies for each dimension (also as
+        `repeats`); further ones in front make new dimensions.
 
-    Returns
-    -------
-    Tensor
-        Differentiable, to any order.
+    %(returns_smooth)s
 
     Raises
     ------
-    RuntimeError
-        If there are fewer numbers than dimensions, or negative ones.
+    RuntimeError: If there are fewer numbers than dimensions, or negative ones.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.tensor([1, 2]).repeat(2, 2)
     tensor([[1, 2, 1, 2],
             [1, 2, 1, 2]])
@@ -210,29 +178,23 @@ def repeat(input: Any, *sizes: Any, repeats: Any = None) -> Any:
     return T.repeat(x, repeats=counts)
 
 
+@export("wengert", "Tensor")
 def tile(input: Any, *sizes: Any, dims: Any = None) -> Any:
     """As `repeat`; with fewer numbers than dimensions, the first dimensions are not repeated.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    *sizes : int, or one sequence of ints
-        The number of copies for each dimension (also as `dims`).
+    %(input)s
+    *sizes : int, or one sequence of ints. The number of copies for each dimension (also as `dims`).
 
-    Returns
-    -------
-    Tensor
-        Differentiable, to any order.
+    %(returns_smooth)s
 
     Raises
     ------
-    RuntimeError
-        If a number is negative.
+    RuntimeError: If a number is negative.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.tensor([[1, 2]]).tile(2)
     tensor([[1, 2, 1, 2]])
     """
@@ -241,6 +203,7 @@ def tile(input: Any, *sizes: Any, dims: Any = None) -> Any:
     return repeat(x, (1,) * (x.payload.ndim - len(counts)) + counts)
 
 
+@export("wengert", "Tensor")
 def repeat_interleave(
     input: Any,
     repeats: Any,
@@ -253,30 +216,20 @@ def repeat_interleave(
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    repeats : int or Tensor of int
-        How often; a tensor says it for each position.
-    dim : int, optional
-        The dimension; without it all elements in one.
-    axis : int, optional
-        NumPy's name of `dim`.
-    output_size : int, optional
-        Accepted for PyTorch's sake.
+    %(input)s
+    repeats : int or Tensor of int. How often; a tensor says it for each position.
+    dim : int, optional. The dimension; without it all elements in one.
+    %(axis)s
+    output_size : int, optional. Accepted for PyTorch's sake.
 
-    Returns
-    -------
-    Tensor
-        Differentiable, to any order.
+    %(returns_smooth)s
 
     Raises
     ------
-    RuntimeError
-        If `repeats` is negative or has another size than the dimension.
+    RuntimeError: If `repeats` is negative or has another size than the dimension.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.tensor([1, 2]).repeat_interleave(2)
     tensor([1, 1, 2, 2])
     """
@@ -328,29 +281,19 @@ def _triangle(input: Any, diagonal: int, op: str) -> Any:
     return getattr(T, op)(x, diagonal=integer(diagonal, op, "diagonal"))
 
 
+@export("wengert", "Tensor", "Tensor_")
 def tril(input: Any, diagonal: int = 0) -> Any:
     """The lower triangle of matrices, zeros above it.
 
     Parameters
     ----------
-    input : Tensor
-        Of at least two dimensions; the last two are the matrices'.
-    diagonal : int
-        The highest diagonal that is kept; 0 is the main one, 1 the one above it.
+    input : Tensor. Of at least two dimensions; the last two are the matrices'.
+    diagonal : int. The highest diagonal that is kept; 0 is the main one, 1 the one above it.
 
-    Returns
-    -------
-    Tensor
-        Differentiable, to any order.
-
-    Raises
-    ------
-    RuntimeError
-        If there are fewer than two dimensions.
+    %(returns_smooth, raises_no_planes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.ones(2, 2).tril()
     tensor([[1., 0.],
             [1., 1.]])
@@ -358,29 +301,19 @@ def tril(input: Any, diagonal: int = 0) -> Any:
     return _triangle(input, diagonal, "tril")
 
 
+@export("wengert", "Tensor", "Tensor_")
 def triu(input: Any, diagonal: int = 0) -> Any:
     """The upper triangle of matrices, zeros below it.
 
     Parameters
     ----------
-    input : Tensor
-        Of at least two dimensions; the last two are the matrices'.
-    diagonal : int
-        The lowest diagonal that is kept; 0 is the main one, 1 the one above it.
+    input : Tensor. Of at least two dimensions; the last two are the matrices'.
+    diagonal : int. The lowest diagonal that is kept; 0 is the main one, 1 the one above it.
 
-    Returns
-    -------
-    Tensor
-        Differentiable, to any order.
-
-    Raises
-    ------
-    RuntimeError
-        If there are fewer than two dimensions.
+    %(returns_smooth, raises_no_planes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.ones(2, 2).triu()
     tensor([[1., 1.],
             [0., 1.]])
@@ -388,33 +321,20 @@ def triu(input: Any, diagonal: int = 0) -> Any:
     return _triangle(input, diagonal, "triu")
 
 
+@export("wengert", "Tensor")
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """A diagonal of two dimensions, as the last dimension of the result.
 
     Parameters
     ----------
-    input : Tensor
-        Of at least two dimensions.
-    offset : int
-        Which diagonal: 0 the main one, positive above it.
-    dim1, dim2 : int
-        The dimensions.
+    input : Tensor. Of at least two dimensions.
+    %(offset)s
+    dim1, dim2 : int. The dimensions.
 
-    Returns
-    -------
-    Tensor
-        A view. Differentiable.
-
-    Raises
-    ------
-    IndexError
-        If there is no such dimension.
-    RuntimeError
-        If the dimensions are one.
+    %(returns_view, raises_no_dim, error_one_dim)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.tensor([[1, 2], [3, 4]]).diagonal()
     tensor([1, 4])
     """
@@ -425,33 +345,24 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     return T.diagonal(x, offset=integer(offset, "diagonal", "offset"), dim1=first, dim2=second)
 
 
+@export("wengert", "Tensor")
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """Matrices of zeros with the last dimension of `input` on a diagonal.
 
     Parameters
     ----------
-    input : Tensor
-        Of at least one dimension.
-    offset : int
-        Which diagonal: 0 the main one, positive above it.
-    dim1, dim2 : int
-        The dimensions of the matrices in the result.
+    input : Tensor. Of at least one dimension.
+    %(offset)s
+    dim1, dim2 : int. The dimensions of the matrices in the result.
 
     Returns
     -------
-    Tensor
-        With one dimension more than `input`. Differentiable, to any order.
+    Tensor: With one dimension more than `input`. Differentiable, to any order.
 
-    Raises
-    ------
-    IndexError
-        If there is no such dimension.
-    RuntimeError
-        If the dimensions are one.
+    %(raises_no_dim, error_one_dim)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.diag_embed(wg.tensor([1, 2]))
     tensor([[1, 0],
             [0, 2]])
@@ -464,29 +375,25 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> A
     return T.diag_embed(x, offset=integer(offset, "diag_embed", "offset"), dim1=first, dim2=second)
 
 
+@export("wengert", "Tensor")
 def diag(input: Any, diagonal: int = 0) -> Any:
     """A vector as a diagonal matrix, or a matrix's diagonal as a vector.
 
     Parameters
     ----------
-    input : Tensor
-        Of one dimension or two.
-    diagonal : int
-        Which diagonal: 0 the main one, positive above it.
+    input : Tensor. Of one dimension or two.
+    diagonal : int. Which diagonal: 0 the main one, positive above it.
 
     Returns
     -------
-    Tensor
-        A copy. Differentiable, to any order.
+    Tensor: A copy. Differentiable, to any order.
 
     Raises
     ------
-    RuntimeError
-        If there are no dimensions or more than two.
+    RuntimeError: If there are no dimensions or more than two.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.diag(wg.tensor([[1, 2], [3, 4]]))
     tensor([1, 4])
     """
@@ -497,3 +404,6 @@ def diag(input: Any, diagonal: int = 0) -> Any:
     offset = integer(diagonal, "diag", "diagonal")
     made = T.diag_embed if ndim == 1 else T.diagonal_copy
     return made(x, offset=offset, dim1=0, dim2=1)
+
+
+fill_sections(globals())

@@ -6,7 +6,7 @@ is its name, a string such as "mm". These objects are such strings.
 
 from __future__ import annotations
 
-from wengert.ops.later import FUNCTIONS
+from wengert.ops.exports import EXPORTS
 from wengert.prims.table import TABLE
 
 __all__ = ["OpOverload", "OpOverloadPacket"]
@@ -36,6 +36,6 @@ class OpOverloadPacket:
 
 
 def __getattr__(name: str) -> OpOverloadPacket:
-    if name not in TABLE and name not in FUNCTIONS:
+    if name not in TABLE and name not in EXPORTS["wengert"]:
         raise AttributeError(f"there is no operation {name!r}")
     return OpOverloadPacket(name)

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.dtypes import is_differentiable
+from wengert.base.dtypes import is_differentiable, is_half, joined
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.arrange import repeat_interleave
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.dropout import dropout
 from wengert.ops.expand import broadcast_tensors
-from wengert.ops.matmul import matmul
+from wengert.ops.matmul import matmul, size_of
 from wengert.ops.moments import vector_norm
 from wengert.ops.neural import softmax
 from wengert.ops.permute import transpose
@@ -23,8 +25,8 @@ from wengert.ops.select import clamp, masked_fill
 from wengert.ops.shape import reshape
 from wengert.prims import numbers as _records
 from wengert.tape.base import new_tensor
-from wengert.tape.lift import cast
 from wengert.tape.modes import mixes_dtypes
+from wengert.tape.operands import cast
 from wengert.tape.record import T
 
 __all__ = [
@@ -37,6 +39,7 @@ __all__ = [
 REQUIRES = (_records,)
 
 
+@export("nn.functional")
 def scaled_dot_product_attention(
     query: Any,
     key: Any,
@@ -51,37 +54,27 @@ def scaled_dot_product_attention(
 
     Parameters
     ----------
-    query : Tensor
-        Of shape (..., l, e).
-    key, value : Tensor
-        Of shapes (..., s, e) and (..., s, v).
-    attn_mask : Tensor, optional
-        Broadcasts to (..., l, s): of bools, True where a query may see a key; or floating, added to
-        the scores.
-    dropout_p : float
-        The probability of each weight to become 0.
-    is_causal : bool
-        Whether query i sees the keys up to i only; without `attn_mask`.
-    scale : float, optional
-        The factor of the products; by default 1 / sqrt(e).
-    enable_gqa : bool
-        Whether several heads of the query share one of key and value: the third dimension from the
-        end of `query` is a multiple of theirs.
+    query : Tensor. Of shape (..., l, e).
+    key, value : Tensor. Of shapes (..., s, e) and (..., s, v).
+    attn_mask : Tensor, optional. Broadcasts to (..., l, s): of bools, True where a query may see a
+        key; or floating, added to the scores.
+    dropout_p : float. The probability of each weight to become 0.
+    is_causal : bool. Whether query i sees the keys up to i only; without `attn_mask`.
+    scale : float, optional. The factor of the products; by default 1 / sqrt(e).
+    enable_gqa : bool. Whether several heads of the query share one of key and value: the third
+        dimension from the end of `query` is a multiple of theirs.
 
     Returns
     -------
-    Tensor
-        Of shape (..., l, v). A query that sees no key gets zeros. Differentiable, to any order, by
-        query, key, value and a floating mask.
+    Tensor: Of shape (..., l, v). A query that sees no key gets zeros. Differentiable, to any order,
+        by query, key, value and a floating mask.
 
     Raises
     ------
-    RuntimeError
-        If the shapes or dtypes do not fit, or a mask is given with ``is_causal``.
+    RuntimeError: If the shapes or dtypes do not fit, or a mask is given with ``is_causal``.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> q, k = wg.zeros(1, 2), wg.ones(3, 2)
     >>> wg.nn.functional.scaled_dot_product_attention(q, k, wg.tensor([[1.0], [2.0], [6.0]]))
     tensor([[3.]])
@@ -146,43 +139,39 @@ def scaled_dot_product_attention(
     return cast(result, kinds[0])
 
 
+@export("wengert", "nn.functional")
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     """The cosine of the angle between vectors.
 
     Parameters
     ----------
-    x1, x2 : Tensor
-        They broadcast against each other.
-    dim : int
-        The dimension of the vectors.
-    eps : float
-        The least norm: what is below counts as `eps`, and not in the derivative, as in PyTorch.
+    x1, x2 : Tensor. They broadcast against each other.
+    dim : int. The dimension of the vectors.
+    eps : float. The least norm: what is below counts as `eps`, and not in the derivative, as in
+        PyTorch.
 
     Returns
     -------
-    Tensor
-        Without that dimension; differentiable.
+    Tensor: Without that dimension; differentiable.
 
     Raises
     ------
-    RuntimeError
-        If the shapes do not broadcast, or the dtype is no floating or complex one.
+    RuntimeError: If the shapes do not broadcast, or the dtype is no floating or complex one.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([3.0, 4.0])
     >>> wg.nn.functional.cosine_similarity(x, wg.tensor([4.0, 3.0]), dim=0)
     tensor(0.9600)
     """
     a, b = operand(x1, "cosine_similarity", "x1"), operand(x2, "cosine_similarity", "x2", 2)
-    kind = np.result_type(a.payload.dtype, b.payload.dtype)
+    kind = joined(a.payload.dtype, b.payload.dtype)
     if not is_differentiable(kind):
         raise RuntimeError(
             "expected common dtype to be floating point, yet common dtype is "
             f"{dtype_name(np.empty(0, kind))}"
         )
-    if kind == np.float16:
+    if is_half(kind):
         # squares of small numbers, and eps, are beyond it
         single = np.dtype(np.float32)
         return cast(cosine_similarity(cast(a, single), cast(b, single), dim, eps), kind)
@@ -195,6 +184,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     return sum(parts[0] * parts[1], dim)
 
 
+@export("wengert", "nn.functional")
 def pairwise_distance(
     x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Any:
@@ -202,28 +192,19 @@ def pairwise_distance(
 
     Parameters
     ----------
-    x1, x2 : Tensor
-        They broadcast against each other.
-    p : float
-        The power of the norm.
-    eps : float
-        Added to the differences.
-    keepdim : bool
-        Whether to leave a dimension of size 1.
+    x1, x2 : Tensor. They broadcast against each other.
+    p : float. The power of the norm.
+    eps : float. Added to the differences.
+    keepdim : bool. Whether to leave a dimension of size 1.
 
     Returns
     -------
-    Tensor
-        The distances; differentiable.
+    Tensor: The distances; differentiable.
 
-    Raises
-    ------
-    RuntimeError
-        If the shapes do not broadcast.
+    %(raises_broadcast)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.pairwise_distance(wg.tensor([[1.0, 2.0]]), wg.tensor([[4.0, 6.0]]))
     tensor([5.0000])
     """
@@ -232,36 +213,35 @@ def pairwise_distance(
     return vector_norm(a - b + eps, p, -1, keepdim)
 
 
+@export("wengert", "nn.functional")
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     """``input1 @ weight[k] @ input2`` for each k.
 
     Parameters
     ----------
-    input1, input2 : Tensor
-        Of shapes (..., m) and (..., n).
-    weight : Tensor
-        Of shape (k, m, n).
-    bias : Tensor, optional
-        Of shape (k,).
+    input1, input2 : Tensor. Of shapes (..., m) and (..., n).
+    weight : Tensor. Of shape (k, m, n).
+    bias : Tensor, optional. Of shape (k,).
 
     Returns
     -------
-    Tensor
-        Of shape (..., k); differentiable by all.
+    Tensor: Of shape (..., k); differentiable by all.
 
-    Raises
-    ------
-    RuntimeError
-        If the shapes do not fit.
+    %(raises_shapes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.bilinear(wg.ones(1, 2), wg.ones(1, 3), wg.ones(4, 2, 3))
     tensor([[6., 6., 6., 6.]])
     """
     x, y = operand(input1, "bilinear", "input1"), operand(input2, "bilinear", "input2", 2)
     w = operand(weight, "bilinear", "weight", 3)
+    given = {"input1": x, "input2": y, "weight": w} | ({} if bias is None else {"bias": bias})
+    if len({t.payload.dtype for t in given.values()}) > 1 and not mixes_dtypes():
+        told = ", ".join(f"{key}: {dtype_name(t.payload).lower()}" for key, t in given.items())
+        raise RuntimeError(
+            f"All tensors must have the same dtype, got {told}: convert with .to(dtype)"
+        )
     a, b, shape = x.payload.shape, y.payload.shape, w.payload.shape
     if len(a) != len(b):
         raise RuntimeError(f"bilinear(): input dimensions do not match: got {len(a)} and {len(b)}")
@@ -271,7 +251,7 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
                 f"bilinear(): input batch dimensions do not match at dim {d}: got {m} and {n}"
             )
     for name, size, place in (("input1", a[-1], 1), ("input2", b[-1], 2)):
-        if size != shape[place]:
+        if size != size_of(w.payload, place):
             raise RuntimeError(
                 f"bilinear(): {name} size does not match weight size: got {size} but expected "
                 f"{shape[place]}"
@@ -287,3 +267,6 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     made = matmul(reshape(flat, (rows, k, n)), reshape(y, (rows, n, 1)))
     made = reshape(made, (*a[:-1], k))
     return made if bias is None else made + bias
+
+
+fill_sections(globals())

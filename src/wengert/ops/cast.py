@@ -12,11 +12,13 @@ from wengert.base.device import device as Device
 from wengert.base.dtypes import DTYPES, as_dtype, is_differentiable
 from wengert.base.dtypes import dtype as DType
 from wengert.base.errors import long_name
+from wengert.base.export import export
 from wengert.base.extras import bfloat16
 from wengert.base.memory_format import check_memory_format, preserve_format, suggested_format
+from wengert.base.sections import fill_sections
 from wengert.ops.clone import lying
 from wengert.tape.base import TensorBase
-from wengert.tape.cuts import note
+from wengert.tape.detachments import note
 from wengert.tape.record import T
 
 __all__ = [
@@ -33,6 +35,7 @@ __all__ = [
 ]
 
 
+@export("Tensor")
 def to(
     input: Any,
     *args: Any,
@@ -46,28 +49,23 @@ def to(
 
     Parameters
     ----------
-    *args
-        A dtype, a device, or another tensor to be like; then optionally `non_blocking` and `copy`.
-    dtype, device
-        The same by name. The one device is ``"cpu"``.
-    copy : bool
-        Copy even where nothing changes.
-    memory_format : memory_format, optional
-        The order of the result's memory; default: ``preserve_format``, that of `input`.
+    *args: A dtype, a device, or another tensor to be like; then optionally `non_blocking` and
+        `copy`.
+    dtype, device: The same by name. The one device is ``"cpu"``.
+    copy : bool. Copy even where nothing changes.
+    memory_format : memory_format, optional. The order of the result's memory; default:
+        ``preserve_format``, that of `input`.
 
     Returns
     -------
-    Tensor
-        Differentiable: the gradient comes back in the dtype of `input`.
+    Tensor: Differentiable: the gradient comes back in the dtype of `input`.
 
     Raises
     ------
-    RuntimeError
-        For a device that there is no backend for.
+    RuntimeError: For a device that there is no backend for.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.tensor([1, 2]).to(wg.float64)
     tensor([1., 2.], dtype=torch.float64)
     """
@@ -104,11 +102,13 @@ def _converted(input: Any, wanted: Any, format: Any, name: str, copy: bool = Fal
     return out if order is preserve_format else lying(out, order)
 
 
+@export("Tensor")
 def cpu(input: Any, memory_format: Any = None) -> Any:
     """The tensor on the CPU: itself, unless it lies in another order than `memory_format`."""
     return _converted(input, None, memory_format, "cpu")
 
 
+@export("Tensor")
 def cuda(
     input: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = None
 ) -> Any:
@@ -116,8 +116,7 @@ def cuda(
 
     Raises
     ------
-    RuntimeError
-        Always.
+    RuntimeError: Always.
     """
     return to(input, device="cuda")
 
@@ -127,7 +126,6 @@ def type_of(input: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.ones(2).type(), wg.ones(2).type(wg.int64)
     ('torch.FloatTensor', tensor([1, 1]))
     """
@@ -146,6 +144,7 @@ def type_of(input: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
     return to(input, dtype)
 
 
+@export("Tensor")
 def type_as(input: Any, other: Any) -> Any:
     """The tensor in the dtype of `other`."""
     return to(input, other)
@@ -174,40 +173,36 @@ def to_chalf(input: Any, memory_format: Any = None) -> Any:
 
     Raises
     ------
-    NotImplementedError
-        Always.
+    NotImplementedError: Always.
     """
     raise NotImplementedError("chalf(): NumPy has no complex numbers of 32 bits; use cfloat()")
 
 
+@export("Tensor")
 def to_dense(input: Any, dtype: Any = None, *, masked_grad: bool = True) -> Any:
     """The tensor itself, since all are dense; with `dtype` the tensor converted.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    dtype : dtype, optional
-        That of the result; default: that of `input`.
-    masked_grad : bool
-        Accepted for PyTorch's sake; it is for gradients of sparse tensors.
+    input : Tensor. Of any shape.
+    dtype : dtype, optional. That of the result; default: that of `input`.
+    masked_grad : bool. Accepted for PyTorch's sake; it is for gradients of sparse tensors.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.ones(2).to_dense()
     tensor([1., 1.])
     """
     return input if dtype is None else to(input, dtype)
 
 
+@export("Tensor")
 def to_sparse(input: Any, *args: Any, **kwargs: Any) -> Any:
     """Refused: tensors are dense arrays.
 
     Raises
     ------
-    NotImplementedError
-        Always.
+    NotImplementedError: Always.
     """
     raise NotImplementedError(
         "to_sparse(): tensors are dense arrays here; scipy.sparse takes x.detach().numpy()"
@@ -231,3 +226,5 @@ CASTS = {
     }.items()
 }
 """The conversions that are methods of their own: ``tensor.double()``."""
+
+fill_sections(globals())

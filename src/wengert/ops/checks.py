@@ -8,6 +8,8 @@ from wengert.base.dtypes import is_differentiable
 from wengert.base.errors import long_name
 from wengert.base.shapes import normal_dim, normal_dims
 from wengert.ops.coerce import operand
+from wengert.prims.facet import Facet
+from wengert.prims.record import TABLE
 
 __all__ = ["all_dims", "dim_or_axis", "one_dim", "real_input", "renamed"]
 
@@ -24,15 +26,13 @@ def real_input(value: Any, name: str, kernel: str, floating: bool = False) -> An
     return tensor
 
 
-# functions of which PyTorch has several signatures, and so another message
-_OVERLOADED = frozenset(
-    ("sum", "mean", "prod", "any", "all", "max", "min", "var", "std", "var_mean", "std_mean")
-)
+OVERLOADED: Facet[bool] = Facet("overloaded", lambda prim: False)
+"""Whether PyTorch has several signatures of the function, and so another message."""
 
 
 def _refuse(name: str, dim: Any, expected: str) -> TypeError:
     got = type(dim).__name__
-    if name in _OVERLOADED:
+    if name in TABLE and OVERLOADED[TABLE[name]]:
         return TypeError(
             f"{name}() received an invalid combination of arguments - got dim of type {got}, but "
             f"expected {expected}"

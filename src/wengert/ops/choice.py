@@ -9,6 +9,8 @@ import numpy as np
 
 from wengert.base.dtypes import FLOATING, as_dtype, category
 from wengert.base.errors import long_name
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.kernels import random as kernels
 from wengert.ops.generator import stream_of
 from wengert.ops.like import memory_like
@@ -17,6 +19,7 @@ from wengert.ops.out import into
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_bernoulli, laid_out, span_of
 from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.inference import made_in_inference
 
 __all__ = ["bernoulli", "multinomial", "randint", "randint_like", "randperm"]
 
@@ -24,6 +27,7 @@ _MOST_CATEGORIES = 2**24
 """Consecutive integers up to here are exact in float32."""
 
 
+@export("wengert")
 def randint(
     low: Any = 0,
     high: Any = None,
@@ -41,28 +45,19 @@ def randint(
 
     Parameters
     ----------
-    low, high : int
-        The bounds, of which the upper one is left out.
-    size : sequence of int
-        The shape.
-    generator, out, layout, device, requires_grad, pin_memory
-        As for `rand`.
-    dtype : dtype, optional
-        int64 unless given; a real dtype that holds the bounds.
+    low, high : int. The bounds, of which the upper one is left out.
+    size : sequence of int. The shape.
+    generator, out, layout, device, requires_grad, pin_memory: As for `rand`.
+    dtype : dtype, optional. int64 unless given; a real dtype that holds the bounds.
 
-    Returns
-    -------
-    Tensor
-        A leaf.
+    %(returns_leaf)s
 
     Raises
     ------
-    RuntimeError
-        If no integer lies between the bounds, or `dtype` cannot hold them.
+    RuntimeError: If no integer lies between the bounds, or `dtype` cannot hold them.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> _ = wg.manual_seed(0)
     >>> wg.randint(10, (5,))
     tensor([4, 9, 3, 0, 3])
@@ -86,6 +81,7 @@ def randint(
     return made(array, device, requires_grad) if out is None else into(out, made(array), "randint")
 
 
+@export("wengert")
 def randint_like(
     input: Any,
     low: Any = 0,
@@ -103,7 +99,6 @@ def randint_like(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> _ = wg.manual_seed(0)
     >>> wg.randint_like(wg.ones(3), 5)
     tensor([4., 4., 3.])
@@ -115,6 +110,7 @@ def randint_like(
     return made(laid_out(template, drawn_in_order.payload), device, requires_grad)
 
 
+@export("wengert")
 def randperm(
     n: Any,
     *,
@@ -130,26 +126,20 @@ def randperm(
 
     Parameters
     ----------
-    n : int
-        How many.
-    generator, out, layout, device, requires_grad, pin_memory
-        As for `rand`.
-    dtype : dtype, optional
-        int64 unless given.
+    n : int. How many.
+    generator, out, layout, device, requires_grad, pin_memory: As for `rand`.
+    dtype : dtype, optional. int64 unless given.
 
     Returns
     -------
-    Tensor
-        Of shape (n,).
+    Tensor: Of shape (n,).
 
     Raises
     ------
-    RuntimeError
-        If `n` is negative or exceeds what `dtype` holds.
+    RuntimeError: If `n` is negative or exceeds what `dtype` holds.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> _ = wg.manual_seed(0)
     >>> wg.randperm(5)
     tensor([4, 0, 1, 3, 2])
@@ -167,41 +157,34 @@ def randperm(
     return made(array, device, requires_grad) if out is None else into(out, made(array), "randperm")
 
 
+@export("wengert", "Tensor")
 def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = None) -> Any:
     """Ones with the probabilities in a tensor, zeros otherwise.
 
     Parameters
     ----------
-    input : Tensor
-        Probabilities, of a floating dtype. The result does not depend on them as far as gradients
-        go.
-    p : float, optional
-        One probability for all elements instead.
-    generator : Generator, optional
-        Where to draw from; the default generator unless given.
-    out : Tensor, optional
-        Where to write the result.
+    input : Tensor. Probabilities, of a floating dtype. The result does not depend on them as far as
+        gradients go.
+    p : float, optional. One probability for all elements instead.
+    %(where_to_draw)s
 
     Returns
     -------
-    Tensor
-        Of the shape and dtype of `input`.
+    Tensor: Of the shape and dtype of `input`.
 
     Raises
     ------
-    RuntimeError
-        If a probability is not between 0 and 1.
+    RuntimeError: If a probability is not between 0 and 1.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> _ = wg.manual_seed(0)
     >>> wg.bernoulli(wg.tensor([0.0, 1.0, 0.5]))
     tensor([0., 1., 1.])
     """
     payload = np.asarray(input_tensor("bernoulli", input).payload)
     if p is not None:
-        result = new_tensor(draw_bernoulli(payload, p, generator=generator))
+        result = made_in_inference(new_tensor(draw_bernoulli(payload, p, generator=generator)))
         return result if out is None else into(out, result, "bernoulli")
     if category(payload.dtype) != FLOATING:
         raise NotImplementedError(
@@ -216,10 +199,11 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
     stream = stream_of("bernoulli", generator)
     flat = np.ascontiguousarray(payload).reshape(-1)
     array = kernels.bernoulli(stream, flat.size, payload.dtype, flat).reshape(payload.shape)
-    result = new_tensor(array)
+    result = made_in_inference(new_tensor(array))
     return result if out is None else into(out, result, "bernoulli")
 
 
+@export("wengert", "Tensor")
 def multinomial(
     input: Any,
     num_samples: int,
@@ -232,30 +216,21 @@ def multinomial(
 
     Parameters
     ----------
-    input : Tensor
-        Non-negative weights of a floating dtype, which need not sum to one.
-    num_samples : int
-        How many indices to draw (from each row).
-    replacement : bool
-        Whether an index may be drawn more than once.
-    generator : Generator, optional
-        Where to draw from; the default generator unless given.
-    out : Tensor, optional
-        Where to write the result.
+    input : Tensor. Non-negative weights of a floating dtype, which need not sum to one.
+    num_samples : int. How many indices to draw (from each row).
+    replacement : bool. Whether an index may be drawn more than once.
+    %(where_to_draw)s
 
     Returns
     -------
-    Tensor
-        int64, of shape (num_samples,) or (rows, num_samples).
+    Tensor: int64, of shape (num_samples,) or (rows, num_samples).
 
     Raises
     ------
-    RuntimeError
-        If the weights are negative, not finite or all zero, or there are too few of them.
+    RuntimeError: If the weights are negative, not finite or all zero, or there are too few of them.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> _ = wg.manual_seed(0)
     >>> wg.multinomial(wg.tensor([0.0, 1.0, 0.5]), 2)
     tensor([2, 1])
@@ -294,7 +269,7 @@ def multinomial(
     stream = stream_of("multinomial", generator)
     # of one sample the order does not matter, and the second way is the one of PyTorch
     choose = _with_replacement if replacement and num_samples > 1 else _without_replacement
-    result = new_tensor(choose(stream, weights, int(num_samples)))
+    result = made_in_inference(new_tensor(choose(stream, weights, int(num_samples))))
     return result if out is None else into(out, result, "multinomial")
 
 
@@ -319,3 +294,6 @@ def _without_replacement(stream: kernels.Stream, weights: Any, count: int) -> An
     with np.errstate(divide="ignore", invalid="ignore"):
         speed = weights / waits
     return np.argsort(-speed, axis=-1, kind="stable")[..., :count].astype(np.int64)
+
+
+fill_sections(globals())

@@ -11,7 +11,9 @@ import numpy as np
 
 from wengert.base.dtypes import is_differentiable
 from wengert.base.errors import long_name
-from wengert.ops.coerce import operand
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
+from wengert.ops.coerce import number, operand
 from wengert.ops.losses import reduced, reduction_of
 from wengert.ops.neural import log_softmax
 from wengert.tape.base import new_tensor
@@ -83,6 +85,7 @@ def _nll(input: Any, target: Any, weight: Any, reduction: str, ignore_index: int
     return record(input, target, weight, reduction=reduction, ignore_index=ignore_index)
 
 
+@export("nn.functional")
 def nll_loss(
     input: Any,
     target: Any,
@@ -96,36 +99,23 @@ def nll_loss(
 
     Parameters
     ----------
-    input : Tensor
-        Logarithms of probabilities, of shape (N, C), (N, C, d1, ...) or (C,) for C classes.
-    target : Tensor
-        The classes, of shape (N,), (N, d1, ...) or (), of int64 or uint8.
-    weight : Tensor, optional
-        A weight for each class, of shape (C,) and the input's dtype.
-    size_average, reduce : bool, optional
-        Former names of `reduction`.
-    ignore_index : int
-        A target that does not count.
-    reduction : {"mean", "sum", "none"}
-        What to make of the single losses; the mean is by the sum of the targets' weights.
+    input : Tensor. Logarithms of probabilities, of shape (N, C), (N, C, d1, ...) or (C,) for C
+        classes.
+    target : Tensor. The classes, of shape (N,), (N, d1, ...) or (), of int64 or uint8.
+    weight : Tensor, optional. A weight for each class, of shape (C,) and the input's dtype.
+    size_average, reduce : bool, optional. Former names of `reduction`.
+    ignore_index : int. A target that does not count.
+    reduction : {"mean", "sum", "none"}. What to make of the single losses; the mean is by the sum
+        of the targets' weights.
 
     Returns
     -------
-    Tensor
-        The loss; differentiable by the input.
+    Tensor: The loss; differentiable by the input.
 
-    Raises
-    ------
-    ValueError
-        If the first sizes differ, or for another reduction.
-    RuntimeError
-        If the shapes or dtypes do not fit.
-    IndexError
-        If a target is not a class.
+    %(raises_classes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> logs = wg.tensor([[0.5, 0.5], [0.25, 0.75]]).log()
     >>> wg.nn.functional.nll_loss(logs, wg.tensor([0, 0]))
     tensor(1.0397)
@@ -137,6 +127,7 @@ def nll_loss(
     return _nll(input, target, weight, reduction, ignore_index)
 
 
+@export("nn.functional")
 def cross_entropy(
     input: Any,
     target: Any,
@@ -151,40 +142,25 @@ def cross_entropy(
 
     Parameters
     ----------
-    input : Tensor
-        Any real numbers, of shape (N, C), (N, C, d1, ...) or (C,) for C classes.
-    target : Tensor
-        Either classes, of shape (N,), (N, d1, ...) or (), of int64 or uint8; or probabilities, of
-        the input's shape and of floating dtype.
-    weight : Tensor, optional
-        A weight for each class, of shape (C,) and the input's dtype.
-    size_average, reduce : bool, optional
-        Former names of `reduction`.
-    ignore_index : int
-        A target class that does not count.
-    reduction : {"mean", "sum", "none"}
-        What to make of the single losses; the mean is by the sum of the target classes' weights,
-        or over all targets if they are probabilities.
-    label_smoothing : float
-        How much of each target, between 0 and 1, to spread evenly over all classes.
+    input : Tensor. Any real numbers, of shape (N, C), (N, C, d1, ...) or (C,) for C classes.
+    target : Tensor. Either classes, of shape (N,), (N, d1, ...) or (), of int64 or uint8; or
+        probabilities, of the input's shape and of floating dtype.
+    weight : Tensor, optional. A weight for each class, of shape (C,) and the input's dtype.
+    size_average, reduce : bool, optional. Former names of `reduction`.
+    ignore_index : int. A target class that does not count.
+    reduction : {"mean", "sum", "none"}. What to make of the single losses; the mean is by the sum
+        of the target classes' weights, or over all targets if they are probabilities.
+    label_smoothing : float. How much of each target, between 0 and 1, to spread evenly over all
+        classes.
 
     Returns
     -------
-    Tensor
-        The loss; differentiable by the input, and by target probabilities.
+    Tensor: The loss; differentiable by the input, and by target probabilities.
 
-    Raises
-    ------
-    ValueError
-        If the first sizes differ, or for another reduction.
-    RuntimeError
-        If the shapes or dtypes do not fit.
-    IndexError
-        If a target is not a class.
+    %(raises_classes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([[1.0, 2.0, 3.0]], requires_grad=True)
     >>> wg.nn.functional.cross_entropy(x, wg.tensor([2])).backward()
     >>> x.grad
@@ -196,6 +172,7 @@ def cross_entropy(
     input = operand(input, "cross_entropy")
     target = operand(target, "cross_entropy", "target", 2)
     x = input.payload
+    label_smoothing = number(label_smoothing, "cross_entropy_loss", "label_smoothing")
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     if not x.ndim:
@@ -271,3 +248,6 @@ def _spread_evenly(
     # the mean over no target at all is NaN
     with np.errstate(invalid="ignore"):
         return T.div(T.sum(losses), total)
+
+
+fill_sections(globals())

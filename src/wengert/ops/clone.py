@@ -6,41 +6,40 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.export import export
 from wengert.base.memory_format import (
     check_memory_format,
     in_format,
     memory_format,
     preserve_format,
 )
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import operand
 from wengert.tape.record import T
 
 __all__ = ["clone", "lying"]
 
 
+@export("wengert", "Tensor")
 def clone(input: Any, *, memory_format: Any = None) -> Any:
     """A copy of a tensor, recorded: gradients flow back to the original.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape and dtype.
-    memory_format : memory_format, optional
-        The order of the copy's memory; default: ``preserve_format``, the same order.
+    input : Tensor. Of any shape and dtype.
+    memory_format : memory_format, optional. The order of the copy's memory; default:
+        ``preserve_format``, the same order.
 
     Returns
     -------
-    Tensor
-        Of the same shape and dtype. Differentiable to any order.
+    Tensor: Of the same shape and dtype. Differentiable to any order.
 
     Raises
     ------
-    RuntimeError
-        If tensors of this number of dimensions cannot have `memory_format`.
+    RuntimeError: If tensors of this number of dimensions cannot have `memory_format`.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.clone(wg.tensor([1.0, 2.0], requires_grad=True))
     tensor([1., 2.], grad_fn=<CloneBackward0>)
     """
@@ -56,3 +55,6 @@ def lying(out: Any, order: memory_format) -> Any:
     if out.payload.__class__ is np.ndarray and out.payload.ndim:
         out.payload = in_format(out.payload, order)
     return out
+
+
+fill_sections(globals())

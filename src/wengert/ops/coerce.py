@@ -11,9 +11,28 @@ import numpy as np
 from wengert.base.arrays import plain_array
 from wengert.base.dtypes import from_numpy_dtype
 from wengert.base.errors import kind_of, long_name
+from wengert.base.shapes import expanded
+from wengert.interp.dual import Dual
 from wengert.tape.base import TensorBase, new_tensor
 
-__all__ = ["dtype_name", "integer", "operand", "operands", "sizes_of"]
+__all__ = [
+    "NOT_A_NUMBER",
+    "dtype_name",
+    "expanded_shape",
+    "has_tangent",
+    "integer",
+    "number",
+    "operand",
+    "operands",
+    "real_number",
+    "sizes_of",
+]
+
+
+NOT_A_NUMBER = (
+    "an argument must be Number, not a Tensor that requires a gradient or has a tangent, which "
+    "would be lost: pass x.item(), or write the operation with others that take tensors"
+)
 
 
 def operand(value: Any, op: str, arg: str = "input", position: int = 1) -> Any:
@@ -54,6 +73,38 @@ def integer(value: Any, op: str, arg: str) -> int:
         ) from None
 
 
+def has_tangent(tensor: Any) -> bool:
+    """Whether forward mode differentiates by `tensor`."""
+    payload = tensor.payload
+    return isinstance(payload, Dual) and payload.tangent is not None
+
+
+def number(value: Any, op: str, arg: str) -> Any:
+    """`value` as a number: one, or a tensor without dimensions that requires no gradient."""
+    if not isinstance(value, TensorBase):
+        return value
+    tensor: Any = value
+    if tensor.payload.ndim or tensor.edge is not None or has_tangent(tensor):
+        raise TypeError(
+            f"{op}(): argument '{arg}' must be Number, not Tensor: pass x.item(), or write the "
+            "operation with others that take tensors"
+        )
+    return tensor.item()
+
+
+def real_number(value: Any, x: TensorBase, op: str, arg: str) -> Any:
+    """`value` as a number of an operation on `x`: a real one, unless `x` is complex."""
+    value = number(value, op, arg)
+    if isinstance(value, complex | np.complexfloating) and x.payload.dtype.kind != "c":
+        if value.imag:
+            raise RuntimeError(
+                f"value cannot be converted to type float without overflow: argument '{arg}' of "
+                f"{op}() is {value}, but the tensor is real"
+            )
+        return value.real
+    return value
+
+
 def sizes_of(values: Sequence[Any], op: str, arg: str = "size") -> tuple[int, ...]:
     """Sizes or dimensions that came as ``(2, 3)`` or as one sequence ``((2, 3),)``."""
     if len(values) == 1 and isinstance(values[0], tuple | list):
@@ -68,3 +119,16 @@ def sizes_of(values: Sequence[Any], op: str, arg: str = "size") -> tuple[int, ..
 def dtype_name(payload: Any) -> str:
     """A payload's dtype in the words of PyTorch's errors: ``float``, ``double``, ``long long``."""
     return long_name(from_numpy_dtype(payload.dtype))
+
+
+def expanded_shape(x: Any, sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of `x` expanded to `sizes`; refuses those that it cannot have."""
+    own = x.payload.shape
+    if len(sizes) < len(own):
+        name = dtype_name(x.payload)
+        raise RuntimeError(
+            f"expand(torch.{name}Tensor{{{list(own)}}}, size={list(sizes)}): the number of sizes "
+            f"provided ({len(sizes)}) must be greater or equal to the number of dimensions in the "
+            f"tensor ({len(own)})"
+        )
+    return expanded(own, sizes)

@@ -10,39 +10,36 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import dtype_name, integer, operand, sizes_of
 from wengert.tape.base import new_tensor
-from wengert.tape.lift import cast
+from wengert.tape.operands import cast
 from wengert.tape.record import T
 
 __all__ = ["cartesian_prod", "combinations", "sum_to_size"]
 
 
+@export("wengert")
 def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
     """All combinations of some of the elements, one to a row, in the order of `itertools`.
 
     Parameters
     ----------
-    input : Tensor
-        Of one dimension.
-    r : int
-        How many elements each combination has.
-    with_replacement : bool
-        Whether an element may be chosen several times.
+    input : Tensor. Of one dimension.
+    r : int. How many elements each combination has.
+    with_replacement : bool. Whether an element may be chosen several times.
 
     Returns
     -------
-    Tensor
-        With `r` columns; differentiable, to any order.
+    Tensor: With `r` columns; differentiable, to any order.
 
     Raises
     ------
-    RuntimeError
-        If the input has not one dimension, or `r` is negative.
+    RuntimeError: If the input has not one dimension, or `r` is negative.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.combinations(wg.tensor([1, 2, 3]))
     tensor([[1, 2],
             [1, 3],
@@ -76,28 +73,25 @@ def _check_vector(payload: Any) -> None:
         raise RuntimeError(f"Expect a 1D vector, but got shape {list(payload.shape)}")
 
 
+@export("wengert")
 def cartesian_prod(*tensors: Any) -> Any:
     """All ways to choose one element of each tensor, one to a row, in the order of `itertools`.
 
     Parameters
     ----------
-    *tensors : Tensor
-        Of one dimension each, and of one dtype.
+    *tensors : Tensor. Of one dimension each, and of one dtype.
 
     Returns
     -------
-    Tensor
-        With a column for each tensor; of a single tensor, this itself. Differentiable, to any
+    Tensor: With a column for each tensor; of a single tensor, this itself. Differentiable, to any
         order.
 
     Raises
     ------
-    RuntimeError
-        If there is no tensor, or one has not one dimension, or the dtypes differ.
+    RuntimeError: If there is no tensor, or one has not one dimension, or the dtypes differ.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.cartesian_prod(wg.tensor([1, 2]), wg.tensor([5, 6]))
     tensor([[1, 5],
             [1, 6],
@@ -131,29 +125,25 @@ def cartesian_prod(*tensors: Any) -> Any:
     return T.stack(*wide, dim=1)
 
 
+@export("Tensor")
 def sum_to_size(input: Any, *size: Any) -> Any:
     """The sum over what broadcasting a shape to the tensor's would repeat.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape and dtype.
-    *size : int or tuple of int
-        A shape that can be expanded to the tensor's.
+    input : Tensor. Of any shape and dtype.
+    *size : int or tuple of int. A shape that can be expanded to the tensor's.
 
     Returns
     -------
-    Tensor
-        Of that shape; differentiable, to any order.
+    Tensor: Of that shape; differentiable, to any order.
 
     Raises
     ------
-    RuntimeError
-        If the shape cannot be expanded to the tensor's.
+    RuntimeError: If the shape cannot be expanded to the tensor's.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.ones(2, 3).sum_to_size(1, 3)
     tensor([[2., 2., 2.]])
     """
@@ -171,4 +161,12 @@ def sum_to_size(input: Any, *size: Any) -> Any:
         return x
     if x.payload.dtype.kind in "biu":
         x = cast(x, np.dtype(np.int64))
-    return T.clone(x) if shape == own else T.sum_to(x, shape=shape)
+    if shape == own:
+        return T.clone(x)
+    lead = len(own) - len(shape)
+    dims = [i for i, m in enumerate(own) if i < lead or shape[i - lead] != m]
+    total = T.sum_dim(x, dim=tuple(dims), keepdim=True)
+    return T.view(total, shape=shape) if lead else total
+
+
+fill_sections(globals())

@@ -7,20 +7,23 @@ from typing import Any
 import numpy as np
 
 from wengert.base.errors import long_name
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.interp.levels import Lifted, namespace_of
 from wengert.ops.coerce import operand
 from wengert.tape.base import new_tensor
+from wengert.tape.inference import made_in_inference
 
 __all__ = ["allclose", "equal", "isclose"]
 
 
+@export("wengert", "Tensor")
 def equal(input: Any, other: Any) -> bool:
     """Whether two tensors have the same shape and elements.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.equal(wg.ones(2), wg.ones(2)), wg.equal(wg.ones(2), wg.ones(1))
     (True, False)
     """
@@ -28,6 +31,7 @@ def equal(input: Any, other: Any) -> bool:
     return bool(np.array_equal(_held(a.payload), _held(b.payload)))
 
 
+@export("wengert", "Tensor")
 def isclose(
     input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Any:
@@ -35,7 +39,6 @@ def isclose(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.isclose(wg.tensor([1.0, 2.0]), wg.tensor([1.0, 2.1]))
     tensor([ True, False])
     """
@@ -48,7 +51,7 @@ def isclose(
     if isinstance(a, Lifted) or isinstance(b, Lifted):
         return new_tensor(_are_close(a, b, rtol, atol, equal_nan))
     close: Any = np.isclose(a, b, rtol, atol, equal_nan)
-    return new_tensor(close)
+    return made_in_inference(new_tensor(close))
 
 
 def _are_close(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
@@ -68,6 +71,7 @@ def _held(payload: Any) -> Any:
     return payload.constant() if isinstance(payload, Lifted) else payload
 
 
+@export("wengert", "Tensor")
 def allclose(
     input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:
@@ -75,12 +79,10 @@ def allclose(
 
     Raises
     ------
-    RuntimeError
-        If the dtypes differ.
+    RuntimeError: If the dtypes differ.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.allclose(wg.ones(2), wg.ones(2) + 1e-9)
     True
     """
@@ -96,3 +98,6 @@ def _check_dtypes(a: Any, b: Any, name: str) -> None:
             f"{long_name(a.dtype)} did not match {long_name(b.dtype)}: {name}() compares tensors "
             "of one dtype"
         )
+
+
+fill_sections(globals())

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import operand
 from wengert.ops.out import into
 from wengert.prims import complex_parts as _records
@@ -18,30 +20,26 @@ __all__ = ["angle", "conj_physical", "is_conj", "is_neg", "resolve_conj", "resol
 REQUIRES = (_records,)
 
 
+@export("wengert", "Tensor")
 def angle(input: Any, *, out: Any = None) -> Any:
     """The angle of complex numbers, from -pi to pi; of real ones 0, or pi for negative ones.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape; integers become floating.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input : Tensor. Of any shape; integers become floating.
+    out : Tensor, optional. Where to write the result; outside the graph only.
 
     Returns
     -------
-    Tensor
-        Real, of the same shape. Differentiable, to any order; at 0, where there is no derivative,
-        the gradient is 0, as it is for real numbers.
+    Tensor: Real, of the same shape. Differentiable, to any order; at 0, where there is no
+        derivative, the gradient is 0, as it is for real numbers.
 
     Raises
     ------
-    TypeError
-        If `input` is no tensor.
+    TypeError: If `input` is no tensor.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.angle(wg.tensor([1 + 1j, -2 + 0j]))
     tensor([0.7854, 3.1416])
     """
@@ -49,29 +47,25 @@ def angle(input: Any, *, out: Any = None) -> Any:
     return result if out is None else into(out, result, "angle")
 
 
+@export("wengert", "Tensor", "Tensor_")
 def conj_physical(input: Any, *, out: Any = None) -> Any:
     """The complex conjugate, in memory of its own; a real tensor itself.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input : Tensor. Of any shape.
+    out : Tensor, optional. Where to write the result; outside the graph only.
 
     Returns
     -------
-    Tensor
-        Of the same dtype and shape. Differentiable, to any order.
+    Tensor: Of the same dtype and shape. Differentiable, to any order.
 
     Raises
     ------
-    TypeError
-        If `input` is no tensor.
+    TypeError: If `input` is no tensor.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.conj_physical(wg.tensor([1 + 2j]))
     tensor([1.-2.j])
     """
@@ -80,36 +74,36 @@ def conj_physical(input: Any, *, out: Any = None) -> Any:
     return result if out is None else into(out, result, "conj_physical")
 
 
+@export("wengert", "Tensor")
 def resolve_conj(input: Any) -> Any:
     """The tensor itself: no conjugation is ever put off here.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.resolve_conj(wg.tensor([1 + 2j]).conj())
     tensor([1.-2.j])
     """
     return operand(input, "resolve_conj")
 
 
+@export("wengert", "Tensor")
 def resolve_neg(input: Any) -> Any:
     """The tensor itself: no negation is ever put off here.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.resolve_neg(wg.tensor([1.0]))
     tensor([1.])
     """
     return operand(input, "resolve_neg")
 
 
+@export("wengert", "Tensor")
 def is_conj(input: Any) -> bool:
     """Whether conjugation was put off: False, always.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.tensor([1 + 2j]).conj().is_conj()
     False
     """
@@ -117,14 +111,17 @@ def is_conj(input: Any) -> bool:
     return False
 
 
+@export("wengert", "Tensor")
 def is_neg(input: Any) -> bool:
     """Whether negation was put off: False, always.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.tensor([1.0]).is_neg()
     False
     """
     operand(input, "is_neg")
     return False
+
+
+fill_sections(globals())

@@ -23,7 +23,7 @@ from wengert.base.dtypes import (
     promote,
 )
 from wengert.tape.base import TensorBase
-from wengert.tape.cuts import note
+from wengert.tape.detachments import note
 from wengert.tape.sites import warn
 
 __all__ = ["check_array", "narrow", "to_array"]
@@ -44,10 +44,8 @@ def to_array(data: Any, dtype: np.dtype[Any] | None = None) -> Any:
 
     Raises
     ------
-    ValueError
-        If sequences of one level differ in length, or an integer does not fit into 64 bits.
-    TypeError, RuntimeError
-        If something in `data` is no number, or does not fit into `dtype`.
+    ValueError: If sequences of one level differ in length, or an integer does not fit into 64 bits.
+    TypeError, RuntimeError: If something in `data` is no number, or does not fit into `dtype`.
     """
     if isinstance(data, np.ndarray):
         check_array(data)

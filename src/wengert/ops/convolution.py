@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from wengert.base.errors import kind_of
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.convolution_arguments import check_dtypes, checked, ints
 from wengert.ops.padding import constant_pad_nd
 from wengert.prims import convolution
@@ -277,36 +279,31 @@ def _conv_transpose(d: int) -> Callable[..., Any]:
 conv1d, conv2d, conv3d = _conv(1), _conv(2), _conv(3)
 conv_transpose1d, conv_transpose2d = _conv_transpose(1), _conv_transpose(2)
 conv_transpose3d = _conv_transpose(3)
+export("wengert", "nn.functional")(
+    conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d
+)
 
 
+@export("wengert", "nn.functional")
 def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
     """`conv1d` of sequences whose dimensions are time, batch and channels.
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (T, N, C).
-    weight : Tensor
-        Of shape (K, C, O) and the input's dtype.
-    bias : Tensor
-        Of shape (O,).
-    pad : int
-        How many zeros to add at both ends of time.
+    input : Tensor. Of shape (T, N, C).
+    weight : Tensor. Of shape (K, C, O) and the input's dtype.
+    bias : Tensor. Of shape (O,).
+    pad : int. How many zeros to add at both ends of time.
 
     Returns
     -------
-    Tensor
-        Of shape (T + 2 * pad - K + 1, N, O). Differentiable with respect to all tensors, to any
+    Tensor: Of shape (T + 2 * pad - K + 1, N, O). Differentiable with respect to all tensors, to any
         order.
 
-    Raises
-    ------
-    RuntimeError
-        If shapes or dtypes do not fit.
+    %(raises_shape_or_dtype)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([1.0, 2.0, 4.0, 8.0]).reshape(4, 1, 1)
     >>> w = wg.tensor([1.0, -1.0]).reshape(2, 1, 1)
     >>> wg.conv_tbc(x, w, wg.zeros(1)).flatten()
@@ -331,3 +328,6 @@ def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
         )
     x, w = T.permute(x, dims=(1, 2, 0)), T.permute(w, dims=(2, 1, 0))
     return T.permute(conv1d(x, w, b, 1, pad), dims=(2, 0, 1))
+
+
+fill_sections(globals())

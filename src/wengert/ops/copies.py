@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wengert.base.export import export
 from wengert.base.shapes import normal_dim
 from wengert.ops.arrange import diagonal
 from wengert.ops.coerce import integer, operand
@@ -16,6 +17,7 @@ from wengert.ops.expand import expand
 from wengert.ops.out import into
 from wengert.ops.permute import permute, t, transpose
 from wengert.ops.shape import squeeze, unsqueeze, view
+from wengert.ops.signatures import HandsOn
 from wengert.ops.split import chunk, select, split, split_with_sizes, unbind
 from wengert.ops.strided import as_strided, unfold, view_as_complex, view_as_real
 from wengert.tape.base import new_tensor
@@ -78,7 +80,11 @@ out : sequence of Tensor, optional
     Where to write the parts, one tensor for each; then nothing is returned."""
 
 
-def _named(function: Callable[..., Any], name: str, **parts: str) -> Callable[..., Any]:
+def _named(
+    function: Callable[..., Any], made: Callable[..., Any], name: str, **parts: str
+) -> Callable[..., Any]:
+    takes = HandsOn(made, first="input", out=bool(parts["out"]))
+    function.__signature__ = takes.__signature__  # type: ignore[attr-defined]
     function.__name__ = function.__qualname__ = name
     function.__doc__ = _DOC.format(name=name, **parts)
     return function
@@ -100,6 +106,7 @@ def _copy_of(
     stem = name.removesuffix("_copy")
     return _named(
         function,
+        made,
         name,
         summary=f"What `{stem}` gives, as a copy.",
         arguments=f"What `{stem}` takes.",
@@ -130,6 +137,7 @@ def _copies_of(
     stem = name.removesuffix("_copy")
     return _named(
         function,
+        made,
         name,
         summary=f"The parts that `{stem}` gives, as copies.",
         arguments=f"What `{stem}` takes.",
@@ -150,6 +158,7 @@ def _apart(made: Callable[..., Any], name: str, example: str, result: str) -> Ca
     stem = name.removeprefix("unsafe_")
     return _named(
         function,
+        made,
         name,
         summary=f"The parts that `{stem}` gives, each of which may be written to.\n\n"
         "PyTorch's parts share the memory of `input`, so that of the two only one may be written\n"
@@ -236,3 +245,25 @@ unsafe_split = _apart(split, "unsafe_split", "wg.tensor([1, 2, 3, 4]), 2", _PAIR
 unsafe_split_with_sizes = _apart(
     split_with_sizes, "unsafe_split_with_sizes", "wg.tensor([1, 2, 3, 4]), [2, 2]", _PAIR
 )
+export("wengert")(
+    alias_copy,
+    as_strided_copy,
+    detach_copy,
+    diagonal_copy,
+    expand_copy,
+    permute_copy,
+    select_copy,
+    slice_copy,
+    squeeze_copy,
+    t_copy,
+    transpose_copy,
+    unfold_copy,
+    unsqueeze_copy,
+    view_as_complex_copy,
+    view_as_real_copy,
+    view_copy,
+    split_copy,
+    split_with_sizes_copy,
+    unbind_copy,
+)
+export("wengert", "Tensor")(unsafe_chunk, unsafe_split, unsafe_split_with_sizes)

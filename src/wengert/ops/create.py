@@ -13,20 +13,22 @@ import numpy as np
 
 from wengert.base.device import check_device
 from wengert.base.dtypes import as_dtype, category, default_complex, default_float
+from wengert.base.export import export
 from wengert.base.memory_format import (
     check_memory_format,
     contiguous_format,
     empty_in_format,
     preserve_format,
 )
+from wengert.base.sections import fill_sections
 from wengert.ops.convert import check_array, narrow, to_array
 from wengert.ops.options import float_type, made, number, shape_of, type_of
 from wengert.ops.out import into
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.cuts import note
+from wengert.tape.detachments import note
 from wengert.tape.inference import made_in_inference
-from wengert.tape.lift import cast, is_number
-from wengert.tape.modes import current_mode
+from wengert.tape.modes import current_mode, traced
+from wengert.tape.operands import cast, is_number
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
@@ -52,6 +54,7 @@ _HALF_MAX = 65504.0
 # -- from data ------------------------------------------------------------------------------------
 
 
+@export("wengert")
 def tensor(
     data: Any,
     *,
@@ -64,32 +67,25 @@ def tensor(
 
     Parameters
     ----------
-    data : number, (nested) sequence of numbers, array or Tensor
-        Python floats become the default floating dtype, integers int64; arrays keep theirs.
-    dtype : dtype, optional
-        The dtype, if it is not to follow from `data`.
-    device : device or str, optional
-        Only the CPU.
-    requires_grad : bool
-        Whether gradients are wanted; needs a floating or complex dtype.
-    pin_memory : bool
-        Has no effect.
+    data : number, (nested) sequence of numbers, array or Tensor. Python floats become the default
+        floating dtype, integers int64; arrays keep theirs.
+    dtype : dtype, optional. The dtype, if it is not to follow from `data`.
+    %(device)s
+    requires_grad : bool. Whether gradients are wanted; needs a floating or complex dtype.
+    pin_memory : bool. Has no effect.
 
     Returns
     -------
-    Tensor
-        Of the shape of `data`. The gradient does not flow to tensors in `data`: use `stack`.
+    Tensor: Of the shape of `data`. The gradient does not flow to tensors in `data`: use `stack`.
 
     Raises
     ------
-    ValueError
-        If sequences of one level differ in length.
-    TypeError, RuntimeError
-        If `data` holds something that is no number, or that does not fit into `dtype`.
+    ValueError: If sequences of one level differ in length.
+    TypeError, RuntimeError: If `data` holds something that is no number, or that does not fit into
+        `dtype`.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.tensor([[1.0, 2.0], [3.0, 4.0]])
     tensor([[1., 2.],
             [3., 4.]])
@@ -106,9 +102,9 @@ def tensor(
     else:
         payload = to_array(data, None if dtype is None else type_of(dtype))
         mode = current_mode()
-        if mode is not None and mode.tracing is not None and not _is_of_numbers(data):
+        if mode is not None and mode.lifts and not _is_of_numbers(data):
             # where its elements come from, only another run can tell
-            payload = mode.tracing.symbol(payload)
+            payload = traced("unknown", payload)
     if device is None and not requires_grad and current_mode() is None:
         return new_tensor(payload)
     return made(payload, device, requires_grad)
@@ -133,27 +129,23 @@ def copied(source: Any, dtype: Any) -> Any:
     return (copy if dtype is None else cast(copy, type_of(dtype))).payload
 
 
+@export("wengert")
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
     """`data` as a tensor, without a copy where none is needed.
 
     Parameters
     ----------
-    data : number, (nested) sequence of numbers, array or Tensor
-        A tensor of the right dtype is returned itself, with its history; an array shares its
-        memory with the result; anything else is copied as by `tensor`.
-    dtype : dtype, optional
-        The dtype of the result.
-    device : device or str, optional
-        Only the CPU.
+    data : number, (nested) sequence of numbers, array or Tensor. A tensor of the right dtype is
+        returned itself, with its history; an array shares its memory with the result; anything else
+        is copied as by `tensor`.
+    %(result_dtype, device)s
 
     Returns
     -------
-    Tensor
-        Of the shape of `data`. A change of dtype of a tensor is recorded.
+    Tensor: Of the shape of `data`. A change of dtype of a tensor is recorded.
 
     Examples
     --------
-    >>> import wengert as wg, numpy as np
     >>> a = np.zeros(2)
     >>> t = wg.as_tensor(a)
     >>> a[0] = 5
@@ -169,6 +161,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
     return made_in_inference(new_tensor(to_array(data, target)))
 
 
+@export("wengert")
 def asarray(
     obj: Any,
     *,
@@ -181,31 +174,23 @@ def asarray(
 
     Parameters
     ----------
-    obj : number, (nested) sequence of numbers, array or Tensor
-        What to convert.
-    dtype : dtype, optional
-        The dtype of the result.
-    device : device or str, optional
-        Only the CPU.
-    copy : bool, optional
-        True always copies, False raises where a copy is needed, None copies only then.
-    requires_grad : bool, optional
-        For a tensor: None keeps its history, False detaches it, True makes one that has none a
-        leaf. For other data: whether the result requires a gradient.
+    obj : number, (nested) sequence of numbers, array or Tensor. What to convert.
+    %(result_dtype, device)s
+    copy : bool, optional. True always copies, False raises where a copy is needed, None copies only
+        then.
+    requires_grad : bool, optional. For a tensor: None keeps its history, False detaches it, True
+        makes one that has none a leaf. For other data: whether the result requires a gradient.
 
     Returns
     -------
-    Tensor
-        Of the shape of `obj`.
+    Tensor: Of the shape of `obj`.
 
     Raises
     ------
-    ValueError
-        If ``copy=False`` and the memory of `obj` cannot be used.
+    ValueError: If ``copy=False`` and the memory of `obj` cannot be used.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.asarray([1, 2], dtype=wg.float64, requires_grad=True)
     tensor([1., 2.], dtype=torch.float64, requires_grad=True)
     """
@@ -237,6 +222,7 @@ def asarray(
     return result
 
 
+@export("wengert")
 def from_numpy(ndarray: Any) -> Any:
     """A tensor over the memory of a NumPy array: what is written to one appears in the other.
 
@@ -244,22 +230,18 @@ def from_numpy(ndarray: Any) -> Any:
 
     Parameters
     ----------
-    ndarray : numpy.ndarray
-        Of a numeric or boolean dtype, in this machine's byte order.
+    ndarray : numpy.ndarray. Of a numeric or boolean dtype, in this machine's byte order.
 
     Returns
     -------
-    Tensor
-        Of the array's shape and dtype; a leaf that does not require a gradient.
+    Tensor: Of the array's shape and dtype; a leaf that does not require a gradient.
 
     Raises
     ------
-    TypeError
-        If `ndarray` is no array, or of a dtype that tensors do not have.
+    TypeError: If `ndarray` is no array, or of a dtype that tensors do not have.
 
     Examples
     --------
-    >>> import wengert as wg, numpy as np
     >>> a = np.arange(3.0)
     >>> wg.from_numpy(a)
     tensor([0., 1., 2.], dtype=torch.float64)
@@ -273,13 +255,10 @@ def from_numpy(ndarray: Any) -> Any:
             "to copy the array before converting it to a tensor.",
             UserWarning,
         )
-    array = np.asarray(ndarray)
-    mode = current_mode()
-    if mode is not None and mode.tracing is not None:
-        array = mode.tracing.shared_with(array)
-    return made_in_inference(new_tensor(array))
+    return made_in_inference(new_tensor(traced("shared", np.asarray(ndarray))))
 
 
+@export("wengert")
 def scalar_tensor(
     s: Any,
     *,
@@ -293,7 +272,6 @@ def scalar_tensor(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.scalar_tensor(3)
     tensor(3.)
     """
@@ -303,6 +281,7 @@ def scalar_tensor(
 # -- from a shape ---------------------------------------------------------------------------------
 
 
+@export("wengert")
 def zeros(
     *shape: Any,
     size: Any = None,
@@ -317,29 +296,12 @@ def zeros(
 
     Parameters
     ----------
-    *shape : int or sequence of int
-        The shape, as several integers or as one sequence; also as ``size=``.
-    size : sequence of int, optional
-        The shape, as a keyword.
-    out : Tensor, optional
-        Where to write the result.
-    dtype : dtype, optional
-        The default floating dtype unless given.
-    layout, pin_memory
-        Have no effect.
-    device : device or str, optional
-        Only the CPU.
-    requires_grad : bool
-        Whether gradients are wanted.
-
-    Returns
-    -------
-    Tensor
-        A leaf.
+    %(sizes)s
+    dtype : dtype, optional. The default floating dtype unless given.
+    %(ignored_layout, device, requires_grad, returns_leaf)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.zeros(2, 3)
     tensor([[0., 0., 0.],
             [0., 0., 0.]])
@@ -348,6 +310,7 @@ def zeros(
     return made(array, device, requires_grad) if out is None else into(out, made(array), "zeros")
 
 
+@export("wengert")
 def ones(
     *shape: Any,
     size: Any = None,
@@ -362,7 +325,6 @@ def ones(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.ones(3)
     tensor([1., 1., 1.])
     """
@@ -370,6 +332,7 @@ def ones(
     return made(array, device, requires_grad) if out is None else into(out, made(array), "ones")
 
 
+@export("wengert")
 def empty(
     *shape: Any,
     size: Any = None,
@@ -385,7 +348,6 @@ def empty(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.empty(2, 3).shape
     torch.Size([2, 3])
     """
@@ -399,6 +361,7 @@ def empty(
     return made(array, device, requires_grad) if out is None else into(out, made(array), "empty")
 
 
+@export("wengert")
 def full(
     size: Any,
     fill_value: Any,
@@ -414,26 +377,19 @@ def full(
 
     Parameters
     ----------
-    size : sequence of int
-        The shape.
-    fill_value : number
-        The value; without `dtype` its kind decides: bool, int64, default floating or complex.
-    out, dtype, layout, device, pin_memory, requires_grad
-        As for `zeros`.
+    size : sequence of int. The shape.
+    fill_value : number. The value; without `dtype` its kind decides: bool, int64, default floating
+        or complex.
+    out, dtype, layout, device, pin_memory, requires_grad: As for `zeros`.
 
-    Returns
-    -------
-    Tensor
-        A leaf.
+    %(returns_leaf)s
 
     Raises
     ------
-    RuntimeError
-        If the value does not fit into `dtype`.
+    RuntimeError: If the value does not fit into `dtype`.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.full((2, 2), 7)
     tensor([[7, 7],
             [7, 7]])
@@ -469,3 +425,6 @@ def filled(array: Any, value: Any) -> Any:
     with np.errstate(over="ignore"):
         array.fill(value)
     return array
+
+
+fill_sections(globals())

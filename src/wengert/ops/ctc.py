@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from wengert.base.errors import long_name
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import operand
 from wengert.ops.losses import reduction_of
 from wengert.ops.reduce import mean, sum
@@ -30,6 +32,7 @@ def _lengths(values: Any, name: str) -> tuple[int, ...]:
     return tuple([int(n) for n in values])
 
 
+@export("wengert", "nn.functional")
 def ctc_loss(
     log_probs: Any,
     targets: Any,
@@ -43,32 +46,26 @@ def ctc_loss(
 
     Parameters
     ----------
-    log_probs : Tensor
-        Logarithms of probabilities, of shape (time, n, classes) or (time, classes).
-    targets : Tensor
-        The labels: of shape (n, s), or all one after the other; never `blank`.
-    input_lengths, target_lengths : Tensor or sequence of int
-        How many steps and how many labels each of the n sequences has.
-    blank : int
-        The class that stands for no label.
-    reduction : {"mean", "sum", "none"}
-        What to make of the single losses; for the mean each is divided by its number of labels.
-    zero_infinity : bool
-        Whether a sequence that is too short for its labels counts as 0, with gradient 0.
+    log_probs : Tensor. Logarithms of probabilities, of shape (time, n, classes) or (time, classes).
+    targets : Tensor. The labels: of shape (n, s), or all one after the other; never `blank`.
+    input_lengths, target_lengths : Tensor or sequence of int. How many steps and how many labels
+        each of the n sequences has.
+    blank : int. The class that stands for no label.
+    reduction : {"mean", "sum", "none"}. What to make of the single losses; for the mean each is
+        divided by its number of labels.
+    zero_infinity : bool. Whether a sequence that is too short for its labels counts as 0, with
+        gradient 0.
 
     Returns
     -------
-    Tensor
-        The loss; differentiable by `log_probs`, once. PyTorch's gradient by `log_probs` has the
+    Tensor: The loss; differentiable by `log_probs`, once. PyTorch's gradient by `log_probs` has the
         probabilities added, which makes no difference behind ``log_softmax``; this one is the
         derivative for any `log_probs`.
 
     Raises
     ------
-    ValueError
-        For another reduction.
-    RuntimeError
-        If shapes, lengths, dtypes or labels do not fit.
+    ValueError: For another reduction.
+    RuntimeError: If shapes, lengths, dtypes or labels do not fit.
 
     References
     ----------
@@ -77,7 +74,6 @@ def ctc_loss(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> steps = wg.log_softmax(wg.zeros(3, 1, 2), 2)
     >>> wg.nn.functional.ctc_loss(steps, wg.tensor([[1]]), [3], [1])
     tensor(0.2877)
@@ -98,7 +94,14 @@ def ctc_loss(
         raise RuntimeError("targets must be of an integer dtype")
     single = x.payload.ndim == 2
     rows = T.unsqueeze(x, dim=1) if single else x
+    if rows.payload.ndim != 3:
+        raise RuntimeError(
+            f"Expected 3-dimensional tensor, but got {x.payload.ndim}-dimensional tensor for "
+            "argument #1 'log_probs' (while checking arguments for ctc_loss)"
+        )
     time, n, classes = rows.payload.shape
+    if not rows.payload.size:
+        raise RuntimeError("log_probs tensor must not be empty")
     if not 0 <= blank < classes:
         raise RuntimeError("blank must be in label range")
     if len(steps) != n:
@@ -152,3 +155,6 @@ def _padded(values: Any, counts: tuple[int, ...], n: int, single: bool) -> Any:
         rows[i, :count] = values[at : at + count]
         at += count
     return rows
+
+
+fill_sections(globals())

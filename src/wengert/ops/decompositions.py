@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import default_float, from_numpy_dtype
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops import spectral
 from wengert.ops.coerce import operand
 from wengert.ops.matmul import matmul
+from wengert.ops.out import into_several
 from wengert.ops.permute import mH
 from wengert.ops.pseudoinverse import pinv
 from wengert.ops.random import randn
@@ -22,6 +25,7 @@ from wengert.tape.sites import warn
 __all__ = ["pca_lowrank", "pinverse", "qr", "svd", "svd_lowrank"]
 
 
+@export("wengert", "Tensor")
 def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = None) -> Any:
     """Singular values and singular vectors: ``input = U @ diag(S) @ V.mH``.
 
@@ -29,29 +33,22 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = No
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (..., m, n) and of a floating or complex dtype.
-    some : bool
-        Whether U and V have k = min(m, n) columns only; else they are square.
-    compute_uv : bool
-        Whether to compute U and V; else they are square and 0.
-    out : tuple of Tensor, optional
-        Where to write the results; outside the graph only.
+    %(matrices)s
+    some : bool. Whether U and V have k = min(m, n) columns only; else they are square.
+    compute_uv : bool. Whether to compute U and V; else they are square and 0.
+    %(outs)s
 
     Returns
     -------
-    U, S, V : Tensor
-        Of shapes (..., m, k), (..., k) and (..., n, k). Differentiable as the results of
-        `linalg.svd`.
+    U, S, V : Tensor. Of shapes (..., m, k), (..., k) and (..., n, k). Differentiable as the results
+        of `linalg.svd`.
 
     Raises
     ------
-    RuntimeError
-        If the input is no matrix, or holds NaN or infinity.
+    RuntimeError: If the input is no matrix, or holds NaN or infinity.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> U, S, V = wg.svd(wg.tensor([[3.0, 0.0], [0.0, -4.0]]))
     >>> S
     tensor([4., 3.])
@@ -71,30 +68,26 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = No
         *lead, m, n = shape
         U, V = (new_tensor(np.zeros((*lead, k, k), x.payload.dtype)) for k in (m, n))
         results = svd_result((U, S, V))
-    return results if out is None else spectral.several(out, results, "svd")
+    return results if out is None else into_several(out, results, "svd")
 
 
+@export("wengert", "Tensor")
 def qr(input: Any, some: bool = True, *, out: Any = None) -> Any:
     """An orthogonal and a triangular factor; an old form of `linalg.qr`.
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (..., m, n) and of a floating or complex dtype.
-    some : bool
-        True stands for the mode "reduced", False for "complete".
-    out : tuple of Tensor, optional
-        Where to write the results; outside the graph only.
+    %(matrices)s
+    some : bool. True stands for the mode "reduced", False for "complete".
+    %(outs)s
 
     Returns
     -------
-    Q, R : Tensor
-        As `linalg.qr` returns them.
+    Q, R : Tensor. As `linalg.qr` returns them.
 
     Warns
     -----
-    UserWarning
-        That `linalg.qr` takes its place.
+    UserWarning: That `linalg.qr` takes its place.
 
     Examples
     --------
@@ -110,32 +103,28 @@ def qr(input: Any, some: bool = True, *, out: Any = None) -> Any:
         f"PyTorch release. Write linalg.qr(A, '{'reduced' if some else 'complete'}').",
     )
     results = qr_result(spectral.qr(input, "reduced" if some else "complete"))
-    return results if out is None else spectral.several(out, results, "qr")
+    return results if out is None else into_several(out, results, "qr")
 
 
+@export("wengert", "Tensor")
 def pinverse(input: Any, rcond: float = 1e-15) -> Any:
     """The pseudoinverse of matrices; `linalg.pinv` is the newer form.
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (..., m, n) and of a floating or complex dtype.
-    rcond : number
-        Singular values up to `rcond` times the largest one count as 0.
+    %(matrices)s
+    rcond : number. Singular values up to `rcond` times the largest one count as 0.
 
     Returns
     -------
-    Tensor
-        Of shape (..., n, m). Differentiable, to any order, in directions that keep the rank.
+    Tensor: Of shape (..., n, m). Differentiable, to any order, in directions that keep the rank.
 
     Raises
     ------
-    RuntimeError
-        If the input is no matrix of a floating or complex dtype.
+    RuntimeError: If the input is no matrix of a floating or complex dtype.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.pinverse(wg.tensor([[2.0], [0.0]]))
     tensor([[0.5000, 0.0000]])
     """
@@ -186,6 +175,7 @@ def _samples(A: Any, op: str) -> Any:
     return x
 
 
+@export("wengert")
 def svd_lowrank(
     A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None
 ) -> tuple[Any, Any, Any]:
@@ -193,24 +183,20 @@ def svd_lowrank(
 
     Parameters
     ----------
-    A : Tensor
-        Of shape (..., m, n).
-    q : int, optional
-        How many singular values to look for: a few more than are wanted.
-    niter : int, optional
-        How often to improve the projection; each time is another two products with `A`.
-    M : Tensor, optional
-        What to subtract from `A`, without computing the difference; it broadcasts to `A`.
+    A : Tensor. Of shape (..., m, n).
+    q : int, optional. How many singular values to look for: a few more than are wanted.
+    niter : int, optional. How often to improve the projection; each time is another two products
+        with `A`.
+    M : Tensor, optional. What to subtract from `A`, without computing the difference; it broadcasts
+        to `A`.
 
     Returns
     -------
-    U, S, V : Tensor
-        Of shapes (..., m, q), (..., q) and (..., n, q). Differentiable.
+    U, S, V : Tensor. Of shapes (..., m, q), (..., q) and (..., n, q). Differentiable.
 
     Raises
     ------
-    ValueError
-        If `A` is no matrix.
+    ValueError: If `A` is no matrix.
 
     References
     ----------
@@ -218,7 +204,6 @@ def svd_lowrank(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> A = wg.ones(5, 1) * wg.arange(1.0, 4.0)
     >>> U, S, V = wg.svd_lowrank(A, q=1)
     >>> wg.allclose(A, U * S @ V.mT, atol=1e-5)
@@ -230,6 +215,7 @@ def svd_lowrank(
     return _lowrank(x, 6 if q is None else q, 2 if niter is None else niter, M)
 
 
+@export("wengert")
 def pca_lowrank(
     A: Any, q: int | None = None, center: bool = True, niter: int = 2
 ) -> tuple[Any, Any, Any]:
@@ -237,29 +223,22 @@ def pca_lowrank(
 
     Parameters
     ----------
-    A : Tensor
-        Of shape (..., m, n): m samples of n features.
-    q : int, optional
-        How many components to look for; min(6, m, n) by default.
-    center : bool
-        Whether to subtract the mean of the samples first.
-    niter : int
-        How often to improve the projection.
+    A : Tensor. Of shape (..., m, n): m samples of n features.
+    q : int, optional. How many components to look for; min(6, m, n) by default.
+    center : bool. Whether to subtract the mean of the samples first.
+    niter : int. How often to improve the projection.
 
     Returns
     -------
-    U, S, V : Tensor
-        Of shapes (..., m, q), (..., q) and (..., n, q); the columns of V are the principal
-        directions, and ``S ** 2 / (m - 1)`` the variances along them. Differentiable.
+    U, S, V : Tensor. Of shapes (..., m, q), (..., q) and (..., n, q); the columns of V are the
+        principal directions, and ``S ** 2 / (m - 1)`` the variances along them. Differentiable.
 
     Raises
     ------
-    ValueError
-        If `A` is no matrix, or `q` or `niter` is out of range.
+    ValueError: If `A` is no matrix, or `q` or `niter` is out of range.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> U, S, V = wg.pca_lowrank(wg.tensor([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]]), q=1)
     >>> V.abs()
     tensor([[0.4472],
@@ -279,3 +258,6 @@ def pca_lowrank(
         mean = T.mean_dim(x, dim=(x.payload.ndim - 2,), keepdim=True)
         x = T.sub(x, mean)
     return _lowrank(x, q, niter, None)
+
+
+fill_sections(globals())

@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim, normal_dims
 from wengert.ops.checks import one_dim, renamed
 from wengert.ops.coerce import integer, operand
 from wengert.ops.join import cat
 from wengert.ops.out import into
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.lift import cast, is_number
+from wengert.tape.operands import cast, is_number
 from wengert.tape.record import T
 
 __all__ = ["cumulative_trapezoid", "diff", "gradient", "trapezoid", "trapz"]
@@ -32,6 +34,7 @@ def _part(x: Any, dim: int, start: int, end: int) -> Any:
 # -- differences ----------------------------------------------------------------------------------
 
 
+@export("wengert", "Tensor")
 def diff(
     input: Any,
     n: int = 1,
@@ -46,30 +49,23 @@ def diff(
 
     Parameters
     ----------
-    input : Tensor
-        Of any dtype; of bools it is told where neighbours differ.
-    n : int
-        How many times.
-    dim : int
-        The dimension.
-    prepend, append : Tensor, optional
-        What to put before and behind the input first; of its shape but for `dim`.
-    out : Tensor, optional
-        Where to write the result.
+    input : Tensor. Of any dtype; of bools it is told where neighbours differ.
+    n : int. How many times.
+    dim : int. The dimension.
+    prepend, append : Tensor, optional. What to put before and behind the input first; of its shape
+        but for `dim`.
+    out : Tensor, optional. Where to write the result.
 
     Returns
     -------
-    Tensor
-        Shorter by `n` along `dim`; differentiable, to any order.
+    Tensor: Shorter by `n` along `dim`; differentiable, to any order.
 
     Raises
     ------
-    RuntimeError
-        If the input has no dimension, `n` is negative, or the shapes do not fit.
+    RuntimeError: If the input has no dimension, `n` is negative, or the shapes do not fit.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.diff(wg.tensor([1, 4, 9, 16]))
     tensor([3, 5, 7])
     >>> wg.diff(wg.tensor([1, 4, 9, 16]), n=2)
@@ -120,6 +116,7 @@ def _beside(value: Any, shape: tuple[int, ...], axis: int, name: str) -> Any:
 # -- derivatives ----------------------------------------------------------------------------------
 
 
+@export("wengert")
 def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> Any:
     """Estimates of the derivatives of a function from its values at the points of a grid.
 
@@ -127,26 +124,21 @@ def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: in
 
     Parameters
     ----------
-    input : Tensor
-        The values, of any dtype but bool and uint8.
-    spacing : number, sequence of number, or sequence of Tensor, optional
-        The distance of neighbours, for all dimensions or for each; or the coordinates of the points
-        along each dimension. 1 by default.
-    dim : int or sequence of int, optional
-        The dimensions to differentiate along; all by default.
-    edge_order : {1, 2}
-        The order of the differences at both ends.
+    input : Tensor. The values, of any dtype but bool and uint8.
+    spacing : number, sequence of number, or sequence of Tensor, optional. The distance of
+        neighbours, for all dimensions or for each; or the coordinates of the points along each
+        dimension. 1 by default.
+    dim : int or sequence of int, optional. The dimensions to differentiate along; all by default.
+    edge_order : {1, 2}. The order of the differences at both ends.
 
     Returns
     -------
-    tuple of Tensor
-        An estimate of the shape of `input` for each dimension. Differentiable with respect to
-        `input` and to coordinates, to any order.
+    tuple of Tensor: An estimate of the shape of `input` for each dimension. Differentiable with
+        respect to `input` and to coordinates, to any order.
 
     Raises
     ------
-    RuntimeError
-        If there are too few points, or the spacing does not fit the dimensions.
+    RuntimeError: If there are too few points, or the spacing does not fit the dimensions.
 
     References
     ----------
@@ -155,7 +147,6 @@ def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: in
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.gradient(wg.tensor([1.0, 4.0, 9.0, 16.0]))
     (tensor([3., 4., 6., 7.]),)
     >>> wg.gradient(wg.tensor([1.0, 4.0, 16.0]), spacing=(wg.tensor([0.0, 2.0, 4.0]),))
@@ -276,35 +267,25 @@ def _on_grid(x: Any, axis: int, points: Any, order: int) -> Any:
 # -- integrals ------------------------------------------------------------------------------------
 
 
+@export("wengert")
 def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1, **names: Any) -> Any:
     """The integral of a function along a dimension, by the trapezoidal rule.
 
     Parameters
     ----------
-    y : Tensor
-        The values, of any dtype but bool.
-    x : Tensor, optional
-        The points: one for each position of `dim`, or of a shape that broadcasts with that of `y`.
-    dx : number, optional
-        The distance of neighbours, where there is no `x`; 1 by default.
-    dim : int
-        The dimension to integrate along.
+    %(points)s
 
     Returns
     -------
-    Tensor
-        Without the dimension. Differentiable with respect to `y` and `x`, to any order.
+    Tensor: Without the dimension. Differentiable with respect to `y` and `x`, to any order.
 
     Raises
     ------
-    RuntimeError
-        If there is not one point for each value, or the dtype is bool.
-    TypeError
-        If there are both `x` and `dx`.
+    RuntimeError: If there is not one point for each value, or the dtype is bool.
+    TypeError: If there are both `x` and `dx`.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.trapezoid(wg.tensor([1.0, 2.0, 4.0]))
     tensor(4.5000)
     >>> wg.trapezoid(wg.tensor([1.0, 2.0, 4.0]), wg.tensor([0.0, 2.0, 3.0]))
@@ -313,34 +294,27 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1, **names: 
     return _trapezoid("trapezoid", y, x, dx, dim, names)
 
 
+@export("wengert")
 def trapz(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1, **names: Any) -> Any:
     """`trapezoid` under its older name.
 
     Parameters
     ----------
-    y : Tensor
-        The values, of any dtype but bool.
-    x : Tensor, optional
-        The points: one for each position of `dim`, or of a shape that broadcasts with that of `y`.
-    dx : number, optional
-        The distance of neighbours, where there is no `x`; 1 by default.
-    dim : int
-        The dimension to integrate along.
+    %(points)s
 
     Returns
     -------
-    Tensor
-        Without the dimension. Differentiable with respect to `y` and `x`, to any order.
+    Tensor: Without the dimension. Differentiable with respect to `y` and `x`, to any order.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.trapz(wg.tensor([1.0, 2.0, 4.0]), dx=2)
     tensor(9.)
     """
     return _trapezoid("trapezoid", y, x, dx, dim, names)
 
 
+@export("wengert")
 def cumulative_trapezoid(
     y: Any, x: Any = None, *, dx: Any = None, dim: int = -1, **names: Any
 ) -> Any:
@@ -348,31 +322,20 @@ def cumulative_trapezoid(
 
     Parameters
     ----------
-    y : Tensor
-        The values, of any dtype but bool.
-    x : Tensor, optional
-        The points: one for each position of `dim`, or of a shape that broadcasts with that of `y`.
-    dx : number, optional
-        The distance of neighbours, where there is no `x`; 1 by default.
-    dim : int
-        The dimension to integrate along.
+    %(points)s
 
     Returns
     -------
-    Tensor
-        The integrals up to each point but the first. Differentiable with respect to `y` and `x`,
-        to any order.
+    Tensor: The integrals up to each point but the first. Differentiable with respect to `y` and
+        `x`, to any order.
 
     Raises
     ------
-    RuntimeError
-        If there is not one point for each value, or the dtype is bool.
-    TypeError
-        If there are both `x` and `dx`.
+    RuntimeError: If there is not one point for each value, or the dtype is bool.
+    TypeError: If there are both `x` and `dx`.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.cumulative_trapezoid(wg.tensor([1.0, 2.0, 4.0]))
     tensor([1.5000, 4.5000])
     """
@@ -444,3 +407,6 @@ def _steps(points: Any, shape: tuple[int, ...], axis: int) -> Any:
         wide = (*[1] * (len(shape) - len(own)), *own)
         points = T.view(T.contiguous(points), shape=wide)
     return T.sub(_part(points, axis, 1, 0), _part(points, axis, 0, -1))
+
+
+fill_sections(globals())

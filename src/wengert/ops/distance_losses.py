@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import operand
 from wengert.ops.losses import reduced, reduction_of
 from wengert.ops.moments import vector_norm
@@ -17,6 +19,7 @@ from wengert.ops.select import clamp, where
 __all__ = ["cosine_embedding_loss", "triplet_margin_loss", "triplet_margin_with_distance_loss"]
 
 
+@export("wengert", "nn.functional")
 def cosine_embedding_loss(
     input1: Any,
     input2: Any,
@@ -30,33 +33,20 @@ def cosine_embedding_loss(
 
     Parameters
     ----------
-    input1, input2 : Tensor
-        Vectors, of shape (n, d) or (d,).
-    target : Tensor
-        1 for vectors that should be alike, -1 for others; of shape (n,) or ().
-    margin : float
-        The largest cosine that costs nothing, of the latter.
-    size_average, reduce : bool, optional
-        Former names of `reduction`.
-    reduction : {"mean", "sum", "none"}
-        What to make of the single losses.
+    input1, input2 : Tensor. Vectors, of shape (n, d) or (d,).
+    target : Tensor. 1 for vectors that should be alike, -1 for others; of shape (n,) or ().
+    margin : float. The largest cosine that costs nothing, of the latter.
+    %(reduction)s
 
     Returns
     -------
-    Tensor
-        The loss; differentiable by both vectors, to any order.
+    Tensor: The loss; differentiable by both vectors, to any order.
 
-    Raises
-    ------
-    ValueError
-        For another reduction.
-    RuntimeError
-        If the numbers of dimensions do not fit.
+    %(raises_reduction)s
+    RuntimeError: If the numbers of dimensions do not fit.
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> F = wg.nn.functional
     >>> F.cosine_embedding_loss(wg.tensor([[1.0, 0.0]]), wg.tensor([[0.0, 1.0]]), wg.tensor([1]))
     tensor(1.)
     """
@@ -87,6 +77,7 @@ def _apart(positive: Any, negative: Any, swapped: Any, margin: float, how: str) 
     return reduced(clamp(positive - negative + margin, min=0), how)
 
 
+@export("wengert", "nn.functional")
 def triplet_margin_loss(
     anchor: Any,
     positive: Any,
@@ -103,37 +94,24 @@ def triplet_margin_loss(
 
     Parameters
     ----------
-    anchor, positive, negative : Tensor
-        Vectors, of shape (n, d) or (d,).
-    margin : float
-        How much farther `negative` should be than `positive`.
-    p : float
-        The power of the norm that measures distances.
-    eps : float
-        Added to differences, so that the distance 0 has a derivative.
-    swap : bool
-        Whether the distance of `negative` from `positive` counts if it is the smaller.
-    size_average, reduce : bool, optional
-        Former names of `reduction`.
-    reduction : {"mean", "sum", "none"}
-        What to make of the single losses.
+    anchor, positive, negative : Tensor. Vectors, of shape (n, d) or (d,).
+    margin : float. How much farther `negative` should be than `positive`.
+    p : float. The power of the norm that measures distances.
+    eps : float. Added to differences, so that the distance 0 has a derivative.
+    swap : bool. Whether the distance of `negative` from `positive` counts if it is the smaller.
+    %(reduction)s
 
     Returns
     -------
-    Tensor
-        The loss; differentiable by all three, to any order.
+    Tensor: The loss; differentiable by all three, to any order.
 
     Raises
     ------
-    ValueError
-        For another reduction, or a margin that is not positive.
-    RuntimeError
-        If the numbers of dimensions differ, or the shapes do not broadcast.
+    ValueError: For another reduction, or a margin that is not positive.
+    RuntimeError: If the numbers of dimensions differ, or the shapes do not broadcast.
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> F = wg.nn.functional
     >>> a, b = wg.tensor([[0.0, 0.0]]), wg.tensor([[3.0, 4.0]])
     >>> F.triplet_margin_loss(a, a, b, margin=6.0)
     tensor(1.0000)
@@ -162,6 +140,7 @@ def triplet_margin_loss(
     return _apart(distance(a, b), distance(a, c), swapped, margin, how)
 
 
+@export("nn.functional")
 def triplet_margin_with_distance_loss(
     anchor: Any,
     positive: Any,
@@ -176,32 +155,24 @@ def triplet_margin_with_distance_loss(
 
     Parameters
     ----------
-    anchor, positive, negative : Tensor
-        Vectors, of shape (n, d), or whatever the function takes.
-    distance_function : callable, optional
-        Takes two of them and returns distances; by default the Euclidean distance.
-    margin : float
-        How much farther `negative` should be than `positive`.
-    swap : bool
-        Whether the distance of `negative` from `positive` counts if it is the smaller.
-    reduction : {"mean", "sum", "none"}
-        What to make of the single losses.
+    anchor, positive, negative : Tensor. Vectors, of shape (n, d), or whatever the function takes.
+    distance_function : callable, optional. Takes two of them and returns distances; by default the
+        Euclidean distance.
+    margin : float. How much farther `negative` should be than `positive`.
+    swap : bool. Whether the distance of `negative` from `positive` counts if it is the smaller.
+    reduction : {"mean", "sum", "none"}. What to make of the single losses.
 
     Returns
     -------
-    Tensor
-        The loss; differentiable by all three, as far as the function is.
+    Tensor: The loss; differentiable by all three, as far as the function is.
 
     Raises
     ------
-    ValueError
-        For another reduction, or a margin that is not positive.
-    RuntimeError
-        If the numbers of dimensions differ.
+    ValueError: For another reduction, or a margin that is not positive.
+    RuntimeError: If the numbers of dimensions differ.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> a, b = wg.tensor([[0.0, 0.0]]), wg.tensor([[3.0, 4.0]])
     >>> wg.nn.functional.triplet_margin_with_distance_loss(
     ...     a, a, b, margin=8.0, distance_function=lambda x, y: (x - y).abs().sum(-1)
@@ -223,3 +194,6 @@ def triplet_margin_with_distance_loss(
     distance = distance_function or (lambda x, y: vector_norm(x - y + 1e-6, 2, -1))
     swapped = distance(positive, negative) if swap else None
     return _apart(distance(anchor, positive), distance(anchor, negative), swapped, margin, how)
+
+
+fill_sections(globals())

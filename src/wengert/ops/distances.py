@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.ops.coerce import dtype_name, operand
 from wengert.prims import distances as _records
-from wengert.tape.lift import is_number
+from wengert.tape.operands import is_number
 from wengert.tape.record import T
 
 __all__ = ["cdist", "pdist"]
@@ -37,6 +39,7 @@ def _check_dtype(x: Any, op: str) -> None:
         )
 
 
+@export("wengert")
 def cdist(
     x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary"
 ) -> Any:
@@ -44,33 +47,26 @@ def cdist(
 
     Parameters
     ----------
-    x1, x2 : Tensor
-        Points with M coordinates, of shapes (..., P, M) and (..., R, M) and of one floating dtype.
-        The leading dimensions broadcast.
-    p : number
-        The power of the norm, from 0 (the number of coordinates that differ) to infinity.
-    compute_mode : str
-        For p = 2: "use_mm_for_euclid_dist" computes distances by a product of matrices, which is
-        quick for many points, but loses digits where points are closer to each other than to 0;
-        "donot_use_mm_for_euclid_dist" does not; "use_mm_for_euclid_dist_if_necessary" does for more
-        than 25 points.
+    x1, x2 : Tensor. Points with M coordinates, of shapes (..., P, M) and (..., R, M) and of one
+        floating dtype. The leading dimensions broadcast.
+    p : number. The power of the norm, from 0 (the number of coordinates that differ) to infinity.
+    compute_mode : str. For p = 2: "use_mm_for_euclid_dist" computes distances by a product of
+        matrices, which is quick for many points, but loses digits where points are closer to each
+        other than to 0; "donot_use_mm_for_euclid_dist" does not;
+        "use_mm_for_euclid_dist_if_necessary" does for more than 25 points.
 
     Returns
     -------
-    Tensor
-        Of shape (..., P, R). Differentiable, to any order; where points coincide, the gradient
+    Tensor: Of shape (..., P, R). Differentiable, to any order; where points coincide, the gradient
         is 0.
 
     Raises
     ------
-    RuntimeError
-        If the shapes or dtypes do not fit, or `p` is negative.
-    ValueError
-        For another `compute_mode`.
+    RuntimeError: If the shapes or dtypes do not fit, or `p` is negative.
+    ValueError: For another `compute_mode`.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.cdist(wg.tensor([[0.0, 0.0], [3.0, 0.0]]), wg.tensor([[0.0, 4.0]]))
     tensor([[4.],
             [5.]])
@@ -94,12 +90,12 @@ def cdist(
             f"X1 and X2 must have the same number of columns. X1: {left[-1]} X2: {right[-1]}"
         )
     p = _power(p, "cdist")
+    _check_dtype(a, "cdist")
     if a.payload.dtype != b.payload.dtype:
         raise RuntimeError(
             f"expected scalar type {dtype_name(a.payload)} but found {dtype_name(b.payload)}: "
             "convert one of them"
         )
-    _check_dtype(a, "cdist")
     lead = broadcast(left[:-2], right[:-2])
     if left[:-2] != lead:
         a = T.expand(a, shape=(*lead, *left[-2:]))
@@ -111,30 +107,26 @@ def cdist(
     return T.cdist(a, b, p=p, mm=mm and p == 2)
 
 
+@export("wengert", "nn.functional")
 def pdist(input: Any, p: float = 2.0) -> Any:
     """The distance of each of a list of points from those after it.
 
     Parameters
     ----------
-    input : Tensor
-        N points, of shape (N, M) and of a floating dtype.
-    p : number
-        The power of the norm, as for `cdist`.
+    input : Tensor. N points, of shape (N, M) and of a floating dtype.
+    p : number. The power of the norm, as for `cdist`.
 
     Returns
     -------
-    Tensor
-        Of shape (N * (N - 1) / 2,): what is above the diagonal of the matrix of distances, row by
-        row. Differentiable, to any order; where points coincide, the gradient is 0.
+    Tensor: Of shape (N * (N - 1) / 2,): what is above the diagonal of the matrix of distances, row
+        by row. Differentiable, to any order; where points coincide, the gradient is 0.
 
     Raises
     ------
-    RuntimeError
-        If the input is no floating matrix, or `p` is negative.
+    RuntimeError: If the input is no floating matrix, or `p` is negative.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.pdist(wg.tensor([[0.0, 0.0], [3.0, 0.0], [0.0, 4.0]]))
     tensor([3., 4., 5.])
     """
@@ -145,5 +137,9 @@ def pdist(input: Any, p: float = 2.0) -> Any:
     if array.dtype.kind in "biuc":
         raise RuntimeError(f"pdist only supports floating-point dtypes, got {dtype_name(array)}")
     p = _power(p, "pdist")
-    _check_dtype(x, "pdist")
+    if array.shape[0] > 1:
+        _check_dtype(x, "pdist")
     return T.pdist(x, p=p)
+
+
+fill_sections(globals())

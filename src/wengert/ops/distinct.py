@@ -10,16 +10,22 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.ops.coerce import dtype_name, operand
 from wengert.prims import search as _records
+from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 
-__all__ = ["unique", "unique_consecutive"]
+__all__ = ["_unique", "_unique2", "unique", "unique_consecutive", "unique_dim"]
 
 REQUIRES = (_records,)
 
 
+@export("wengert", "Tensor")
 def unique(
     input: Any,
     sorted: bool = True,
@@ -31,33 +37,23 @@ def unique(
 
     Parameters
     ----------
-    input : Tensor
-        Of any real dtype. A NaN differs from all others.
-    sorted : bool
-        Accepted for PyTorch's sake: the result is sorted in any case, slices lexicographically.
-    return_inverse : bool
-        Whether to return where each element is in the result.
-    return_counts : bool
-        Whether to return how often each element of the result occurs.
-    dim : int, optional
-        The dimension whose slices to compare; without it the elements.
+    input : Tensor. Of any real dtype. A NaN differs from all others.
+    sorted : bool. Accepted for PyTorch's sake: the result is sorted in any case, slices
+        lexicographically.
+    return_inverse : bool. Whether to return where each element is in the result.
+    return_counts : bool. Whether to return how often each element of the result occurs.
+    dim : int, optional. The dimension whose slices to compare; without it the elements.
 
     Returns
     -------
-    Tensor or tuple of Tensor
-        ``output``, then ``inverse_indices`` and ``counts``, both of int64, where they are asked
-        for. The output is differentiable: the first of equal elements gets the gradient.
+    Tensor or tuple of Tensor: ``output``, then ``inverse_indices`` and ``counts``, both of int64,
+        where they are asked for. The output is differentiable: the first of equal elements gets the
+        gradient.
 
-    Raises
-    ------
-    NotImplementedError
-        If the input is complex.
-    IndexError
-        If the dimension is out of range.
+    %(raises_distinct)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.unique(wg.tensor([3, 1, 3]), return_counts=True)
     (tensor([1, 3]), tensor([1, 2]))
     >>> wg.unique(wg.tensor([[1, 2], [0, 5], [1, 2]]), dim=0)
@@ -70,6 +66,7 @@ def unique(
     return _of_slices(x, "unique", dim, return_inverse, return_counts)
 
 
+@export("wengert", "Tensor")
 def unique_consecutive(
     input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
@@ -77,31 +74,21 @@ def unique_consecutive(
 
     Parameters
     ----------
-    input : Tensor
-        Of any real dtype. A NaN differs from all others.
-    return_inverse : bool
-        Whether to return where each element is in the result.
-    return_counts : bool
-        Whether to return how many elements each group has.
-    dim : int, optional
-        The dimension whose slices to compare; without it the elements.
+    input : Tensor. Of any real dtype. A NaN differs from all others.
+    return_inverse : bool. Whether to return where each element is in the result.
+    return_counts : bool. Whether to return how many elements each group has.
+    dim : int, optional. The dimension whose slices to compare; without it the elements.
 
     Returns
     -------
-    Tensor or tuple of Tensor
-        ``output``, then ``inverse_indices`` and ``counts``, both of int64, where they are asked
-        for. The output is differentiable: the first of a group gets the gradient.
+    Tensor or tuple of Tensor: ``output``, then ``inverse_indices`` and ``counts``, both of int64,
+        where they are asked for. The output is differentiable: the first of a group gets the
+        gradient.
 
-    Raises
-    ------
-    NotImplementedError
-        If the input is complex.
-    IndexError
-        If the dimension is out of range.
+    %(raises_distinct)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.unique_consecutive(wg.tensor([1, 1, 2, 2, 1]), return_inverse=True)
     (tensor([1, 2, 1]), tensor([0, 0, 1, 1, 2]))
     """
@@ -109,6 +96,38 @@ def unique_consecutive(
     if dim is None:
         return _of_elements(x, "unique_consecutive", return_inverse, return_counts)
     return _of_slices(x, "unique_consecutive", dim, return_inverse, return_counts)
+
+
+def unique_dim(
+    input: Any,
+    dim: int,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+) -> tuple[Any, Any, Any]:
+    """The slices of a dimension that differ, where each is among them, and how often it occurs.
+
+    Examples
+    --------
+    >>> wg._VF.unique_dim(wg.tensor([[3, 1, 3]]), 1)
+    (tensor([[1, 3]]), tensor([1, 0, 1]), tensor([1, 2]))
+    """
+    values, inverse, counts = unique(input, sorted, True, True, dim)
+    return values, inverse, counts
+
+
+def _unique2(
+    input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+) -> tuple[Any, Any, Any]:
+    """`unique` with three results, of which those that are not asked for are empty."""
+    values, inverse, counts = unique(input, sorted, True, True)
+    none = new_tensor(np.empty(0, np.int64))
+    return values, inverse if return_inverse else none, counts if return_counts else none
+
+
+def _unique(input: Any, sorted: bool = True, return_inverse: bool = False) -> tuple[Any, Any]:
+    """`unique` with two results, of which the second is empty if it is not asked for."""
+    return _unique2(input, sorted, return_inverse)[:2]
 
 
 def _of_elements(x: Any, name: str, return_inverse: bool, return_counts: bool) -> Any:
@@ -149,3 +168,6 @@ def _asked(output: Any, found: Any, return_inverse: bool, return_counts: bool) -
     if return_counts:
         made.append(counts)
     return tuple(made) if len(made) > 1 else output
+
+
+fill_sections(globals())

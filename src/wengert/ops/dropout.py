@@ -9,8 +9,10 @@ from numpy.lib.stride_tricks import as_strided
 
 from wengert.base.dtypes import FLOATING, category
 from wengert.base.errors import long_name
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
-from wengert.ops.coerce import operand
+from wengert.ops.coerce import number, operand
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_bernoulli
 from wengert.prims.table import TABLE
@@ -21,40 +23,34 @@ from wengert.tape.record import T
 __all__ = ["dropout"]
 
 
+@export("nn.functional")
 def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
     """Elements set to 0 at random, and the others scaled so that the mean stays as it is.
 
     Parameters
     ----------
-    input : Tensor
-        Of a floating dtype.
-    p : float
-        The probability of each element to become 0.
-    training : bool
-        Whether to do anything at all.
-    inplace : bool
-        Whether to write the result into the input.
+    input : Tensor. Of a floating dtype.
+    p : float. The probability of each element to become 0.
+    training : bool. Whether to do anything at all.
+    inplace : bool. Whether to write the result into the input.
 
     Returns
     -------
-    Tensor
-        The result, drawn from the default generator; the input itself if there is nothing to do.
-        Differentiable.
+    Tensor: The result, drawn from the default generator; the input itself if there is nothing to
+        do. Differentiable.
 
     Raises
     ------
-    ValueError
-        If `p` is not between 0 and 1.
-    NotImplementedError
-        If the dtype is no real floating dtype.
+    ValueError: If `p` is not between 0 and 1.
+    NotImplementedError: If the dtype is no real floating dtype.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> _ = wg.manual_seed(0)
     >>> wg.nn.functional.dropout(wg.ones(6), 0.3)
     tensor([0.0000, 0.0000, 1.4286, 0.0000, 1.4286, 0.0000])
     """
+    p = number(p, "dropout", "p")
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     input = operand(input, "dropout")
@@ -92,3 +88,6 @@ def check_droppable(dtype: np.dtype[Any], name: str) -> None:
             f"result type Float can't be cast to the desired output type {long_name(dtype)}: "
             f"{takes}"
         )
+
+
+fill_sections(globals())

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from wengert.ops.coerce import operand
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
+from wengert.ops.coerce import number, operand
 from wengert.ops.dropout import check_droppable
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_bernoulli
@@ -38,6 +40,7 @@ _ALPHA = 1.7580993408473766
 
 def dropped(name: str, input: Any, p: float, train: bool, channels: bool, inplace: bool) -> Any:
     """The common part: a factor for each element, or for each channel, and with it a shift."""
+    p = number(p, name, "p")
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     x = operand(input, name)
@@ -72,6 +75,7 @@ def _rows(name: str, dims: tuple[int, int]) -> Any:
     def function(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
         x = operand(input, name)
         ndim = x.payload.ndim
+        p = number(p, name, "p")
         if not 0 <= p <= 1:
             raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
         if ndim not in dims:
@@ -128,41 +132,30 @@ def _rows(name: str, dims: tuple[int, int]) -> Any:
 dropout1d = _rows("dropout1d", (2, 3))
 dropout2d = _rows("dropout2d", (3, 4))
 dropout3d = _rows("dropout3d", (4, 5))
+export("nn.functional")(dropout1d, dropout2d, dropout3d)
 
 
+@export("nn.functional")
 def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
     """Dropout for networks of SELU: dropped elements take its least value; mean and variance stay.
 
     Parameters
     ----------
-    input : Tensor
-        Of a floating dtype.
-    p : float
-        The probability of each element to be dropped.
-    training : bool
-        Whether to do anything at all.
-    inplace : bool
-        Whether to write the result into the input.
+    input : Tensor. Of a floating dtype.
+    p : float. The probability of each element to be dropped.
+    training : bool. Whether to do anything at all.
 
-    Returns
-    -------
-    Tensor
-        The result; differentiable.
-
-    Raises
-    ------
-    ValueError
-        If `p` is not between 0 and 1.
+    %(returns_result, raises_probability)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.alpha_dropout(wg.ones(2), 0.5)
     tensor([1., 1.])
     """
     return dropped("alpha_dropout", input, p, training, False, inplace)
 
 
+@export("nn.functional")
 def feature_alpha_dropout(
     input: Any, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Any:
@@ -170,8 +163,10 @@ def feature_alpha_dropout(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.feature_alpha_dropout(wg.ones(1, 2), 0.5)
     tensor([[1., 1.]])
     """
     return dropped("feature_alpha_dropout", input, p, training, True, inplace)
+
+
+fill_sections(globals())

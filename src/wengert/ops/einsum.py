@@ -13,6 +13,8 @@ import math
 from functools import lru_cache
 from typing import Any
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.reduce import sum
 from wengert.prims import contraction as _records
@@ -33,37 +35,32 @@ _NUMBERS = {letter: i for i, letter in enumerate(_LETTERS)}
 _ELLIPSIS = len(_LETTERS)
 
 
+@export("wengert")
 def einsum(*args: Any) -> Any:
     """The sums of products that an equation of subscripts says.
 
     Parameters
     ----------
-    equation : str
-        Subscripts a-z and A-Z, one for each dimension, of each operand, with commas between; then
-        ``->`` and those of the result. A subscript that the result has not is summed over; one that
-        an operand has twice is its diagonal; sizes of 1 broadcast. ``...`` stands for further
-        dimensions, which broadcast from the last one on. Without ``->`` the result has the
-        ellipsis, and the subscripts that come once, in alphabetical order.
-    *operands : Tensor
-        One for each group of subscripts. Or, instead of an equation, each operand followed by a
-        list of numbers below 52 (or ``...``), and at last the list of the result.
+    equation : str. Subscripts a-z and A-Z, one for each dimension, of each operand, with commas
+        between; then ``->`` and those of the result. A subscript that the result has not is summed
+        over; one that an operand has twice is its diagonal; sizes of 1 broadcast. ``...`` stands
+        for further dimensions, which broadcast from the last one on. Without ``->`` the result has
+        the ellipsis, and the subscripts that come once, in alphabetical order.
+    *operands : Tensor. One for each group of subscripts. Or, instead of an equation, each operand
+        followed by a list of numbers below 52 (or ``...``), and at last the list of the result.
 
     Returns
     -------
-    Tensor
-        Differentiable with respect to all operands, to any order. A rearranged single operand is a
-        view.
+    Tensor: Differentiable with respect to all operands, to any order. A rearranged single operand
+        is a view.
 
     Raises
     ------
-    RuntimeError
-        If the equation is wrong, or shapes or dtypes do not fit.
-    ValueError
-        If there is no operand, or a number is out of range.
+    RuntimeError: If the equation is wrong, or shapes or dtypes do not fit.
+    ValueError: If there is no operand, or a number is out of range.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([[1.0, 2.0], [3.0, 4.0]])
     >>> wg.einsum("ij,kj->ik", x, x)
     tensor([[ 5., 11.],
@@ -381,3 +378,6 @@ def _cost(
         del left[j], left[i]
         left.append(both & frozenset(out).union(*left))
     return total, path
+
+
+fill_sections(globals())

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import COMPLEX, category, finfo, from_numpy_dtype
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops import named_parts
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.elementwise import binary, two_tensors, unary
@@ -17,8 +19,8 @@ from wengert.prims import numbers as _records
 from wengert.prims.record import TABLE
 from wengert.tape.base import TensorBase
 from wengert.tape.inplace import write
-from wengert.tape.lift import cast, held, is_number
 from wengert.tape.modes import is_recording
+from wengert.tape.operands import cast, held, is_number
 from wengert.tape.record import T
 
 __all__ = [
@@ -84,31 +86,40 @@ gcd = binary("gcd", ("[12, -18]", "[8, 27]"), "tensor([4, 9])", numbers=False)
 lcm = binary("lcm", ("[4, -6]", "[6, 9]"), "tensor([12, 18])", numbers=False)
 bitwise_left_shift = binary("bitwise_left_shift", ("[1, 3]", "[4, 1]"), "tensor([16,  6])")
 bitwise_right_shift = binary("bitwise_right_shift", ("[16, -3]", "[4, 1]"), "tensor([ 1, -2])")
+export("wengert", "Tensor", "Tensor_")(
+    deg2rad,
+    rad2deg,
+    frac,
+    copysign,
+    ldexp,
+    nextafter,
+    gcd,
+    lcm,
+    bitwise_left_shift,
+    bitwise_right_shift,
+)
+export("wengert", "Tensor")(signbit, isposinf, isneginf, fmax, fmin)
 
 
+@export("wengert", "Tensor", "Tensor_")
 def heaviside(input: Any, values: Any, *, out: Any = None) -> Any:
     """The step function: 0 below 0, 1 above, `values` at 0, element by element.
 
     Parameters
     ----------
-    input, values : Tensor
-        Of one real dtype; their shapes broadcast.
-    out : Tensor, optional
-        Where to write the result, which must not be part of a graph.
+    input, values : Tensor. Of one real dtype; their shapes broadcast.
+    out : Tensor, optional. Where to write the result, which must not be part of a graph.
 
     Returns
     -------
-    Tensor
-        Its derivative by `input` is 0, that by `values` is 1 where the input is 0.
+    Tensor: Its derivative by `input` is 0, that by `values` is 1 where the input is 0.
 
     Raises
     ------
-    RuntimeError
-        If the dtypes differ, or are complex.
+    RuntimeError: If the dtypes differ, or are complex.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.heaviside(wg.tensor([-1.0, 0.0, 2.0]), wg.tensor(0.5))
     tensor([0.0000, 0.5000, 1.0000])
     """
@@ -123,17 +134,16 @@ def heaviside(input: Any, values: Any, *, out: Any = None) -> Any:
     return made if out is None else into(out, made, "heaviside")
 
 
+@export("wengert", "Tensor")
 def positive(input: Any) -> Any:
     """The tensor itself, as ``+input`` gives it.
 
     Raises
     ------
-    RuntimeError
-        If the tensor consists of bools.
+    RuntimeError: If the tensor consists of bools.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.positive(wg.tensor([1.0, -2.0]))
     tensor([ 1., -2.])
     """
@@ -145,42 +155,38 @@ def positive(input: Any) -> Any:
     return x
 
 
+@export("wengert", "Tensor")
 def isreal(input: Any) -> Any:
     """Whether the imaginary part of each element is 0, which holds for all of a real tensor.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.isreal(wg.tensor([1 + 1j, 2 + 0j]))
     tensor([False,  True])
     """
     return T.isreal(operand(input, "isreal"))
 
 
+@export("wengert", "Tensor")
 def float_power(input: Any, exponent: Any, *, out: Any = None) -> Any:
     """``input ** exponent`` in double precision, element by element.
 
     Parameters
     ----------
-    input, exponent : Tensor
-        Tensors whose shapes broadcast; one of them may be a number. They are converted to float64,
-        or to complex128 if either is complex.
-    out : Tensor, optional
-        Where to write the result: of that dtype, and not part of a graph.
+    input, exponent : Tensor. Tensors whose shapes broadcast; one of them may be a number. They are
+        converted to float64, or to complex128 if either is complex.
+    out : Tensor, optional. Where to write the result: of that dtype, and not part of a graph.
 
     Returns
     -------
-    Tensor
-        The result; differentiable by both, to any order.
+    Tensor: The result; differentiable by both, to any order.
 
     Raises
     ------
-    RuntimeError
-        If the shapes do not broadcast, or `out` is of another dtype.
+    RuntimeError: If the shapes do not broadcast, or `out` is of another dtype.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.float_power(wg.tensor([2, 4]), -1)
     tensor([0.5000, 0.2500], dtype=torch.float64)
     """
@@ -198,13 +204,13 @@ def float_power(input: Any, exponent: Any, *, out: Any = None) -> Any:
     return into(out, made, "float_power")
 
 
+@export("Tensor")
 def float_power_(input: Any, exponent: Any) -> Any:
     """`float_power`, written into this tensor, which is returned.
 
     Raises
     ------
-    RuntimeError
-        If the tensor is not of double precision.
+    RuntimeError: If the tensor is not of double precision.
     """
     wide = _wide(input, exponent)
     if input.payload.dtype != wide:
@@ -232,30 +238,26 @@ def _widened(value: Any, wide: np.dtype[Any]) -> Any:
     return cast(operand(value, "float_power"), wide)
 
 
+@export("wengert", "Tensor")
 def frexp(input: Any, *, out: Any = None) -> Any:
     """Mantissas in [1/2, 1) and exponents, with ``input = mantissa * 2 ** exponent``.
 
     Parameters
     ----------
-    input : Tensor
-        Of a real floating dtype.
-    out : tuple of two Tensors, optional
-        Where to write the results; the second of int32.
+    input : Tensor. Of a real floating dtype.
+    out : tuple of two Tensors, optional. Where to write the results; the second of int32.
 
     Returns
     -------
-    return_types.frexp
-        A named tuple ``(mantissa, exponent)``. The mantissa is differentiable, to any order (the
-        exponent counts as constant); the exponent is of int32.
+    return_types.frexp: A named tuple ``(mantissa, exponent)``. The mantissa is differentiable, to
+        any order (the exponent counts as constant); the exponent is of int32.
 
     Raises
     ------
-    RuntimeError
-        If the input is not of a real floating dtype.
+    RuntimeError: If the input is not of a real floating dtype.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> mantissa, exponent = wg.frexp(wg.tensor([8.0, -3.0]))
     >>> mantissa, exponent
     (tensor([ 0.5000, -0.7500]), tensor([4, 2], dtype=torch.int32))
@@ -272,6 +274,7 @@ def frexp(input: Any, *, out: Any = None) -> Any:
     return named_parts.frexp(made)
 
 
+@export("wengert", "Tensor", "Tensor_")
 def nan_to_num(
     input: Any,
     nan: float | None = None,
@@ -284,28 +287,22 @@ def nan_to_num(
 
     Parameters
     ----------
-    input : Tensor
-        Of any dtype.
-    nan : float, optional
-        For NaN; 0 unless given.
-    posinf, neginf : float, optional
-        For plus and minus infinity; the largest and the lowest number of the dtype unless given.
-    out : Tensor, optional
-        Where to write the result, which must not be part of a graph.
+    input : Tensor. Of any dtype.
+    nan : float, optional. For NaN; 0 unless given.
+    posinf, neginf : float, optional. For plus and minus infinity; the largest and the lowest number
+        of the dtype unless given.
+    out : Tensor, optional. Where to write the result, which must not be part of a graph.
 
     Returns
     -------
-    Tensor
-        Differentiable if it is real; where an element was replaced the derivative is 0.
+    Tensor: Differentiable if it is real; where an element was replaced the derivative is 0.
 
     Raises
     ------
-    RuntimeError
-        If the input is complex and requires a gradient.
+    RuntimeError: If the input is complex and requires a gradient.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nan_to_num(wg.tensor([1.0, float("nan"), float("inf")]), posinf=9.0)
     tensor([1., 0., 9.])
     """
@@ -331,31 +328,27 @@ def nan_to_num(
     return made if out is None else into(out, made, "nan_to_num")
 
 
+@export("wengert", "Tensor", "Tensor_")
 def round(input: Any, *, decimals: int = 0, out: Any = None) -> Any:
     """The nearest number with so many decimal places, halves to even, element by element.
 
     Parameters
     ----------
-    input : Tensor
-        Real; floating unless `decimals` is 0.
-    decimals : int
-        How many places to keep after the point; if negative, how many zeros to make before it.
-    out : Tensor, optional
-        Where to write the result, which must not be part of a graph.
+    input : Tensor. Real; floating unless `decimals` is 0.
+    decimals : int. How many places to keep after the point; if negative, how many zeros to make
+        before it.
+    out : Tensor, optional. Where to write the result, which must not be part of a graph.
 
     Returns
     -------
-    Tensor
-        The result; its derivative is 0.
+    Tensor: The result; its derivative is 0.
 
     Raises
     ------
-    NotImplementedError
-        If the input is complex or of bools, or of integers with `decimals`.
+    NotImplementedError: If the input is complex or of bools, or of integers with `decimals`.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.round(wg.tensor([1.25, -2.5])), wg.round(wg.tensor([1.26]), decimals=1)
     (tensor([ 1., -2.]), tensor([1.3000]))
     """
@@ -365,24 +358,21 @@ def round(input: Any, *, decimals: int = 0, out: Any = None) -> Any:
     return made if out is None else into(out, made, "round")
 
 
+@export("wengert")
 def fill(input: Any, value: Any) -> Any:
     """A tensor like `input` with one value everywhere.
 
     Parameters
     ----------
-    input : Tensor
-        Gives shape and dtype; the derivative by it is 0.
-    value : number or Tensor
-        A tensor without dimensions is differentiable.
+    input : Tensor. Gives shape and dtype; the derivative by it is 0.
+    value : number or Tensor. A tensor without dimensions is differentiable.
 
     Raises
     ------
-    RuntimeError
-        If the value is a tensor with dimensions, or does not fit into the dtype.
+    RuntimeError: If the value is a tensor with dimensions, or does not fit into the dtype.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.fill(wg.zeros(2), 3)
     tensor([3., 3.])
     """
@@ -398,3 +388,6 @@ def fill(input: Any, value: Any) -> Any:
     if not is_number(number):
         raise TypeError(f"fill(): argument 'value' must be Number, not {type(value).__name__}")
     return T.fill_scalar(x, value=held(number, x.payload.dtype))
+
+
+fill_sections(globals())

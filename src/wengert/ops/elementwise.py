@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import operand
 from wengert.ops.out import into
 from wengert.prims.record import TABLE
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.lift import is_number
+from wengert.tape.operands import is_number
 from wengert.tape.record import T
 
 __all__ = ["binary", "documented", "two_tensors", "unary"]
@@ -30,14 +31,10 @@ def unary(
 
     Parameters
     ----------
-    given, result
-        The values and the printed result of an example.
-    record
-        The record's name, where it is not the function's.
-    namespace
-        Where users find the function.
-    texts
-        What `documented` takes.
+    given, result: The values and the printed result of an example.
+    record: The record's name, where it is not the function's.
+    namespace: Where users find the function.
+    texts: What `documented` takes.
     """
     record = record or name
 
@@ -67,10 +64,8 @@ def binary(
 
     Parameters
     ----------
-    numbers
-        Whether one of them may be a number.
-    check
-        ``check(input, other)``, which raises where the record would not.
+    numbers: Whether one of them may be a number.
+    check: ``check(input, other)``, which raises where the record would not.
     """
     record = record or name
 
@@ -138,20 +133,13 @@ def documented(
 
     Parameters
     ----------
-    doc
-        What it computes, in one line.
-    parameters
-        The documentation of its arguments.
-    example, result
-        An example and what it prints.
-    slope
-        Whether it has a derivative.
-    note
-        What else there is to say about the result.
-    raises
-        Further errors.
-    references
-        Where its formulas are from.
+    doc: What it computes, in one line.
+    parameters: The documentation of its arguments.
+    example, result: An example and what it prints.
+    slope: Whether it has a derivative.
+    note: What else there is to say about the result.
+    raises: Further errors.
+    references: Where its formulas are from.
     """
     returns = "differentiable, to any order" if slope else "it never requires a gradient"
     function.__name__ = function.__qualname__ = name
@@ -179,3 +167,6 @@ def documented(
     {result}{ends}
     """
     return function
+
+
+fill_sections(globals())

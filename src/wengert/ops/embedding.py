@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.gather import gather, index_add
@@ -18,8 +20,8 @@ from wengert.prims import embedding as _records
 from wengert.prims.table import TABLE
 from wengert.tape.base import new_tensor
 from wengert.tape.inplace import write
-from wengert.tape.lift import cast
 from wengert.tape.modes import no_grad
+from wengert.tape.operands import cast
 from wengert.tape.record import T
 
 __all__ = ["embedding", "embedding_bag"]
@@ -31,9 +33,10 @@ def _row(padding_idx: int | None, count: int) -> int:
     """The row that gets no gradient, from the front; -1 for none."""
     if padding_idx is None:
         return -1
-    if not -count <= padding_idx < count:
+    # 0 may be given where there are no rows, as in PyTorch
+    if padding_idx and not -count <= padding_idx < count:
         raise AssertionError("Padding_idx must be within num_embeddings")
-    return padding_idx % count
+    return padding_idx % count if padding_idx else 0
 
 
 def _checked(input: Any, weight: Any, name: str) -> tuple[Any, Any]:
@@ -64,6 +67,7 @@ def _shorten(weight: Any, indices: Any, max_norm: float, norm_type: float) -> No
         write(TABLE["index_put"], weight, (scaled,), params, "embedding_renorm_")
 
 
+@export("nn.functional")
 def embedding(
     input: Any,
     weight: Any,
@@ -77,36 +81,25 @@ def embedding(
 
     Parameters
     ----------
-    input : Tensor
-        The numbers of the rows, int64 or int32, of any shape.
-    weight : Tensor
-        The table, of shape (rows, d).
-    padding_idx : int, optional
-        A row that gets no gradient.
-    max_norm : float, optional
-        Rows in use that are longer are scaled down to this norm first, in place.
-    norm_type : float
-        The power of that norm.
-    scale_grad_by_freq : bool
-        Whether to divide the gradient of a row by the number of times that it occurs.
-    sparse : bool
-        Accepted for PyTorch's sake; gradients are dense.
+    input : Tensor. The numbers of the rows, int64 or int32, of any shape.
+    weight : Tensor. The table, of shape (rows, d).
+    padding_idx : int, optional. A row that gets no gradient.
+    max_norm : float, optional. Rows in use that are longer are scaled down to this norm first, in
+        place.
+    norm_type : float. The power of that norm.
+    %(of_rows)s
 
     Returns
     -------
-    Tensor
-        Of the shape of `input` and d; differentiable by `weight`, to any order.
+    Tensor: Of the shape of `input` and d; differentiable by `weight`, to any order.
 
     Raises
     ------
-    IndexError
-        If there is no such row.
-    RuntimeError
-        If the dtype of `input` or the shape of `weight` does not fit.
+    IndexError: If there is no such row.
+    RuntimeError: If the dtype of `input` or the shape of `weight` does not fit.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> table = wg.tensor([[0.0, 1.0], [2.0, 3.0]])
     >>> wg.nn.functional.embedding(wg.tensor([1, 1, 0]), table)
     tensor([[2., 3.],
@@ -122,6 +115,7 @@ def embedding(
     return T.embedding(w, x, padding_idx=row, scale_grad_by_freq=bool(scale_grad_by_freq))
 
 
+@export("nn.functional")
 def embedding_bag(
     input: Any,
     weight: Any,
@@ -139,45 +133,34 @@ def embedding_bag(
 
     Parameters
     ----------
-    input : Tensor
-        The numbers of the rows: of shape (bags, n), or one bag after the other.
-    weight : Tensor
-        The table, of shape (rows, d).
-    offsets : Tensor, optional
-        Where each bag begins, for an `input` of one dimension.
-    max_norm, norm_type, scale_grad_by_freq, sparse
-        As for `embedding`.
-    mode : {"mean", "sum", "max"}
-        What to make of the rows of a bag; an empty one gives zeros.
-    per_sample_weights : Tensor, optional
-        A factor for each entry of `input`, for sums only.
-    include_last_offset : bool
-        Whether `offsets` ends with the length of `input`.
-    padding_idx : int, optional
-        A row that does not count, and gets no gradient.
+    input : Tensor. The numbers of the rows: of shape (bags, n), or one bag after the other.
+    weight : Tensor. The table, of shape (rows, d).
+    offsets : Tensor, optional. Where each bag begins, for an `input` of one dimension.
+    max_norm, norm_type, scale_grad_by_freq, sparse: As for `embedding`.
+    mode : {"mean", "sum", "max"}. What to make of the rows of a bag; an empty one gives zeros.
+    per_sample_weights : Tensor, optional. A factor for each entry of `input`, for sums only.
+    include_last_offset : bool. Whether `offsets` ends with the length of `input`.
+    padding_idx : int, optional. A row that does not count, and gets no gradient.
 
     Returns
     -------
-    Tensor
-        Of shape (bags, d); differentiable by `weight` and `per_sample_weights`.
+    Tensor: Of shape (bags, d); differentiable by `weight` and `per_sample_weights`.
 
     Raises
     ------
-    IndexError
-        If there is no such row.
-    ValueError
-        If shapes or options do not fit together.
+    IndexError: If there is no such row.
+    ValueError: If shapes or options do not fit together.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> table = wg.tensor([[0.0, 1.0], [2.0, 3.0]])
     >>> wg.nn.functional.embedding_bag(wg.tensor([[0, 1], [1, 1]]), table)
     tensor([[1., 2.],
             [2., 3.]])
     """
     x, w = _checked(input, weight, "embedding_bag")
-    if mode not in ("sum", "mean", "max"):
+    largest, mean = mode == "max", mode == "mean"
+    if not (largest or mean or mode == "sum"):
         raise ValueError("mode has to be one of sum, mean or max")
     factors = None
     if per_sample_weights is not None:
@@ -215,14 +198,14 @@ def embedding_bag(
     if real is None:
         divisor = new_tensor(np.maximum(counts, 1)[:, None].astype(dtype))
     else:
-        rows = T.where(real, rows, -math.inf if mode == "max" else 0)
+        rows = T.where(real, rows, -math.inf if largest else 0)
         found = _totals(cast(real, dtype), owners, counts)
         divisor = T.where(T.gt(found, 0), found, 1)
-    if mode == "max":
+    if largest:
         result = _largest(rows, owners, counts)
         return result if real is None else T.where(T.gt(found, 0), result, 0)
     total = _totals(rows, owners, counts)
-    return total / divisor if mode == "mean" else total
+    return total / divisor if mean else total
 
 
 def _totals(rows: Any, owners: Any, counts: Any) -> Any:
@@ -285,3 +268,6 @@ def _largest(rows: Any, owners: Any, counts: Any) -> Any:
         places[bag] = own[values[own].argmax(0)]
     filled = new_tensor((counts > 0)[:, None].astype(values.dtype))
     return gather(rows, 0, new_tensor(places)) * filled
+
+
+fill_sections(globals())

@@ -4,131 +4,107 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.shapes import broadcast, expanded
-from wengert.ops.coerce import dtype_name, operand, operands, sizes_of
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
+from wengert.base.shapes import broadcast
+from wengert.ops.coerce import expanded_shape, operand, operands, sizes_of
 from wengert.tape.record import T
 
 __all__ = ["broadcast_tensors", "broadcast_to", "expand", "expand_as", "meshgrid"]
 
 
+@export("Tensor")
 def expand(input: Any, *sizes: Any, size: Any = None) -> Any:
     """Repeated along dimensions of size 1 and new leading ones, without a copy.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    *sizes : int, or one sequence of ints
-        The new shape (also as `size`); -1 leaves a dimension as it is.
+    %(input, expanded)s
 
     Returns
     -------
-    Tensor
-        A view that cannot be written to, since its elements share memory. Differentiable: the
+    Tensor: A view that cannot be written to, since its elements share memory. Differentiable: the
         gradient is summed over the copies.
 
     Raises
     ------
-    RuntimeError
-        If a dimension of another size than 1 would change.
+    RuntimeError: If a dimension of another size than 1 would change.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.tensor([[1], [2]]).expand(-1, 3)
     tensor([[1, 1, 1],
             [2, 2, 2]])
     """
     x = operand(input, "expand")
     new = sizes_of(sizes if size is None else size, "expand")
-    own = x.payload.shape
-    if len(new) < len(own):
-        name = dtype_name(x.payload)
-        raise RuntimeError(
-            f"expand(torch.{name}Tensor{{{list(own)}}}, size={list(new)}): the number of sizes "
-            f"provided ({len(new)}) must be greater or equal to the number of dimensions in the "
-            f"tensor ({len(own)})"
-        )
-    return T.expand(x, shape=expanded(own, new))
+    return T.expand(x, shape=expanded_shape(x, new))
 
 
+@export("Tensor")
 def expand_as(input: Any, other: Any) -> Any:
     """`expand` to the shape of another tensor.
 
     Parameters
     ----------
-    input, other : Tensor
-        The shape of `input` must broadcast to that of `other`.
+    input, other : Tensor. The shape of `input` must broadcast to that of `other`.
 
     Returns
     -------
-    Tensor
-        A view that cannot be written to. Differentiable.
+    Tensor: A view that cannot be written to. Differentiable.
 
     Raises
     ------
-    RuntimeError
-        As `expand`.
+    RuntimeError: As `expand`.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.zeros(3).expand_as(wg.ones(2, 3)).shape
     torch.Size([2, 3])
     """
     return expand(input, operand(other, "expand_as", "other").payload.shape)
 
 
-def broadcast_to(input: Any, size: Any) -> Any:
-    """`expand` as a function with the shape as one argument.
+@export("wengert", "Tensor")
+def broadcast_to(input: Any, *sizes: Any, size: Any = None) -> Any:
+    """`expand` as a function.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    size : sequence of int
-        The new shape; -1 leaves a dimension as it is.
+    %(input, expanded)s
 
     Returns
     -------
-    Tensor
-        A view that cannot be written to. Differentiable.
+    Tensor: A view that cannot be written to. Differentiable.
 
     Raises
     ------
-    RuntimeError
-        As `expand`.
+    RuntimeError: As `expand`.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.broadcast_to(wg.zeros(3), (2, 3)).shape
     torch.Size([2, 3])
     """
-    return expand(input, size)
+    return expand(input, *sizes, size=size)
 
 
+@export("wengert")
 def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
     """All tensors in the one shape that they broadcast to.
 
     Parameters
     ----------
-    *tensors : Tensor, or one sequence of tensors
-        Of shapes that fit.
+    *tensors : Tensor, or one sequence of tensors. Of shapes that fit.
 
     Returns
     -------
-    tuple of Tensor
-        Views, or the tensors themselves where the shape is right. Differentiable.
+    tuple of Tensor: Views, or the tensors themselves where the shape is right. Differentiable.
 
-    Raises
-    ------
-    RuntimeError
-        If the shapes do not fit.
+    %(raises_shapes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> a, b = wg.broadcast_tensors(wg.zeros(3), wg.zeros(2, 1))
     >>> a.shape, b.shape
     (torch.Size([2, 3]), torch.Size([2, 3]))
@@ -140,29 +116,27 @@ def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
     return tuple([v if v.payload.shape == shape else T.expand(v, shape=shape) for v in values])
 
 
+@export("wengert")
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
     """The coordinates of all points of a grid, from those of its axes.
 
     Parameters
     ----------
-    *tensors : Tensor, or one sequence of tensors
-        The axes: vectors, or scalars for axes of one point.
-    indexing : {"ij", "xy"}, optional
-        With ``"xy"`` the first two dimensions of the results are exchanged.
+    *tensors : Tensor, or one sequence of tensors. The axes: vectors, or scalars for axes of one
+        point.
+    indexing : {"ij", "xy"}, optional. With ``"xy"`` the first two dimensions of the results are
+        exchanged.
 
     Returns
     -------
-    tuple of Tensor
-        One tensor for each axis, of the grid's shape. Differentiable.
+    tuple of Tensor: One tensor for each axis, of the grid's shape. Differentiable.
 
     Raises
     ------
-    RuntimeError
-        If an axis has more than one dimension.
+    RuntimeError: If an axis has more than one dimension.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x, y = wg.meshgrid(wg.arange(2), wg.arange(3), indexing="ij")
     >>> y
     tensor([[0, 1, 2],
@@ -183,6 +157,8 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
                 "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got one of shape "
                 f"{list(axis.payload.shape)}"
             )
+        if axis.payload.dtype != axes[0].payload.dtype:
+            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     places = list(range(len(axes)))
     if indexing == "xy" and len(axes) > 1:
         places[:2] = 1, 0
@@ -195,3 +171,6 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
         column[place] = shape[place]
         grids.append(T.expand(T.view(axis, shape=tuple(column)), shape=tuple(shape)))
     return tuple(grids)
+
+
+fill_sections(globals())

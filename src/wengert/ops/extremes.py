@@ -15,17 +15,20 @@ from typing import Any
 import numpy as np
 
 from wengert.base.errors import long_name
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops import return_types
 from wengert.ops.checks import all_dims, one_dim, real_input, renamed
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.out import into
 from wengert.tape.base import TensorBase
-from wengert.tape.cuts import note
+from wengert.tape.detachments import note
 from wengert.tape.record import T
 
 __all__ = ["amax", "amin", "aminmax", "argmax", "argmin", "max", "min"]
 
 
+@export("wengert", "Tensor")
 def max(
     input: Any,
     dim: Any = None,
@@ -41,34 +44,18 @@ def max(
 
     Parameters
     ----------
-    input : Tensor
-        Of any real dtype.
-    dim : int, optional
-        The dimension to search; a Tensor in its place is `other`.
-    keepdim : bool
-        Whether to leave a dimension of size 1 in its place.
-    other : Tensor, optional
-        A tensor to compare with, element by element; shapes broadcast.
-    out : Tensor, optional
-        Where to write the result, if it is a single tensor.
+    %(real_input, searched_or_compared)s
 
     Returns
     -------
-    Tensor or return_types.max
-        The largest element as a 0-d tensor, or a named tuple ``(values, indices)``, or the larger
-        elements. Values are differentiable: equal elements share the gradient, except along a
-        dimension, where the first takes all of it.
+    Tensor or return_types.max: The largest element as a 0-d tensor, or a named tuple ``(values,
+        indices)``, or the larger elements. Values are differentiable: equal elements share the
+        gradient, except along a dimension, where the first takes all of it.
 
-    Raises
-    ------
-    RuntimeError
-        If there is no element to choose from.
-    IndexError
-        If the dimension is out of range or of size 0.
+    %(raises_empty, error_empty_dim)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([[1.0, 5.0], [4.0, 2.0]])
     >>> x.max()
     tensor(5.)
@@ -81,6 +68,7 @@ def max(
     return _extreme("max", input, dim, keepdim, other, out, names)
 
 
+@export("wengert", "Tensor")
 def min(
     input: Any,
     dim: Any = None,
@@ -96,34 +84,18 @@ def min(
 
     Parameters
     ----------
-    input : Tensor
-        Of any real dtype.
-    dim : int, optional
-        The dimension to search; a Tensor in its place is `other`.
-    keepdim : bool
-        Whether to leave a dimension of size 1 in its place.
-    other : Tensor, optional
-        A tensor to compare with, element by element; shapes broadcast.
-    out : Tensor, optional
-        Where to write the result, if it is a single tensor.
+    %(real_input, searched_or_compared)s
 
     Returns
     -------
-    Tensor or return_types.min
-        The smallest element as a 0-d tensor, or a named tuple ``(values, indices)``, or the smaller
-        elements. Values are differentiable: equal elements share the gradient, except along a
-        dimension, where the first takes all of it.
+    Tensor or return_types.min: The smallest element as a 0-d tensor, or a named tuple ``(values,
+        indices)``, or the smaller elements. Values are differentiable: equal elements share the
+        gradient, except along a dimension, where the first takes all of it.
 
-    Raises
-    ------
-    RuntimeError
-        If there is no element to choose from.
-    IndexError
-        If the dimension is out of range or of size 0.
+    %(raises_empty, error_empty_dim)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([[1.0, 5.0], [4.0, 2.0]])
     >>> values, indices = x.min(dim=0)
     >>> values, indices
@@ -183,35 +155,22 @@ def _check_along(name: str, payload: Any, dims: tuple[int, ...]) -> None:
                 )
 
 
+@export("wengert", "Tensor")
 def amax(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None, **names: Any) -> Any:
     """The largest elements along dimensions.
 
     Parameters
     ----------
-    input : Tensor
-        Of any real dtype.
-    dim : int or tuple of int
-        The dimensions to search; all by default.
-    keepdim : bool
-        Whether to leave a dimension of size 1 for each of them.
-    out : Tensor, optional
-        Where to write the result.
+    %(real_input, searched_dims, keepdims)s
 
     Returns
     -------
-    Tensor
-        The largest elements; differentiable, equal ones share the gradient.
+    Tensor: The largest elements; differentiable, equal ones share the gradient.
 
-    Raises
-    ------
-    IndexError
-        If a dimension is out of range or of size 0.
-    RuntimeError
-        If there is no element to choose from.
+    %(raises_empty_dims, error_empty)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([[1.0, 3.0, 3.0]], requires_grad=True)
     >>> x.amax(1).backward(wg.tensor([1.0]))
     >>> x.grad
@@ -220,35 +179,22 @@ def amax(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None, *
     return _along("amax", input, dim, keepdim, out, names)
 
 
+@export("wengert", "Tensor")
 def amin(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None, **names: Any) -> Any:
     """The smallest elements along dimensions.
 
     Parameters
     ----------
-    input : Tensor
-        Of any real dtype.
-    dim : int or tuple of int
-        The dimensions to search; all by default.
-    keepdim : bool
-        Whether to leave a dimension of size 1 for each of them.
-    out : Tensor, optional
-        Where to write the result.
+    %(real_input, searched_dims, keepdims)s
 
     Returns
     -------
-    Tensor
-        The smallest elements; differentiable, equal ones share the gradient.
+    Tensor: The smallest elements; differentiable, equal ones share the gradient.
 
-    Raises
-    ------
-    IndexError
-        If a dimension is out of range or of size 0.
-    RuntimeError
-        If there is no element to choose from.
+    %(raises_empty_dims, error_empty)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.amin(wg.tensor([[1.0, 3.0], [0.0, 4.0]]), dim=(0, 1))
     tensor(0.)
     """
@@ -275,6 +221,7 @@ def _along(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict[
     return result if out is None else into(out, result, name)
 
 
+@export("wengert", "Tensor")
 def aminmax(
     input: Any, *, dim: int | None = None, keepdim: bool = False, out: Any = None, axis: Any = None
 ) -> Any:
@@ -282,32 +229,21 @@ def aminmax(
 
     Parameters
     ----------
-    input : Tensor
-        Of any real dtype.
-    dim : int, optional
-        The dimension to search; all by default.
-    axis : int, optional
-        NumPy's name of `dim`.
-    keepdim : bool
-        Whether to leave a dimension of size 1 in its place.
-    out : tuple of Tensor, optional
-        Where to write both, of the dtype of `input`; outside the graph only.
+    %(real_input)s
+    dim : int, optional. The dimension to search; all by default.
+    %(axis, keepdim)s
+    out : tuple of Tensor, optional. Where to write both, of the dtype of `input`; outside the graph
+        only.
 
     Returns
     -------
-    return_types.aminmax
-        A named tuple ``(min, max)``; differentiable, equal elements share the gradient.
+    return_types.aminmax: A named tuple ``(min, max)``; differentiable, equal elements share the
+        gradient.
 
-    Raises
-    ------
-    RuntimeError
-        If there is no element to choose from.
-    IndexError
-        If the dimension is out of range.
+    %(raises_empty, error_dim)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> low, high = wg.aminmax(wg.tensor([3.0, 1.0, 2.0]))
     >>> low, high
     (tensor(1.), tensor(3.))
@@ -340,66 +276,51 @@ def aminmax(
     return return_types.aminmax((low, high))
 
 
+@export("wengert", "Tensor")
 def argmax(input: Any, dim: int | None = None, keepdim: bool = False, **names: Any) -> Any:
     """The position of the largest element, among all (counted flat) or along a dimension.
 
     Parameters
     ----------
-    input : Tensor
-        Of any real dtype but bool.
-    dim : int, optional
-        The dimension to search.
-    keepdim : bool
-        Whether to leave a dimension of size 1 in its place.
+    %(numeric_input, searched_dim, keepdim)s
 
     Returns
     -------
-    Tensor
-        Of int64; without a derivative. The first position, if several elements are the largest.
+    Tensor: Of int64; without a derivative. The first position, if several elements are the largest.
 
     Raises
     ------
-    IndexError
-        If there is no element to choose from, or the dimension is out of range.
-    RuntimeError
-        If the input is of bools.
+    IndexError: If there is no element to choose from, or the dimension is out of range.
+    RuntimeError: If the input is of bools.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.argmax(wg.tensor([[1.0, 5.0], [4.0, 2.0]]), dim=1)
     tensor([1, 0])
     """
     return _position("argmax", input, dim, keepdim, names)
 
 
+@export("wengert", "Tensor")
 def argmin(input: Any, dim: int | None = None, keepdim: bool = False, **names: Any) -> Any:
     """The position of the smallest element, among all (counted flat) or along a dimension.
 
     Parameters
     ----------
-    input : Tensor
-        Of any real dtype but bool.
-    dim : int, optional
-        The dimension to search.
-    keepdim : bool
-        Whether to leave a dimension of size 1 in its place.
+    %(numeric_input, searched_dim, keepdim)s
 
     Returns
     -------
-    Tensor
-        Of int64; without a derivative. The first position, if several elements are the smallest.
+    Tensor: Of int64; without a derivative. The first position, if several elements are the
+        smallest.
 
     Raises
     ------
-    IndexError
-        If there is no element to choose from, or the dimension is out of range.
-    RuntimeError
-        If the input is of bools.
+    IndexError: If there is no element to choose from, or the dimension is out of range.
+    RuntimeError: If the input is of bools.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.argmin(wg.tensor([[1.0, 5.0], [4.0, 2.0]]))
     tensor(0)
     """
@@ -421,3 +342,6 @@ def _position(name: str, input: Any, dim: Any, keepdim: Any, names: dict[str, An
     if input.edge is not None:
         note(f"{name}()", input)
     return getattr(T, name)(input, dim=dim, keepdim=bool(keepdim))
+
+
+fill_sections(globals())

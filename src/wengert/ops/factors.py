@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.kernels.factors import first_failure
 from wengert.ops.coerce import dtype_name, operand
@@ -16,7 +17,6 @@ from wengert.ops.linear_checks import (
     check_same_dtype,
     check_system,
     expand_batch,
-    several,
     square_of,
     triangles,
 )
@@ -27,7 +27,7 @@ from wengert.ops.linear_types import (
     linalg_lu_factor_ex,
 )
 from wengert.ops.matmul import matmul
-from wengert.ops.out import into
+from wengert.ops.out import into, into_several
 from wengert.prims import factors as _records
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
@@ -50,29 +50,19 @@ def cholesky(input: Any, *, upper: bool = False, out: Any = None) -> Any:
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (..., n, n), of floating or complex dtype. Only the triangle of the factor is read.
-    upper : bool
-        Whether to return the upper triangular factor U with ``input = U.mH @ U``, or the lower one
-        L with ``input = L @ L.mH``.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input : Tensor. Of shape (..., n, n), of floating or complex dtype. Only the triangle of the
+        factor is read.
+    upper : bool. Whether to return the upper triangular factor U with ``input = U.mH @ U``, or the
+        lower one L with ``input = L @ L.mH``.
 
     Returns
     -------
-    Tensor
-        Of the same shape. Differentiable, to any order, with gradients that are Hermitian.
+    Tensor: Of the same shape. Differentiable, to any order, with gradients that are Hermitian.
 
-    Raises
-    ------
-    LinAlgError
-        If a matrix is not positive definite.
-    RuntimeError
-        If the matrices are not square.
+    %(raises_definite, error_square)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.linalg.cholesky(wg.tensor([[4.0, 2.0], [2.0, 10.0]]))
     tensor([[2., 0.],
             [1., 3.]])
@@ -90,32 +80,23 @@ def cholesky_ex(
 
     Parameters
     ----------
-    input : Tensor
-        As for `cholesky`.
-    upper : bool
-        As for `cholesky`.
-    check_errors : bool
-        Whether to raise where a matrix has none.
-    out : tuple of Tensor, optional
-        Where to write the results; outside the graph only.
+    input : Tensor. As for `cholesky`.
+    upper : bool. As for `cholesky`.
+    check_errors : bool. Whether to raise where a matrix has none.
+    %(outs)s
 
     Returns
     -------
-    L : Tensor
-        As from `cholesky`; NaN from the leading minor on that is not positive.
-    info : Tensor
-        Of int32 and the shape of the batch: 0, or the order of that minor.
+    L : Tensor. As from `cholesky`; NaN from the leading minor on that is not positive.
+    info : Tensor. Of int32 and the shape of the batch: 0, or the order of that minor.
 
     Raises
     ------
-    LinAlgError
-        With `check_errors`, if a matrix is not positive definite.
-    RuntimeError
-        If the matrices are not square.
+    LinAlgError: With `check_errors`, if a matrix is not positive definite.
+    %(error_square)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.linalg.cholesky_ex(wg.tensor([[1.0, 2.0], [2.0, 1.0]])).info
     tensor(2, dtype=torch.int32)
     """
@@ -123,7 +104,7 @@ def cholesky_ex(
     check_floating(x, "linalg.cholesky", "cholesky_cpu")
     found = T.linalg_cholesky_ex(x, upper=bool(upper), check=bool(check_errors))
     results = linalg_cholesky_ex(found)
-    return results if out is None else several(out, results, "linalg_cholesky_ex")
+    return results if out is None else into_several(out, results, "linalg_cholesky_ex")
 
 
 # -- LU -------------------------------------------------------------------------------------------
@@ -150,32 +131,24 @@ def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False, out:
 
     Parameters
     ----------
-    A : Tensor
-        As for `lu_factor`.
-    pivot : bool
-        Must be True.
-    check_errors : bool
-        Whether to raise where U has a 0 on its diagonal.
-    out : tuple of Tensor, optional
-        Where to write the results; outside the graph only.
+    A : Tensor. As for `lu_factor`.
+    %(pivot)s
+    check_errors : bool. Whether to raise where U has a 0 on its diagonal.
+    %(outs)s
 
     Returns
     -------
-    LU, pivots : Tensor
-        As from `lu_factor`.
-    info : Tensor
-        Of int32 and the shape of the batch: 0, or where U has its first 0, counted from 1.
+    LU, pivots : Tensor. As from `lu_factor`.
+    info : Tensor. Of int32 and the shape of the batch: 0, or where U has its first 0, counted from
+        1.
 
     Raises
     ------
-    LinAlgError
-        With `check_errors`, if U has a 0 on its diagonal.
-    RuntimeError
-        If `A` is no matrix, or `pivot` is False.
+    LinAlgError: With `check_errors`, if U has a 0 on its diagonal.
+    %(error_pivot)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.linalg.lu_factor_ex(wg.tensor([[1.0, 2.0], [2.0, 4.0]])).info
     tensor(2, dtype=torch.int32)
     """
@@ -183,7 +156,7 @@ def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False, out:
     if check_errors:
         _refuse_zeros(factors[2], "torch.linalg.lu_factor_ex")
     results = linalg_lu_factor_ex(factors)
-    return results if out is None else several(out, results, "linalg_lu_factor_ex")
+    return results if out is None else into_several(out, results, "linalg_lu_factor_ex")
 
 
 def _refuse_zeros(info: Any, name: str) -> None:
@@ -202,32 +175,22 @@ def lu_factor(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
 
     Parameters
     ----------
-    A : Tensor
-        Of shape (..., m, n), of floating or complex dtype.
-    pivot : bool
-        Must be True.
-    out : tuple of Tensor, optional
-        Where to write the results; outside the graph only.
+    %(rectangular, pivot, outs)s
 
     Returns
     -------
-    LU : Tensor
-        Of the shape of `A`: U, and below the diagonal L, which has ones on its own diagonal.
-        Differentiable, to any order, where the exchanges do not change.
-    pivots : Tensor
-        Of int32 and shape (..., min(m, n)): with which row each row was exchanged, one after the
-        other; counted from 1.
+    LU : Tensor. Of the shape of `A`: U, and below the diagonal L, which has ones on its own
+        diagonal. Differentiable, to any order, where the exchanges do not change.
+    pivots : Tensor. Of int32 and shape (..., min(m, n)): with which row each row was exchanged, one
+        after the other; counted from 1.
 
     Raises
     ------
-    LinAlgError
-        If U has a 0 on its diagonal.
-    RuntimeError
-        If `A` is no matrix, or `pivot` is False.
+    LinAlgError: If U has a 0 on its diagonal.
+    %(error_pivot)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.linalg.lu_factor(wg.tensor([[1.0, 2.0], [4.0, 4.0]])).LU
     tensor([[4.0000, 4.0000],
             [0.2500, 1.0000]])
@@ -235,7 +198,7 @@ def lu_factor(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
     LU, pivots, info = _factored(A, pivot, "linalg_lu_factor", "torch.lu_factor")
     _refuse_zeros(info, "torch.linalg.lu_factor")
     results = linalg_lu_factor((LU, pivots))
-    return results if out is None else several(out, results, "linalg_lu_factor")
+    return results if out is None else into_several(out, results, "linalg_lu_factor")
 
 
 def lu(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
@@ -243,29 +206,18 @@ def lu(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
 
     Parameters
     ----------
-    A : Tensor
-        Of shape (..., m, n), of floating or complex dtype.
-    pivot : bool
-        Must be True.
-    out : tuple of Tensor, optional
-        Where to write the results; outside the graph only.
+    %(rectangular, pivot, outs)s
 
     Returns
     -------
-    P : Tensor
-        Of shape (..., m, m), with ``A = P @ L @ U``.
-    L, U : Tensor
-        Of shapes (..., m, k) and (..., k, n) for k = min(m, n); L has ones on its diagonal.
-        Differentiable, to any order, where the permutation does not change.
+    P : Tensor. Of shape (..., m, m), with ``A = P @ L @ U``.
+    L, U : Tensor. Of shapes (..., m, k) and (..., k, n) for k = min(m, n); L has ones on its
+        diagonal. Differentiable, to any order, where the permutation does not change.
 
-    Raises
-    ------
-    RuntimeError
-        If `A` is no matrix, or `pivot` is False.
+    %(raises_pivot)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> P, L, U = wg.linalg.lu(wg.tensor([[1.0, 2.0], [4.0, 4.0]]))
     >>> P @ L @ U
     tensor([[1., 2.],
@@ -273,7 +225,7 @@ def lu(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
     """
     LU, pivots, _ = _factored(A, pivot, "linalg_lu", "linalg.lu")
     results = linalg_lu((T.lu_permutation(LU, pivots), *triangles(LU)))
-    return results if out is None else several(out, results, "linalg_lu")
+    return results if out is None else into_several(out, results, "linalg_lu")
 
 
 def lu_solve(
@@ -283,32 +235,21 @@ def lu_solve(
 
     Parameters
     ----------
-    LU : Tensor
-        Of shape (..., n, n).
-    pivots : Tensor
-        Of int32 and shape (..., n).
-    B : Tensor
-        Right-hand sides of shape (..., n, k) or, not `left`, (..., k, n).
-    left : bool
-        Whether to solve ``A @ X = B`` or ``X @ A = B``.
-    adjoint : bool
-        Whether to solve with ``A.mH`` instead of the matrix A of which these are the factors.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    LU : Tensor. Of shape (..., n, n).
+    pivots : Tensor. Of int32 and shape (..., n).
+    B : Tensor. Right-hand sides of shape (..., n, k) or, not `left`, (..., k, n).
+    left : bool. Whether to solve ``A @ X = B`` or ``X @ A = B``.
+    adjoint : bool. Whether to solve with ``A.mH`` instead of the matrix A of which these are the
+        factors.
 
     Returns
     -------
-    Tensor
-        X. Differentiable with respect to `LU` and `B`, to any order.
+    Tensor: X. Differentiable with respect to `LU` and `B`, to any order.
 
-    Raises
-    ------
-    RuntimeError
-        If the shapes or dtypes do not fit.
+    %(raises_shapes_or_dtypes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> factors = wg.linalg.lu_factor(wg.tensor([[0.0, 2.0], [4.0, 0.0]]))
     >>> wg.linalg.lu_solve(*factors, wg.tensor([[2.0], [4.0]]))
     tensor([[1.],
@@ -371,24 +312,16 @@ def householder_product(input: Any, tau: Any, *, out: Any = None) -> Any:
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (..., m, n) with m >= n. Below the diagonal, the column j holds the elements after
-        the first one, which is 1, of a vector v that starts at element j.
-    tau : Tensor
-        Factors of shape (..., k) with k <= n.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input : Tensor. Of shape (..., m, n) with m >= n. Below the diagonal, the column j holds the
+        elements after the first one, which is 1, of a vector v that starts at element j.
+    tau : Tensor. Factors of shape (..., k) with k <= n.
 
     Returns
     -------
-    Tensor
-        The first n columns of the product of the k matrices ``I - tau * v @ v.mH``; of shape
+    Tensor: The first n columns of the product of the k matrices ``I - tau * v @ v.mH``; of shape
         (..., m, n). Differentiable with respect to both, to any order.
 
-    Raises
-    ------
-    RuntimeError
-        If the shapes or dtypes do not fit.
+    %(raises_shapes_or_dtypes)s
 
     References
     ----------
@@ -397,7 +330,6 @@ def householder_product(input: Any, tau: Any, *, out: Any = None) -> Any:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.linalg.householder_product(wg.zeros(2, 1), wg.tensor([2.0]))
     tensor([[-1.],
             [ 0.]])
@@ -452,3 +384,6 @@ def _reflected(x: Any, tau: Any, m: int, n: int, k: int) -> Any:
         coupled, T.mul(factors, first), upper=True, left=True, unitriangular=True
     )
     return T.sub(new_tensor(np.eye(m, n, dtype=dtype)), matmul(v, inner))
+
+
+fill_sections(globals())

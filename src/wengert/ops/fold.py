@@ -8,6 +8,8 @@ import math
 import operator
 from typing import Any
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.kernels.columns import result_size
 from wengert.ops.coerce import operand
 from wengert.prims import fold as records
@@ -54,6 +56,7 @@ def _check_window(kernel: Shape, dilation: Shape, padding: Shape, stride: Shape)
             )
 
 
+@export("nn.functional")
 def unfold(
     input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Any:
@@ -61,33 +64,24 @@ def unfold(
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (N, C, H, W) or (C, H, W).
-    kernel_size : int or tuple of int
-        The height and width of a block.
-    dilation : int or tuple of int
-        How far apart the elements of a block are.
-    padding : int or tuple of int
-        How many zeros to add at both ends of each dimension.
-    stride : int or tuple of int
-        How far apart the blocks are.
+    input : Tensor. Of shape (N, C, H, W) or (C, H, W).
+    kernel_size : int or tuple of int. The height and width of a block.
+    dilation : int or tuple of int. How far apart the elements of a block are.
+    padding : int or tuple of int. How many zeros to add at both ends of each dimension.
+    stride : int or tuple of int. How far apart the blocks are.
 
     Returns
     -------
-    Tensor
-        Of shape (N, C * KH * KW, blocks), or without N. Differentiable, to any order; the transpose
-        is `fold`.
+    Tensor: Of shape (N, C * KH * KW, blocks), or without N. Differentiable, to any order; the
+        transpose is `fold`.
 
     Raises
     ------
-    RuntimeError
-        If the shape or a parameter does not fit.
-    NotImplementedError
-        If the dtype is an integer type.
+    RuntimeError: If the shape or a parameter does not fit.
+    NotImplementedError: If the dtype is an integer type.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]])
     >>> wg.nn.functional.unfold(x, (2, 1))
     tensor([[1., 2., 3.],
@@ -115,6 +109,7 @@ def unfold(
     return T.im2col(x, kernel_size=kernel, dilation=gaps, padding=pads, stride=steps)
 
 
+@export("nn.functional")
 def fold(
     input: Any,
     output_size: Any,
@@ -127,28 +122,21 @@ def fold(
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (N, C * KH * KW, blocks) or (C * KH * KW, blocks).
-    output_size : int or tuple of int
-        The height and width of the images.
-    kernel_size, dilation, padding, stride : int or tuple of int
-        As they are for `unfold`.
+    input : Tensor. Of shape (N, C * KH * KW, blocks) or (C * KH * KW, blocks).
+    output_size : int or tuple of int. The height and width of the images.
+    kernel_size, dilation, padding, stride : int or tuple of int. As they are for `unfold`.
 
     Returns
     -------
-    Tensor
-        Of shape (N, C, H, W), or without N. Differentiable, to any order.
+    Tensor: Of shape (N, C, H, W), or without N. Differentiable, to any order.
 
     Raises
     ------
-    RuntimeError
-        If the shape or a parameter does not fit.
-    NotImplementedError
-        If the dtype is an integer type.
+    RuntimeError: If the shape or a parameter does not fit.
+    NotImplementedError: If the dtype is an integer type.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.fold(wg.ones(2, 2), (1, 3), (1, 2))
     tensor([[[1., 2., 1.]]])
     """
@@ -180,3 +168,6 @@ def fold(
     return T.col2im(
         x, output_size=size, kernel_size=kernel, dilation=gaps, padding=pads, stride=steps
     )
+
+
+fill_sections(globals())

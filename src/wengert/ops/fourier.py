@@ -10,7 +10,7 @@ from wengert.base.shapes import normal_dim
 from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.out import into
 from wengert.prims import fourier as _records
-from wengert.tape.lift import cast
+from wengert.tape.operands import cast
 from wengert.tape.record import T
 
 __all__ = [
@@ -276,9 +276,9 @@ def _of_several(name: str, input: Any, s: Any, dim: Any, norm: Any, out: Any) ->
         dims = tuple(range(ndim))
     if not dims:
         if name.rstrip("2n") in ("fft", "ifft"):
-            _norm(name, norm)
-            x = _input(name, "cr", x)
-            return x if out is None else into(out, x, name)
+            scale = _norm(name, norm)
+            result = T.fft_c2c(_input(name, "cr", x), dim=(), norm=scale, forward=True)
+            return result if out is None else into(out, result, name)
         raise RuntimeError(f"{name} must transform at least one axis")
     given_sizes = (-1,) * len(dims) if sizes is None else sizes
     wanted = [None if n == -1 else n for n in given_sizes]

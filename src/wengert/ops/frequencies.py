@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dims
 from wengert.ops.coerce import operand
 from wengert.ops.options import float_type, made
@@ -53,34 +54,22 @@ def fftfreq(
 
     Parameters
     ----------
-    n : int
-        The length of the signal.
-    d : number
-        The time from one of its values to the next.
-    out : Tensor, optional
-        Where to write the result.
-    dtype : dtype, optional
-        A floating or complex dtype; the default floating dtype unless given.
-    layout
-        Has no effect.
-    device : device or str, optional
-        Only the CPU.
-    requires_grad : bool
-        Whether gradients are wanted.
+    n : int. The length of the signal.
+    d : number. The time from one of its values to the next.
+    dtype : dtype, optional. A floating or complex dtype; the default floating dtype unless given.
+    layout: Has no effect.
+    %(device, requires_grad)s
 
     Returns
     -------
-    Tensor
-        Of shape (n,).
+    Tensor: Of shape (n,).
 
     Raises
     ------
-    RuntimeError
-        If `n` is negative, or the dtype is an integer dtype or bool.
+    RuntimeError: If `n` is negative, or the dtype is an integer dtype or bool.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.fft.fftfreq(4)
     tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
     """
@@ -101,7 +90,6 @@ def rfftfreq(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.fft.rfftfreq(4)
     tensor([0.0000, 0.2500, 0.5000])
     """
@@ -126,24 +114,17 @@ def fftshift(input: Any, dim: Any = None) -> Any:
 
     Parameters
     ----------
-    input : Tensor
-        Of any dtype.
-    dim : int or sequence of int, optional
-        The dimensions; all by default.
+    input : Tensor. Of any dtype.
+    dim : int or sequence of int, optional. The dimensions; all by default.
 
     Returns
     -------
-    Tensor
-        Of the same shape. Differentiable.
+    Tensor: Of the same shape. Differentiable.
 
-    Raises
-    ------
-    IndexError
-        If there is no such dimension.
+    %(raises_no_dim)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.fft.fftshift(wg.fft.fftfreq(4))
     tensor([-0.5000, -0.2500,  0.0000,  0.2500])
     """
@@ -155,8 +136,10 @@ def ifftshift(input: Any, dim: Any = None) -> Any:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.fft.ifftshift(wg.arange(5))
     tensor([2, 3, 4, 0, 1])
     """
     return _shifted("ifftshift", input, dim, False)
+
+
+fill_sections(globals())

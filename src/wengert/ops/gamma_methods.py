@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops import transcendental
 
 __all__ = ["polygamma"]
 
 
+@export("Tensor", "Tensor_")
 def polygamma(input: Any, n: int) -> Any:
     """The derivative of order `n` of `digamma`: ``wengert.polygamma(n, input)``.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.tensor([1.0, 2.0]).polygamma(1)
     tensor([1.6449, 0.6449])
     """
     return transcendental.polygamma(n, input)
+
+
+fill_sections(globals())

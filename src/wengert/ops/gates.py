@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import finfo, from_numpy_dtype
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.interp.levels import Lifted
 from wengert.ops.checks import real_input
-from wengert.ops.coerce import dtype_name, integer, operand
+from wengert.ops.coerce import dtype_name, integer, number, operand, real_number
 from wengert.ops.like import memory_like
 from wengert.ops.neural import softmax
 from wengert.ops.randomness import drawn
@@ -45,29 +47,16 @@ def _made(name: str, x: Any, inplace: bool, **params: Any) -> Any:
     return getattr(T, name)(x, **params)
 
 
+@export("nn.functional")
 def hardswish(input: Any, inplace: bool = False) -> Any:
     """``input * relu6(input + 3) / 6``, element by element.
 
     Parameters
     ----------
-    input : Tensor
-        Of a real floating dtype.
-    inplace : bool
-        Whether to write the result into the input.
-
-    Returns
-    -------
-    Tensor
-        The result; differentiable, to any order.
-
-    Raises
-    ------
-    NotImplementedError
-        If the dtype is no real floating dtype.
+    %(floating_input, returns_smooth_result, raises_floating)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.hardswish(wg.tensor([-4.0, 1.0, 4.0]))
     tensor([-0.0000,  0.6667,  4.0000])
     """
@@ -75,66 +64,45 @@ def hardswish(input: Any, inplace: bool = False) -> Any:
     return _made("hardswish", x, inplace)
 
 
+@export("wengert", "nn.functional", "Tensor")
 def hardshrink(input: Any, lambd: float = 0.5) -> Any:
     """The elements beyond `lambd` on either side of 0, and 0 for the others.
 
     Parameters
     ----------
-    input : Tensor
-        Of a real floating dtype.
-    lambd : float
-        The limit.
+    %(floating_input)s
+    lambd : float. The limit.
 
-    Returns
-    -------
-    Tensor
-        The result; differentiable, to any order.
-
-    Raises
-    ------
-    NotImplementedError
-        If the dtype is no real floating dtype.
+    %(returns_smooth_result, raises_floating)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.hardshrink(wg.tensor([-1.0, 0.3, 2.0]))
     tensor([-1.,  0.,  2.])
     """
-    return _made(
-        "hardshrink", real_input(input, "hardshrink", "hardshrink_cpu", True), False, lambd=lambd
-    )
+    x = real_input(input, "hardshrink", "hardshrink_cpu", True)
+    return _made("hardshrink", x, False, lambd=real_number(lambd, x, "hardshrink", "lambd"))
 
 
+@export("nn.functional")
 def softshrink(input: Any, lambd: float = 0.5) -> Any:
     """The elements moved towards 0 by `lambd`, at most to 0.
 
     Parameters
     ----------
-    input : Tensor
-        Of a real floating dtype.
-    lambd : float
-        How far; not negative.
+    %(floating_input)s
+    lambd : float. How far; not negative.
 
-    Returns
-    -------
-    Tensor
-        The result; differentiable, to any order.
-
-    Raises
-    ------
-    NotImplementedError
-        If the dtype is no real floating dtype.
-    RuntimeError
-        If `lambd` is negative or not finite.
+    %(returns_smooth_result, raises_floating)s
+    RuntimeError: If `lambd` is negative or not finite.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.softshrink(wg.tensor([-1.0, 0.3, 2.0]))
     tensor([-0.5000,  0.0000,  1.5000])
     """
     x = real_input(input, "softshrink", "softshrink_cpu", floating=True)
+    lambd = real_number(lambd, x, "softshrink", "lambd")
     most = finfo(from_numpy_dtype(x.payload.dtype)).max
     if not 0 <= lambd <= most:
         raise RuntimeError(
@@ -144,76 +112,64 @@ def softshrink(input: Any, lambd: float = 0.5) -> Any:
     return _made("softshrink", x, False, lambd=lambd)
 
 
+@export("wengert", "nn.functional")
 def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
     """The elements above a threshold, and a value for the others.
 
     Parameters
     ----------
-    input : Tensor
-        Of a real dtype.
-    threshold, value : float
-        The threshold, and what stands for the elements that are not above it.
-    inplace : bool
-        Whether to write the result into the input.
+    input : Tensor. Of a real dtype.
+    threshold, value : float. The threshold, and what stands for the elements that are not above it.
 
-    Returns
-    -------
-    Tensor
-        The result; differentiable, to any order.
+    %(returns_smooth_result)s
 
     Raises
     ------
-    NotImplementedError
-        If the dtype is complex or bool.
+    NotImplementedError: If the dtype is complex or bool.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.threshold(wg.tensor([-1.0, 2.0]), 0.5, 9.0)
     tensor([9., 2.])
     """
-    x = real_input(input, "threshold", "threshold_cpu")
+    return _above("threshold", input, threshold, value, inplace)
+
+
+def _above(op: str, input: Any, threshold: Any, value: Any, inplace: bool) -> Any:
+    x = real_input(input, op, "threshold_cpu")
+    threshold = number(threshold, op, "threshold")
+    real_number(threshold, x, op, "threshold")
+    value = real_number(value, x, op, "value")
     return _made("threshold", x, inplace, threshold=threshold, value=value)
 
 
+@export("wengert", "nn.functional")
 def threshold_(input: Any, threshold: float, value: float) -> Any:
     """`threshold`, written into the tensor, which is returned.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.threshold_(wg.tensor([-1.0, 2.0]), 0.5, 9.0)
     tensor([9., 2.])
     """
-    x = real_input(input, "threshold_", "threshold_cpu")
-    return _made("threshold", x, True, threshold=threshold, value=value)
+    return _above("threshold_", input, threshold, value, True)
 
 
+@export("wengert", "nn.functional", "Tensor")
 def prelu(input: Any, weight: Any) -> Any:
     """The elements that are positive, and multiples of the others.
 
     Parameters
     ----------
-    input : Tensor
-        Of a real floating dtype.
-    weight : Tensor
-        The factors: one, or one for each channel, the second dimension of the input.
+    %(floating_input)s
+    weight : Tensor. The factors: one, or one for each channel, the second dimension of the input.
 
-    Returns
-    -------
-    Tensor
-        The result; differentiable, to any order.
-
-    Raises
-    ------
-    NotImplementedError
-        If the dtype is no real floating dtype.
-    RuntimeError
-        If the number of factors is neither one nor that of the channels, or the dtypes differ.
+    %(returns_smooth_result, raises_floating)s
+    RuntimeError: If the number of factors is neither one nor that of the channels, or the dtypes
+        differ.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.prelu(wg.tensor([-1.0, 2.0]), wg.tensor(0.25))
     tensor([-0.2500,  2.0000])
     """
@@ -244,6 +200,7 @@ def prelu(input: Any, weight: Any) -> Any:
     return T.prelu(x, w)
 
 
+@export("wengert", "nn.functional")
 def rrelu(
     input: Any,
     lower: float = 1 / 8,
@@ -255,30 +212,15 @@ def rrelu(
 
     Parameters
     ----------
-    input : Tensor
-        Of a real floating dtype.
-    lower, upper : float
-        The range that the factors are drawn from, each for itself.
-    training : bool
-        Whether to draw; otherwise all factors are the middle of the range.
-    inplace : bool
-        Whether to write the result into the input.
+    %(floating_input)s
+    lower, upper : float. The range that the factors are drawn from, each for itself.
+    training : bool. Whether to draw; otherwise all factors are the middle of the range.
 
-    Returns
-    -------
-    Tensor
-        The result; differentiable, to any order.
-
-    Raises
-    ------
-    NotImplementedError
-        If the dtype is no real floating dtype.
-    RuntimeError
-        If the range is empty.
+    %(returns_smooth_result, raises_floating)s
+    RuntimeError: If the range is empty.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.rrelu(wg.tensor([-48.0, 2.0]))
     tensor([-11.,   2.])
     """
@@ -289,7 +231,7 @@ def rrelu(
         )
     if isinstance(x.payload, Lifted):
         return _leaking(x, lower, upper, training)
-    low = np.less_equal(x.payload, 0)
+    low = np.logical_not(np.greater(x.payload, 0))
     factors = np.where(low, (lower + upper) / 2, 1)
     if training:
         # one number for each of these elements, in double precision, as PyTorch draws them
@@ -308,43 +250,32 @@ def _leaking(x: Any, lower: float, upper: float, training: bool) -> Any:
     return T.where(T.gt(x, T.zeros_like(x)), x, T.mul(x, new_tensor(noise)))
 
 
+@export("wengert", "nn.functional")
 def rrelu_(input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False) -> Any:
     """`rrelu`, written into the tensor, which is returned.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.rrelu_(wg.tensor([-48.0, 2.0]))
     tensor([-11.,   2.])
     """
     return rrelu(input, lower, upper, training, True)
 
 
+@export("nn.functional")
 def glu(input: Any, dim: int = -1) -> Any:
     """One half of the tensor times the sigmoid of the other.
 
     Parameters
     ----------
-    input : Tensor
-        Of a real floating dtype.
-    dim : int
-        The dimension that is halved; of even size.
+    %(floating_input)s
+    dim : int. The dimension that is halved; of even size.
 
-    Returns
-    -------
-    Tensor
-        The result; differentiable, to any order.
-
-    Raises
-    ------
-    NotImplementedError
-        If the dtype is no real floating dtype.
-    RuntimeError
-        If there is no dimension, or its size is odd.
+    %(returns_smooth_result, raises_floating)s
+    RuntimeError: If there is no dimension, or its size is odd.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.glu(wg.tensor([2.0, 0.0]))
     tensor([1.])
     """
@@ -361,6 +292,7 @@ def glu(input: Any, dim: int = -1) -> Any:
     return first * T.sigmoid(second)
 
 
+@export("nn.functional")
 def gumbel_softmax(
     logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
 ) -> Any:
@@ -368,25 +300,18 @@ def gumbel_softmax(
 
     Parameters
     ----------
-    logits : Tensor
-        Logarithms of probabilities, up to a constant; of a real floating dtype.
-    tau : float
-        The temperature: the smaller, the nearer the results are to 0 and 1.
-    hard : bool
-        Whether to return 0 and 1 themselves, with the gradient of the soft results.
-    eps : float
-        Without effect, as in PyTorch.
-    dim : int
-        The dimension of the choices.
+    logits : Tensor. Logarithms of probabilities, up to a constant; of a real floating dtype.
+    tau : float. The temperature: the smaller, the nearer the results are to 0 and 1.
+    hard : bool. Whether to return 0 and 1 themselves, with the gradient of the soft results.
+    eps : float. Without effect, as in PyTorch.
+    dim : int. The dimension of the choices.
 
     Returns
     -------
-    Tensor
-        Of the shape of `logits`; differentiable.
+    Tensor: Of the shape of `logits`; differentiable.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.gumbel_softmax(wg.zeros(3), hard=True).sum()
     tensor(1.)
     """
@@ -406,3 +331,6 @@ def gumbel_softmax(
         np.arange(soft.payload.shape[dim]).reshape(-1, *[1] * (soft.payload.ndim - 1)), 0, dim
     )
     return new_tensor(chosen.astype(soft.payload.dtype)) - soft.detach() + soft
+
+
+fill_sections(globals())

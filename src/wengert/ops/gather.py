@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import numpy as np
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast, normal_dim
-from wengert.ops.coerce import dtype_name, integer, operand
+from wengert.ops.coerce import dtype_name, integer, operand, real_number
 from wengert.ops.out import into
 from wengert.ops.shape import reshape
+from wengert.ops.strided import in_shape
+from wengert.prims import scatter as _records
 from wengert.tape.base import new_tensor
-from wengert.tape.lift import held, is_number
+from wengert.tape.operands import held, is_number
 from wengert.tape.record import T
 
 __all__ = [
@@ -27,6 +30,8 @@ __all__ = [
     "take_along_dim",
 ]
 
+REQUIRES = (_records,)
+
 
 def _index_array(index: Any, op: str, kinds: str = "int32/int64") -> Any:
     value = operand(index, op, "index", 3)
@@ -39,33 +44,24 @@ def _index_array(index: Any, op: str, kinds: str = "int32/int64") -> Any:
     return value
 
 
+@export("wengert", "Tensor")
 def index_select(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
     """Positions of a dimension, in any order.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    dim : int
-        The dimension.
-    index : Tensor
-        The positions: a vector of int64 or int32.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    %(input, dim, positions)s
 
     Returns
     -------
-    Tensor
-        A copy. Differentiable, to any order.
+    Tensor: A copy. Differentiable, to any order.
 
     Raises
     ------
-    IndexError
-        If there is no such dimension or position.
+    IndexError: If there is no such dimension or position.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.tensor([1, 2, 3]).index_select(0, wg.tensor([2, 0]))
     tensor([3, 1])
     """
@@ -123,35 +119,25 @@ def along(input: Any, dim: Any, index: Any, op: str) -> tuple[Any, Any, int]:
     return x, where, axis
 
 
+@export("wengert", "Tensor")
 def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: Any = None) -> Any:
     """For each place of `index` the element of `input` at that position of a dimension.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    dim : int
-        The dimension.
-    index : Tensor
-        The positions, int64 or int32; no larger than `input` apart from `dim`.
-    sparse_grad : bool
-        Accepted for PyTorch's sake; gradients are dense.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    %(input, dim, places)s
+    sparse_grad : bool. Accepted for PyTorch's sake; gradients are dense.
 
     Returns
     -------
-    Tensor
-        Of the shape of `index`. Differentiable, to any order.
+    Tensor: Of the shape of `index`. Differentiable, to any order.
 
     Raises
     ------
-    RuntimeError
-        If a position is out of range, or the shapes do not fit.
+    RuntimeError: If a position is out of range, or the shapes do not fit.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.tensor([[1, 2], [3, 4]]).gather(1, wg.tensor([[0], [1]]))
     tensor([[1],
             [4]])
@@ -168,33 +154,24 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: 
     return result if out is None else into(out, result, "gather")
 
 
+@export("wengert", "Tensor")
 def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any = None) -> Any:
     """As `gather`, with `input` and `indices` broadcast apart from the dimension.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    indices : Tensor
-        The positions, int64 or int32, negative ones from the end.
-    dim : int, optional
-        The dimension; without it both count as one dimension.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    %(input)s
+    indices : Tensor. The positions, int64 or int32, negative ones from the end.
+    dim : int, optional. The dimension; without it both count as one dimension.
 
-    Returns
-    -------
-    Tensor
-        Differentiable, to any order.
+    %(returns_smooth)s
 
     Raises
     ------
-    RuntimeError
-        If a position is out of range, or the shapes do not fit.
+    RuntimeError: If a position is out of range, or the shapes do not fit.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.take_along_dim(wg.tensor([[1, 2], [3, 4]]), wg.tensor([[1]]), 1)
     tensor([[2],
             [4]])
@@ -220,31 +197,25 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
     return result if out is None else into(out, result, "take_along_dim")
 
 
+@export("wengert", "Tensor")
 def take(input: Any, index: Any, *, out: Any = None) -> Any:
     """Elements by their position among all of them, row after row.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    index : Tensor
-        The positions, int64, negative ones from the end.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    %(input)s
+    index : Tensor. The positions, int64, negative ones from the end.
 
     Returns
     -------
-    Tensor
-        Of the shape of `index`. Differentiable, to any order.
+    Tensor: Of the shape of `index`. Differentiable, to any order.
 
     Raises
     ------
-    IndexError
-        If a position is out of range.
+    IndexError: If a position is out of range.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.take(wg.tensor([[1, 2], [3, 4]]), wg.tensor([0, 3]))
     tensor([1, 4])
     """
@@ -258,6 +229,7 @@ def take(input: Any, index: Any, *, out: Any = None) -> Any:
     return result if out is None else into(out, result, "take")
 
 
+@export("wengert", "Tensor", "Tensor_ apart")
 def scatter(
     input: Any,
     dim: int,
@@ -272,33 +244,22 @@ def scatter(
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    dim : int
-        The dimension.
-    index : Tensor
-        The positions, int64 or int32; no larger than `input` apart from `dim`.
-    src : Tensor or number
-        The values; a tensor of at least the shape of `index` (a number also as `value`).
-    reduce : {"add", "multiply"}, optional
-        Whether to add to what is there, or multiply by it.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    %(input, dim, places)s
+    src : Tensor or number. The values; a tensor of at least the shape of `index` (a number also as
+        `value`).
+    reduce : {"add", "multiply"}, optional. Whether to add to what is there, or multiply by it.
 
     Returns
     -------
-    Tensor
-        Differentiable with respect to `input` and `src`, to any order; without `reduce` as long as
-        no position is named twice.
+    Tensor: Differentiable with respect to `input` and `src`, to any order; without `reduce` as long
+        as no position is named twice.
 
     Raises
     ------
-    RuntimeError
-        If a position is out of range, or the shapes or dtypes do not fit.
+    RuntimeError: If a position is out of range, or the shapes or dtypes do not fit.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.zeros(3).scatter(0, wg.tensor([2, 0]), wg.tensor([5.0, 6.0]))
     tensor([6., 0., 5.])
     """
@@ -316,8 +277,6 @@ def scatter(
     else:
         source = source_of(x, where, source, axis, "scatter")
     if reduce == "multiply":
-        # the record is one of those that are imported when they are first used
-        importlib.import_module("wengert.prims.scatter")
         result = T.scatter_reduce(x, where, source, dim=axis, reduce="prod", include_self=True)
     else:
         made = T.scatter if reduce is None else T.scatter_add
@@ -325,35 +284,24 @@ def scatter(
     return result if out is None else into(out, result, "scatter")
 
 
+@export("wengert", "Tensor", "Tensor_ apart")
 def scatter_add(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) -> Any:
     """A copy to which values are added at the positions of a dimension that `index` names.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    dim : int
-        The dimension.
-    index : Tensor
-        The positions, int64 or int32; no larger than `input` apart from `dim`.
-    src : Tensor
-        The values, of at least the shape of `index`.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    %(input, dim, places, source)s
 
     Returns
     -------
-    Tensor
-        Differentiable with respect to `input` and `src`, to any order.
+    Tensor: Differentiable with respect to `input` and `src`, to any order.
 
     Raises
     ------
-    RuntimeError
-        If a position is out of range, or the shapes or dtypes do not fit.
+    RuntimeError: If a position is out of range, or the shapes or dtypes do not fit.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.zeros(3).scatter_add(0, wg.tensor([2, 2]), wg.tensor([5.0, 6.0]))
     tensor([ 0.,  0., 11.])
     """
@@ -372,21 +320,25 @@ def source_of(x: Any, where: Any, src: Any, axis: int, op: str) -> Any:
             f"{dtype_name(x.payload)} and {dtype_name(a)}"
         )
     if not b.size and a.ndim != b.ndim:
-        return new_tensor(np.zeros(b.shape, a.dtype))
+        nothing = T.slice(in_shape(source, (a.size,)), dim=0, start=0, end=0, step=1)
+        return T.view(nothing, shape=b.shape)
     if (a.ndim or 1) != (b.ndim or 1):
         raise RuntimeError(
             "Index tensor must have the same number of dimensions as src tensor, but has "
             f"{b.ndim}, not {a.ndim}"
         )
-    if any(m > n for m, n in zip(b.shape, a.shape, strict=False)):
+    if any(m > n for m, n in zip(b.shape or (1,), a.shape or (1,), strict=True)):
         raise RuntimeError(
             f"Expected index {list(b.shape)} to be no larger than self {list(x.payload.shape)} "
             f"apart from dimension {axis} and to be no larger size than src {list(a.shape)}"
         )
     _check_bounds(b, x.payload.shape[axis] if x.payload.ndim else 1, axis)
+    if a.ndim > b.ndim:
+        return T.select(source, dim=0, index=0)
     return source if a.ndim == b.ndim else T.view(source, shape=b.shape)
 
 
+@export("wengert", "Tensor", "Tensor_ apart")
 def index_add(
     input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1, out: Any = None
 ) -> Any:
@@ -394,32 +346,21 @@ def index_add(
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    dim : int
-        The dimension.
-    index : Tensor
-        The positions: a vector of int64 or int32.
-    source : Tensor
-        What is added: of the shape of `input`, but with as many positions as `index` names.
-    alpha : number
-        A factor of `source`.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    %(input, dim, positions)s
+    source : Tensor. What is added: of the shape of `input`, but with as many positions as `index`
+        names.
+    alpha : number. A factor of `source`.
 
     Returns
     -------
-    Tensor
-        Differentiable with respect to `input` and `source`, to any order.
+    Tensor: Differentiable with respect to `input` and `source`, to any order.
 
     Raises
     ------
-    RuntimeError
-        If a position is out of range, or the shapes or dtypes do not fit.
+    RuntimeError: If a position is out of range, or the shapes or dtypes do not fit.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.zeros(3).index_add(0, wg.tensor([2, 2]), wg.tensor([5.0, 6.0]))
     tensor([ 0.,  0., 11.])
     """
@@ -444,7 +385,11 @@ def index_add(
             f"Got self.shape = {list(own.shape)} source.shape = {list(given.shape)}"
         )
     _check_bounds(array, size, axis)
+    alpha = real_number(alpha, x, "index_add", "alpha")
     if own.dtype.kind in "iu":
         alpha = held(alpha, own.dtype)
     result = T.index_add(x, where, y, dim=axis, alpha=alpha)
     return result if out is None else into(out, result, "index_add")
+
+
+fill_sections(globals())

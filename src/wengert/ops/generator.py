@@ -12,10 +12,13 @@ from typing import Any
 import numpy as np
 
 from wengert.base.device import as_device, device
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.kernels.random import STATE, Stream
 from wengert.ops.randomness import check_randomness
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.modes import current_mode
+from wengert.tape.inference import made_in_inference
+from wengert.tape.modes import untraced
 
 __all__ = [
     "Generator",
@@ -34,6 +37,11 @@ _DEFAULT_SEED = 67280421310721
 """The seed of a new generator, as in PyTorch."""
 
 
+_SETS = "it sets the state of a generator of random numbers"
+_READS = "it reads the state of a generator of random numbers"
+
+
+@export("wengert")
 class Generator:
     """A stream of random numbers with a state of its own, the one that PyTorch has on a CPU.
 
@@ -42,12 +50,10 @@ class Generator:
 
     Parameters
     ----------
-    device : device or str
-        Only the CPU.
+    device : device or str. Only the CPU.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> g = wg.Generator().manual_seed(0)
     >>> wg.rand(2, generator=g)
     tensor([0.4963, 0.7682])
@@ -77,15 +83,14 @@ class Generator:
 
         Raises
         ------
-        ValueError
-            If `seed` has more than 64 bits.
+        ValueError: If `seed` has more than 64 bits.
 
         Examples
         --------
-        >>> import wengert as wg
         >>> wg.Generator().manual_seed(3).initial_seed()
         3
         """
+        untraced(_SETS)
         seed = int(seed)
         if not -(1 << 63) <= seed < 1 << 64:
             raise ValueError(f"Overflow when unpacking long long: the seed {seed} exceeds 64 bits")
@@ -97,11 +102,11 @@ class Generator:
 
         Examples
         --------
-        >>> import wengert as wg
         >>> g = wg.Generator()
         >>> g.seed() == g.initial_seed()
         True
         """
+        untraced(_SETS)
         drawn = _unforeseen()
         self.stream.reseed(drawn)
         return drawn
@@ -111,10 +116,10 @@ class Generator:
 
         Examples
         --------
-        >>> import wengert as wg
         >>> wg.Generator().initial_seed()
         67280421310721
         """
+        untraced(_READS)
         return self.stream.seed
 
     def get_state(self) -> Any:
@@ -122,28 +127,27 @@ class Generator:
 
         Examples
         --------
-        >>> import wengert as wg
         >>> wg.Generator().get_state().shape
         torch.Size([5056])
         """
-        return new_tensor(self.stream.pack())
+        untraced(_READS)
+        return made_in_inference(new_tensor(self.stream.pack()))
 
     def set_state(self, new_state: Any) -> None:
         """Set the state to what `get_state` gave.
 
         Raises
         ------
-        TypeError, RuntimeError
-            If `new_state` is no such tensor.
+        TypeError, RuntimeError: If `new_state` is no such tensor.
 
         Examples
         --------
-        >>> import wengert as wg
         >>> g, h = wg.Generator().manual_seed(5), wg.Generator()
         >>> h.set_state(g.get_state())
         >>> bool((wg.rand(3, generator=g) == wg.rand(3, generator=h)).all())
         True
         """
+        untraced(_SETS)
         if not isinstance(new_state, TensorBase):
             raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
         packed = new_state.payload
@@ -166,7 +170,6 @@ class Generator:
 
         Examples
         --------
-        >>> import wengert as wg
         >>> wg.Generator().manual_seed(7).clone_state().initial_seed()
         7
         """
@@ -225,9 +228,7 @@ def drawing_from(stream: Stream) -> Iterator[None]:
 def stream_of(function: str, generator: Any) -> Stream:
     """The stream of ``generator=``, which None leaves to `default_generator`."""
     check_randomness()
-    mode = current_mode()
-    if mode is not None and mode.tracing is not None:
-        mode.tracing.use_stream()
+    untraced("it draws random numbers", "draw")
     if generator is None:
         return default_generator.stream
     if not isinstance(generator, Generator):
@@ -237,27 +238,24 @@ def stream_of(function: str, generator: Any) -> Stream:
     return generator.stream
 
 
+@export("wengert")
 def manual_seed(seed: int) -> Generator:
     """Start the default generator from `seed`, and return it.
 
     Parameters
     ----------
-    seed : int
-        Of at most 64 bits; negative ones count from 2**64 down.
+    seed : int. Of at most 64 bits; negative ones count from 2**64 down.
 
     Returns
     -------
-    Generator
-        The default one.
+    Generator: The default one.
 
     Raises
     ------
-    ValueError
-        If `seed` has more than 64 bits.
+    ValueError: If `seed` has more than 64 bits.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> _ = wg.manual_seed(0)
     >>> wg.rand(2)
     tensor([0.4963, 0.7682])
@@ -265,24 +263,24 @@ def manual_seed(seed: int) -> Generator:
     return default_generator.manual_seed(seed)
 
 
+@export("wengert")
 def seed() -> int:
     """Start the default generator from a seed that nobody can foretell, and return it.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.seed() == wg.initial_seed()
     True
     """
     return default_generator.seed()
 
 
+@export("wengert")
 def initial_seed() -> int:
     """The seed that the default generator last started from.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> _ = wg.manual_seed(4)
     >>> wg.initial_seed()
     4
@@ -290,12 +288,12 @@ def initial_seed() -> int:
     return default_generator.initial_seed()
 
 
+@export("wengert")
 def get_rng_state() -> Any:
     """The state of the default generator, a uint8 tensor.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> state = wg.get_rng_state()
     >>> a = wg.rand(3)
     >>> wg.set_rng_state(state)
@@ -305,36 +303,33 @@ def get_rng_state() -> Any:
     return default_generator.get_state()
 
 
+@export("wengert")
 def set_rng_state(new_state: Any) -> None:
     """Set the state of the default generator to what `get_rng_state` gave.
 
     Raises
     ------
-    TypeError, RuntimeError
-        If `new_state` is no such tensor.
+    TypeError, RuntimeError: If `new_state` is no such tensor.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.set_rng_state(wg.get_rng_state())
     """
     default_generator.set_state(new_state)
 
 
+@export("wengert")
 @contextlib.contextmanager
 def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
     """Draw from the default generator and leave it afterwards as it was before.
 
     Parameters
     ----------
-    devices
-        Has no effect: there is one device.
-    enabled : bool
-        Whether to do anything at all.
+    devices: Has no effect: there is one device.
+    enabled : bool. Whether to do anything at all.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> _ = wg.manual_seed(0)
     >>> with wg.fork_rng():
     ...     a = wg.rand(2)
@@ -344,8 +339,12 @@ def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
     if not enabled:
         yield
         return
+    untraced(_SETS)
     state = default_generator.stream.pack()
     try:
         yield
     finally:
         default_generator.stream.unpack(state)
+
+
+fill_sections(globals())

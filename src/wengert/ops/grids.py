@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import FLOATING, category, from_numpy_dtype
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import dtype_name, operand, sizes_of
 from wengert.prims import grids
 from wengert.tape.base import new_tensor
@@ -28,6 +30,7 @@ _MODES = ("bilinear", "nearest", "bicubic")
 _PADDINGS = ("zeros", "border", "reflection")
 
 
+@export("nn.functional")
 def grid_sample(
     input: Any,
     grid: Any,
@@ -39,31 +42,26 @@ def grid_sample(
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (N, C, H, W) or (N, C, D, H, W), floating.
-    grid : Tensor
-        The points, of shape (N, ..., 2) or (N, ..., 3) with as many dimensions and the same dtype;
-        the last dimension has x, y (and z), which go from -1 to 1.
-    mode : {"bilinear", "nearest", "bicubic"}
-        How to interpolate; "bilinear" is trilinear for volumes, which have no "bicubic".
-    padding_mode : {"zeros", "border", "reflection"}
-        What is outside: zeros, the nearest element of the border, or the reflected plane.
-    align_corners : bool, optional
-        Whether -1 and 1 are the middles of the outer elements, or their outer edges (as by
-        default, with a warning).
+    input : Tensor. Of shape (N, C, H, W) or (N, C, D, H, W), floating.
+    grid : Tensor. The points, of shape (N, ..., 2) or (N, ..., 3) with as many dimensions and the
+        same dtype; the last dimension has x, y (and z), which go from -1 to 1.
+    mode : {"bilinear", "nearest", "bicubic"}. How to interpolate; "bilinear" is trilinear for
+        volumes, which have no "bicubic".
+    padding_mode : {"zeros", "border", "reflection"}. What is outside: zeros, the nearest element of
+        the border, or the reflected plane.
+    align_corners : bool, optional. Whether -1 and 1 are the middles of the outer elements, or their
+        outer edges (as by default, with a warning).
 
     Returns
     -------
-    Tensor
-        Of shape (N, C, ...). Differentiable by both arguments, to any order. A coordinate that is
-        no number is outside, on the side of -1.
+    Tensor: Of shape (N, C, ...). Differentiable by both arguments, to any order. A coordinate that
+        is no number makes the sample NaN, or zero for "nearest". Where the padding keeps the
+        point within, it is on the side of -1.
 
     Raises
     ------
-    ValueError
-        For another mode.
-    RuntimeError
-        If the shapes or dtypes do not fit.
+    ValueError: For another mode.
+    RuntimeError: If the shapes or dtypes do not fit.
 
     References
     ----------
@@ -71,7 +69,6 @@ def grid_sample(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
     >>> points = wg.tensor([[[[-1.0, -1.0], [0.0, 0.0], [1.0, 0.0]]]])
     >>> wg.nn.functional.grid_sample(x, points, align_corners=True)
@@ -137,6 +134,7 @@ def _check(x: Any, points: Any, mode: str) -> None:
         )
 
 
+@export("wengert")
 def grid_sampler(
     input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Any:
@@ -144,7 +142,6 @@ def grid_sampler(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
     >>> wg.grid_sampler(x, wg.zeros(1, 1, 1, 2), 0, 0, True)
     tensor([[[[2.5000]]]])
@@ -153,6 +150,7 @@ def grid_sampler(
     return grid_sample(input, grid, mode, padding, bool(align_corners))
 
 
+@export("wengert")
 def grid_sampler_2d(
     input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Any:
@@ -160,7 +158,6 @@ def grid_sampler_2d(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
     >>> wg.grid_sampler_2d(x, wg.zeros(1, 1, 1, 2), 0, 0, True)
     tensor([[[[2.5000]]]])
@@ -168,6 +165,7 @@ def grid_sampler_2d(
     return grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
+@export("wengert")
 def grid_sampler_3d(
     input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Any:
@@ -175,7 +173,6 @@ def grid_sampler_3d(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.arange(8.0).reshape(1, 1, 2, 2, 2)
     >>> wg.grid_sampler_3d(x, wg.zeros(1, 1, 1, 1, 3), 0, 0, True)
     tensor([[[[[3.5000]]]]])
@@ -183,33 +180,27 @@ def grid_sampler_3d(
     return grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
+@export("nn.functional")
 def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any:
     """The grid of points that affine maps take the points of planes or volumes to.
 
     Parameters
     ----------
-    theta : Tensor
-        The maps, of shape (N, 2, 3) for planes or (N, 3, 4) for volumes, floating.
-    size : tuple of int
-        The shape of the planes, (N, C, H, W) or (N, C, D, H, W).
-    align_corners : bool, optional
-        As in `grid_sample`.
+    theta : Tensor. The maps, of shape (N, 2, 3) for planes or (N, 3, 4) for volumes, floating.
+    size : tuple of int. The shape of the planes, (N, C, H, W) or (N, C, D, H, W).
+    align_corners : bool, optional. As in `grid_sample`.
 
     Returns
     -------
-    Tensor
-        Of shape (N, H, W, 2) or (N, D, H, W, 3), for `grid_sample`; linear in `theta`.
+    Tensor: Of shape (N, H, W, 2) or (N, D, H, W, 3), for `grid_sample`; linear in `theta`.
 
     Raises
     ------
-    ValueError
-        If `theta` does not go with `size`, is not floating, or a size is not positive.
-    NotImplementedError
-        If `size` has neither four nor five entries.
+    ValueError: If `theta` does not go with `size`, is not floating, or a size is not positive.
+    NotImplementedError: If `size` has neither four nor five entries.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> same = wg.tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
     >>> wg.nn.functional.affine_grid(same, (1, 1, 1, 2), align_corners=False)
     tensor([[[[-0.5000,  0.0000],
@@ -223,12 +214,12 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any
     return _affine(maps, sizes, bool(align_corners))
 
 
+@export("wengert")
 def affine_grid_generator(theta: Any, size: Any, align_corners: bool) -> Any:
     """`affine_grid`, with no default for `align_corners`.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> same = wg.tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
     >>> wg.affine_grid_generator(same, (1, 1, 1, 2), False)
     tensor([[[[-0.5000,  0.0000],
@@ -288,3 +279,6 @@ def _affine(maps: Any, sizes: tuple[int, ...], align_corners: bool) -> Any:
     each = new_tensor(np.broadcast_to(flat, (sizes[0], *flat.shape)))
     grid = T.bmm(each, T.transpose(maps, dim0=1, dim1=2))
     return T.unsafe_view(grid, shape=(sizes[0], *spatial, dims))
+
+
+fill_sections(globals())

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import FLOATING, category
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.kernels.fused import linspace
 from wengert.ops import named_results
@@ -24,8 +26,9 @@ from wengert.ops.options import number
 from wengert.ops.out import into
 from wengert.prims import search as _records
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.cuts import note
-from wengert.tape.lift import cast
+from wengert.tape.detachments import note
+from wengert.tape.inference import made_in_inference
+from wengert.tape.operands import cast
 from wengert.tape.record import T
 
 __all__ = ["bincount", "histc", "histogram", "histogramdd"]
@@ -35,34 +38,29 @@ REQUIRES = (_records,)
 _FLOATING = (np.dtype(np.float32), np.dtype(np.float64))
 
 
+@export("wengert", "Tensor")
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     """How often each number occurs, or the sum of the weights of its occurrences.
 
     Parameters
     ----------
-    input : Tensor
-        Of integers that are not negative, with one dimension.
-    weights : Tensor, optional
-        One for each element.
-    minlength : int
-        The least number of results.
+    input : Tensor. Of integers that are not negative, with one dimension.
+    weights : Tensor, optional. One for each element.
+    minlength : int. The least number of results.
 
     Returns
     -------
-    Tensor
-        For each number from 0 to the largest its count, of int64; with weights their sums, of
+    Tensor: For each number from 0 to the largest its count, of int64; with weights their sums, of
         float32 where these are, else of float64. Differentiable with respect to `weights`.
 
     Raises
     ------
-    RuntimeError
-        If the input has not one dimension or a negative element, or the weights do not fit.
-    NotImplementedError
-        If the input does not consist of integers.
+    RuntimeError: If the input has not one dimension or a negative element, or the weights do not
+        fit.
+    NotImplementedError: If the input does not consist of integers.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.bincount(wg.tensor([1, 3, 1]))
     tensor([0, 2, 0, 1])
     >>> wg.bincount(wg.tensor([1, 3, 1]), wg.tensor([0.5, 1.0, 2.0]))
@@ -107,36 +105,29 @@ def _weighed(numbers: Any, weight: Any, size: int) -> Any:
 # -- bins -----------------------------------------------------------------------------------------
 
 
+@export("wengert", "Tensor")
 def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0, *, out: Any = None) -> Any:
     """How many elements are in each of some bins of equal width.
 
     Parameters
     ----------
-    input : Tensor
-        Of any floating dtype.
-    bins : int
-        How many bins.
-    min, max : number
-        The bounds of the bins; elements outside are not counted. If both are equal, the smallest
-        and the largest element.
-    out : Tensor, optional
-        Where to write the result.
+    input : Tensor. Of any floating dtype.
+    bins : int. How many bins.
+    min, max : number. The bounds of the bins; elements outside are not counted. If both are equal,
+        the smallest and the largest element.
+    out : Tensor, optional. Where to write the result.
 
     Returns
     -------
-    Tensor
-        `bins` counts, of the input's dtype; without a derivative.
+    Tensor: `bins` counts, of the input's dtype; without a derivative.
 
     Raises
     ------
-    RuntimeError
-        If `bins` is not positive, or the bounds are not finite, or the wrong way round.
-    NotImplementedError
-        If the input is not floating.
+    RuntimeError: If `bins` is not positive, or the bounds are not finite, or the wrong way round.
+    NotImplementedError: If the input is not floating.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.histc(wg.tensor([1.0, 2.0, 1.0]), bins=4, min=0, max=3)
     tensor([0., 2., 1., 0.])
     """
@@ -172,6 +163,7 @@ def _positive(bins: int, dim: int = 0) -> int:
     return bins
 
 
+@export("wengert", "Tensor")
 def histogram(
     input: Any,
     bins: Any = 100,
@@ -185,35 +177,27 @@ def histogram(
 
     Parameters
     ----------
-    input : Tensor
-        Of float32 or float64.
-    bins : int or Tensor
-        How many bins of equal width; or their edges, in ascending order and of the input's dtype.
-    range : sequence of two floats, optional
-        The bounds of the bins; by default the smallest and the largest element.
-    weight : Tensor, optional
-        A weight for each element, of its dtype.
-    density : bool
-        Whether to scale the result to an integral of 1.
-    out : tuple of two Tensors, optional
-        Where to write the results.
+    input : Tensor. Of float32 or float64.
+    bins : int or Tensor. How many bins of equal width; or their edges, in ascending order and of
+        the input's dtype.
+    range : sequence of two floats, optional. The bounds of the bins; by default the smallest and
+        the largest element.
+    weight : Tensor, optional. A weight for each element, of its dtype.
+    density : bool. Whether to scale the result to an integral of 1.
+    out : tuple of two Tensors, optional. Where to write the results.
 
     Returns
     -------
-    return_types.histogram
-        A named tuple ``(hist, bin_edges)``, of the input's dtype. ``hist`` is differentiable with
-        respect to `weight`.
+    return_types.histogram: A named tuple ``(hist, bin_edges)``, of the input's dtype. ``hist`` is
+        differentiable with respect to `weight`.
 
     Raises
     ------
-    RuntimeError
-        If the bins make no sense, or the weights do not fit.
-    NotImplementedError
-        If the input is not of float32 or float64.
+    RuntimeError: If the bins make no sense, or the weights do not fit.
+    NotImplementedError: If the input is not of float32 or float64.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> hist, edges = wg.histogram(wg.tensor([0.0, 0.5, 2.0]), bins=2)
     >>> hist, edges
     (tensor([2., 1.]), tensor([0., 1., 2.]))
@@ -234,12 +218,13 @@ def histogram(
         if scales.payload.shape != x.payload.shape:
             raise _misfit([x.payload.size, 1], scales.payload.shape)
         scales = T.view(T.contiguous(scales), shape=(x.payload.size,))
-    hist, edges = _histogram("histogram", x, bins, range, scales, density)
+    hist, (edges,) = _histogram("histogram", x, bins, range, scales, density)
     if x.edge is not None:
         note("histogram()", x)
-    return pair(named_results.histogram, hist, new_tensor(edges[0]), out)
+    return pair(named_results.histogram, hist, edges, out)
 
 
+@export("wengert")
 def histogramdd(
     input: Any,
     bins: Any,
@@ -252,34 +237,27 @@ def histogramdd(
 
     Parameters
     ----------
-    input : Tensor
-        Of float32 or float64: along the last dimension the coordinates of each point.
-    bins : int, sequence of int, or sequence of Tensor
-        How many bins of equal width each dimension has; or their edges, as for `histogram`.
-    range : sequence of float, optional
-        The lower and the upper bound for each dimension in turn; by default the smallest and the
-        largest coordinates.
-    weight : Tensor, optional
-        A weight for each point, of the input's dtype.
-    density : bool
-        Whether to scale the result to an integral of 1.
+    input : Tensor. Of float32 or float64: along the last dimension the coordinates of each point.
+    bins : int, sequence of int, or sequence of Tensor. How many bins of equal width each dimension
+        has; or their edges, as for `histogram`.
+    range : sequence of float, optional. The lower and the upper bound for each dimension in turn;
+        by default the smallest and the largest coordinates.
+    weight : Tensor, optional. A weight for each point, of the input's dtype.
+    density : bool. Whether to scale the result to an integral of 1.
 
     Returns
     -------
-    return_types.histogramdd
-        A named tuple ``(hist, bin_edges)``: a dimension of ``hist``, and an entry of the tuple
-        ``bin_edges``, for each coordinate. ``hist`` is differentiable with respect to `weight`.
+    return_types.histogramdd: A named tuple ``(hist, bin_edges)``: a dimension of ``hist``, and an
+        entry of the tuple ``bin_edges``, for each coordinate. ``hist`` is differentiable with
+        respect to `weight`.
 
     Raises
     ------
-    RuntimeError
-        If the bins make no sense, or the weights do not fit.
-    NotImplementedError
-        If the input is not of float32 or float64.
+    RuntimeError: If the bins make no sense, or the weights do not fit.
+    NotImplementedError: If the input is not of float32 or float64.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> points = wg.tensor([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]])
     >>> wg.histogramdd(points, bins=[2, 2]).hist
     tensor([[0., 1.],
@@ -307,7 +285,7 @@ def histogramdd(
     hist, edges = _histogram("histogramdd", x, several, range, scales, density)
     if x.edge is not None:
         note("histogramdd()", x)
-    return named_results.histogramdd((hist, tuple([new_tensor(edge) for edge in edges])))
+    return named_results.histogramdd((hist, edges))
 
 
 def _misfit(shape: Any, weight: Any) -> RuntimeError:
@@ -320,7 +298,7 @@ def _misfit(shape: Any, weight: Any) -> RuntimeError:
 
 def _histogram(
     name: str, x: Any, bins: list[Any], range: Any, weight: Any, density: bool
-) -> tuple[Any, list[Any]]:
+) -> tuple[Any, tuple[Any, ...]]:
     payload = x.payload
     if payload.dtype not in _FLOATING:
         raise NotImplementedError(
@@ -359,7 +337,7 @@ def _histogram(
             hist = T.div(
                 hist, new_tensor(np.diff(edge).reshape((-1,) + (1,) * (len(edges) - i - 1)))
             )
-    return hist, edges
+    return hist, tuple([made_in_inference(new_tensor(edge)) for edge in edges])
 
 
 def _edges(given: Any, payload: Any, dim: int) -> Any:
@@ -410,3 +388,6 @@ def _bounds(payload: Any, dims: int, range: Any) -> list[tuple[float, float]]:
                 f"dimension {dim}"
             )
     return [(low - 0.5, high + 0.5) if low == high else (low, high) for low, high in found]
+
+
+fill_sections(globals())

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.ops.coerce import dtype_name, operand
 from wengert.tape.base import TensorBase
@@ -33,27 +35,21 @@ def getitem(input: Any, index: Any) -> Any:
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    index : int, slice, None, ``...``, list, Tensor, array, or a tuple of them
-        Ints, slices, None and ``...`` give views; lists, tensors and arrays of integers or bools
-        give copies.
+    input : Tensor. Of any shape.
+    index : int, slice, None, ``...``, list, Tensor, array, or a tuple of them. Ints, slices, None
+        and ``...`` give views; lists, tensors and arrays of integers or bools give copies.
 
     Returns
     -------
-    Tensor
-        Differentiable: elements that are named more than once add up their gradients.
+    Tensor: Differentiable: elements that are named more than once add up their gradients.
 
     Raises
     ------
-    IndexError
-        If an index is out of range, there are too many, or one is of a wrong type.
-    ValueError
-        If the step of a slice is not positive.
+    IndexError: If an index is out of range, there are too many, or one is of a wrong type.
+    ValueError: If the step of a slice is not positive.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([[1, 2, 3], [4, 5, 6]])
     >>> x[0, 1:], x[:, [0, 0]]
     (tensor([2, 3]), tensor([[1, 1],
@@ -87,25 +83,20 @@ def split_index(input: Any, index: Any) -> tuple[list[Step], tuple[Any, ...] | N
 
     Parameters
     ----------
-    input : Tensor
-        What is indexed.
-    index
-        As `getitem` takes it.
+    input : Tensor. What is indexed.
+    index: As `getitem` takes it.
 
     Returns
     -------
-    steps : list of (str, dict)
-        View primitives with their parameters, to be applied one after the other. A slice that
-        takes all makes none.
-    advanced : tuple or None
-        Arrays of integers or bools, and None for dimensions that are taken whole.
+    steps : list of (str, dict). View primitives with their parameters, to be applied one after the
+        other. A slice that takes all makes none.
+    advanced : tuple or None. Arrays of integers or bools, and None for dimensions that are taken
+        whole.
 
     Raises
     ------
-    IndexError
-        If an index is out of range, there are too many, or one is of a wrong type.
-    ValueError
-        If the step of a slice is not positive.
+    IndexError: If an index is out of range, there are too many, or one is of a wrong type.
+    ValueError: If the step of a slice is not positive.
     """
     shape = list(input.payload.shape)
     items = index if index.__class__ is tuple else _items(index)
@@ -122,6 +113,8 @@ def split_index(input: Any, index: Any) -> tuple[list[Step], tuple[Any, ...] | N
             steps.append(("select", {"dim": dim, "index": _position(item, dim, shape)}))
             del shape[dim]
         elif kind is slice:
+            if not input.payload.ndim and len(items) == 1:
+                raise IndexError("slice() cannot be applied to a 0-dim tensor.")
             if dim >= len(shape):
                 raise _too_many(input, items)
             _add_slice(steps, item, dim, shape)
@@ -153,7 +146,7 @@ def split_index(input: Any, index: Any) -> tuple[list[Step], tuple[Any, ...] | N
 
 def _too_many(input: Any, items: tuple[Any, ...]) -> IndexError:
     ndim = input.payload.ndim
-    if ndim == 0 and len(items) == 1:
+    if ndim == 0 and len(items) == 1 and type(items[0]) is int:
         return IndexError(
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
             "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
@@ -199,8 +192,9 @@ def _item(item: Any) -> Any:
         warn(_BYTES, UserWarning)
         return item.astype(bool)
     if isinstance(item, Lifted) and kind in "iu" and item.dtype != np.uint8:
-        # without dimensions, too, it cannot be a number
-        return item.astype(np.intp)
+        # a batch is no number, even without dimensions; what it is while a function is traced
+        # decides what the result, a view, shows
+        return item.item() if item.traced and not item.ndim else item.astype(np.intp)
     if isinstance(item, Lifted) and item.traced and kind == "b":
         return item.copy() if item.ndim else bool(item)
     if isinstance(item, Lifted) and (kind == "b" or item.dtype == np.uint8):
@@ -280,35 +274,29 @@ def _check_mask(mask: Any, dim: int, shape: list[int]) -> None:
             )
 
 
+@export("wengert", "Tensor")
 def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """A copy in which the elements that `indices` name have other values.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    indices : tuple of Tensor
-        Integers or bools for the first dimensions; None for one that is taken whole.
-    values : Tensor
-        What is written there; broadcasts to the shape of ``input[indices]``.
-    accumulate : bool
-        Whether to add to what is there; elements that are named twice get both.
+    input : Tensor. Of any shape.
+    indices : tuple of Tensor. Integers or bools for the first dimensions; None for one that is
+        taken whole.
+    values : Tensor. What is written there; broadcasts to the shape of ``input[indices]``.
+    accumulate : bool. Whether to add to what is there; elements that are named twice get both.
 
     Returns
     -------
-    Tensor
-        Differentiable with respect to `input` and `values`, to any order.
+    Tensor: Differentiable with respect to `input` and `values`, to any order.
 
     Raises
     ------
-    IndexError
-        If an index is out of range, there are too many, or one is of a wrong type.
-    RuntimeError
-        If the dtypes differ, or the values do not broadcast.
+    IndexError: If an index is out of range, there are too many, or one is of a wrong type.
+    RuntimeError: If the dtypes differ, or the values do not broadcast.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.index_put(wg.zeros(3), (wg.tensor([0, 2]),), wg.tensor([1.0, 2.0]))
     tensor([1., 0., 2.])
     """
@@ -328,8 +316,7 @@ def named_places(input: Any, indices: Any) -> tuple[Any, ...]:
 
     Raises
     ------
-    IndexError
-        If there are too many, or one is of a wrong type or shape.
+    IndexError: If there are too many, or one is of a wrong type or shape.
     """
     if not isinstance(indices, tuple | list):
         raise TypeError(
@@ -356,3 +343,6 @@ def named_places(input: Any, indices: Any) -> tuple[Any, ...]:
         places.append(array)
         dim += taken
     return tuple(places)
+
+
+fill_sections(globals())

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.interp.levels import namespace_of
 from wengert.ops.coerce import integer, operand
 from wengert.ops.out import into
 from wengert.ops.strided import is_within, window_of
 from wengert.prims import scatter as _records
-from wengert.tape.lift import cast
+from wengert.tape.operands import cast
 from wengert.tape.record import T
 
 __all__ = ["as_strided_scatter", "diagonal_scatter", "select_scatter", "slice_scatter"]
@@ -32,34 +34,26 @@ def _replaced(view: str, x: Any, src: Any, params: dict[str, Any]) -> Any:
     return getattr(T, f"{view}_scatter")(x, cast(y, x.payload.dtype), **params)
 
 
+@export("wengert", "Tensor")
 def select_scatter(input: Any, src: Any, dim: int, index: int) -> Any:
     """A copy with another tensor in one position of a dimension.
 
     Parameters
     ----------
-    input : Tensor
-        With at least one dimension.
-    src : Tensor
-        What is written: of the shape of ``input.select(dim, index)``; converted to the dtype of
-        `input`.
-    dim, index : int
-        The dimension and the position, both negative to count from the end.
+    %(vectors)s
+    src : Tensor. What is written: of the shape of ``input.select(dim, index)``; converted to the
+        dtype of `input`.
+    dim, index : int. The dimension and the position, both negative to count from the end.
 
-    Returns
-    -------
-    Tensor
-        Of the shape of `input`. Differentiable with respect to both, to any order.
+    %(returns_of_both)s
 
     Raises
     ------
-    IndexError
-        If there is no such dimension or position.
-    RuntimeError
-        If `src` has another shape.
+    IndexError: If there is no such dimension or position.
+    RuntimeError: If `src` has another shape.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.select_scatter(wg.zeros(2, 2), wg.ones(2), 0, 1)
     tensor([[0., 0.],
             [1., 1.]])
@@ -78,6 +72,7 @@ def select_scatter(input: Any, src: Any, dim: int, index: int) -> Any:
     return _replaced("select", x, src, {"dim": axis, "index": place % shape[axis]})
 
 
+@export("wengert", "Tensor")
 def slice_scatter(
     input: Any,
     src: Any,
@@ -92,32 +87,20 @@ def slice_scatter(
 
     Parameters
     ----------
-    input : Tensor
-        With at least one dimension.
-    src : Tensor
-        What is written: of the shape of that range; converted to the dtype of `input`.
-    dim : int
-        The dimension.
-    start, end, step : int
-        The range, as in ``input[start:end:step]``; `step` must be positive.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    %(vectors)s
+    src : Tensor. What is written: of the shape of that range; converted to the dtype of `input`.
+    %(dim)s
+    start, end, step : int. The range, as in ``input[start:end:step]``; `step` must be positive.
 
-    Returns
-    -------
-    Tensor
-        Of the shape of `input`. Differentiable with respect to both, to any order.
+    %(returns_of_both)s
 
     Raises
     ------
-    IndexError
-        If there is no such dimension, or none at all.
-    RuntimeError
-        If `src` has another shape, or `step` is not positive.
+    IndexError: If there is no such dimension, or none at all.
+    RuntimeError: If `src` has another shape, or `step` is not positive.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.slice_scatter(wg.zeros(4), wg.ones(2), start=1, step=2)
     tensor([0., 1., 0., 1.])
     """
@@ -135,36 +118,23 @@ def slice_scatter(
     return result if out is None else into(out, result, "slice_scatter")
 
 
+@export("wengert", "Tensor")
 def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """A copy with another tensor on a diagonal of two dimensions.
 
     Parameters
     ----------
-    input : Tensor
-        With at least two dimensions.
-    src : Tensor
-        What is written: of the shape of ``input.diagonal(offset, dim1, dim2)``; converted to the
-        dtype of `input`.
-    offset : int
-        Which diagonal: 0 the main one, positive above it.
-    dim1, dim2 : int
-        The dimensions.
+    %(planes)s
+    src : Tensor. What is written: of the shape of ``input.diagonal(offset, dim1, dim2)``; converted
+        to the dtype of `input`.
+    %(offset)s
+    dim1, dim2 : int. The dimensions.
 
-    Returns
-    -------
-    Tensor
-        Of the shape of `input`. Differentiable with respect to both, to any order.
-
-    Raises
-    ------
-    IndexError
-        If there is no such dimension.
-    RuntimeError
-        If the dimensions are one, or `src` has another shape.
+    %(returns_of_both, raises_no_dim)s
+    RuntimeError: If the dimensions are one, or `src` has another shape.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.diagonal_scatter(wg.zeros(2, 2), wg.tensor([1.0, 2.0]))
     tensor([[1., 0.],
             [0., 2.]])
@@ -177,6 +147,7 @@ def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2:
     return _replaced("diagonal", x, src, {**params, "dim2": second})
 
 
+@export("wengert", "Tensor")
 def as_strided_scatter(
     input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None = None
 ) -> Any:
@@ -184,29 +155,21 @@ def as_strided_scatter(
 
     Parameters
     ----------
-    input : Tensor
-        Contiguous, of any shape.
-    src : Tensor
-        What is written: of the shape `size`; converted to the dtype of `input`.
-    size, stride : sequence of int
-        The places, as `as_strided` takes them; no place should be named twice.
-    storage_offset : int, optional
-        The first place; default: that of the first element of `input`.
+    input : Tensor. Contiguous, of any shape.
+    src : Tensor. What is written: of the shape `size`; converted to the dtype of `input`.
+    size, stride : sequence of int. The places, as `as_strided` takes them; no place should be named
+        twice.
+    storage_offset : int, optional. The first place; default: that of the first element of `input`.
 
-    Returns
-    -------
-    Tensor
-        Of the shape of `input`. Differentiable with respect to both, to any order.
+    %(returns_of_both)s
 
     Raises
     ------
-    RuntimeError
-        If `input` is not contiguous, if the places are not all within it, or if `src` has another
-        shape.
+    RuntimeError: If `input` is not contiguous, if the places are not all within it, or if `src` has
+        another shape.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.as_strided_scatter(wg.zeros(2, 2), wg.ones(2), (2,), (3,))
     tensor([[1., 0.],
             [0., 1.]])
@@ -223,3 +186,6 @@ def as_strided_scatter(
             "of the tensor's own elements"
         )
     return _replaced("as_strided", x, src, params)
+
+
+fill_sections(globals())

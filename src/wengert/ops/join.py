@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.ops.coerce import integer, operands
 from wengert.ops.out import into
@@ -22,36 +24,23 @@ __all__ = [
 ]
 
 
+@export("wengert")
 def cat(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> Any:
     """Tensors one after the other along a dimension.
 
     Parameters
     ----------
-    tensors : sequence of Tensor
-        Of shapes that differ in `dim` only; their dtypes are promoted. Empty vectors are passed
-        over.
-    dim : int
-        The dimension.
-    axis : int, optional
-        NumPy's name of `dim`.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
-
-    Returns
-    -------
-    Tensor
-        Differentiable, to any order.
+    tensors : sequence of Tensor. Of shapes that differ in `dim` only; their dtypes are promoted.
+        Empty vectors are passed over.
+    %(dim, axis, returns_smooth)s
 
     Raises
     ------
-    ValueError
-        If there are no tensors.
-    RuntimeError
-        If the shapes do not fit.
+    ValueError: If there are no tensors.
+    %(error_shapes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.cat([wg.tensor([1, 2]), wg.tensor([3])])
     tensor([1, 2, 3])
     """
@@ -72,16 +61,17 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> Any
         ]
         shapes = [value.payload.shape for value in values]
     first = shapes[0]
-    for i, shape in enumerate(shapes):
-        if not shape:
-            raise RuntimeError(
-                f"zero-dimensional tensor (at position {i}) cannot be concatenated: use stack()"
-            )
+    if () in shapes:
+        raise RuntimeError(
+            f"zero-dimensional tensor (at position {shapes.index(())}) cannot be concatenated: "
+            "use stack()"
+        )
+    axis = normal_dim(integer(dim, "cat", "dim"), len(first))
+    for shape in shapes:
         if len(shape) != len(first):
             raise RuntimeError(
                 f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}"
             )
-    axis = normal_dim(integer(dim, "cat", "dim"), len(first))
     for i, shape in enumerate(shapes):
         if shape[:axis] != first[:axis] or shape[axis + 1 :] != first[axis + 1 :]:
             bad = next(d for d in range(len(first)) if d != axis and shape[d] != first[d])
@@ -93,33 +83,17 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> Any
     return result if out is None else into(out, result, "cat")
 
 
+@export("wengert")
 def concat(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> Any:
     """`cat` under another name.
 
     Parameters
     ----------
-    tensors : sequence of Tensor
-        Of shapes that differ in `dim` only.
-    dim : int
-        The dimension.
-    axis : int, optional
-        NumPy's name of `dim`.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
-
-    Returns
-    -------
-    Tensor
-        Differentiable, to any order.
-
-    Raises
-    ------
-    RuntimeError
-        If the shapes do not fit.
+    tensors : sequence of Tensor. Of shapes that differ in `dim` only.
+    %(dim, axis, returns_smooth, raises_shapes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.concat([wg.tensor([1, 2]), wg.tensor([3])])
     tensor([1, 2, 3])
     """
@@ -128,33 +102,17 @@ def concat(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> 
     return cat(tensors, dim, out=out)
 
 
+@export("wengert")
 def concatenate(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> Any:
     """`cat` under NumPy's name.
 
     Parameters
     ----------
-    tensors : sequence of Tensor
-        Of shapes that differ in `dim` only.
-    dim : int
-        The dimension.
-    axis : int, optional
-        NumPy's name of `dim`.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
-
-    Returns
-    -------
-    Tensor
-        Differentiable, to any order.
-
-    Raises
-    ------
-    RuntimeError
-        If the shapes do not fit.
+    tensors : sequence of Tensor. Of shapes that differ in `dim` only.
+    %(dim, axis, returns_smooth, raises_shapes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.concatenate([wg.tensor([1, 2]), wg.tensor([3])])
     tensor([1, 2, 3])
     """
@@ -163,33 +121,22 @@ def concatenate(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None
     return cat(tensors, dim, out=out)
 
 
+@export("wengert")
 def stack(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> Any:
     """Tensors of one shape as the positions of a new dimension.
 
     Parameters
     ----------
-    tensors : sequence of Tensor
-        Of one shape; their dtypes are promoted.
-    dim : int
-        Where the new dimension is in the result.
-    axis : int, optional
-        NumPy's name of `dim`.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
-
-    Returns
-    -------
-    Tensor
-        Differentiable, to any order.
+    tensors : sequence of Tensor. Of one shape; their dtypes are promoted.
+    dim : int. Where the new dimension is in the result.
+    %(axis, returns_smooth)s
 
     Raises
     ------
-    RuntimeError
-        If there are no tensors, or the shapes differ.
+    RuntimeError: If there are no tensors, or the shapes differ.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.stack([wg.tensor(1.0), wg.tensor(2.0)])
     tensor([1., 2.])
     """
@@ -224,29 +171,16 @@ def _at_least(tensors: Any, op: str, ndim: int) -> list[Any]:
     return values
 
 
+@export("wengert")
 def hstack(tensors: Any, *, out: Any = None) -> Any:
     """`cat` along the second dimension, or the only one.
 
     Parameters
     ----------
-    tensors : sequence of Tensor
-        Of shapes that differ in that dimension only.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
-
-    Returns
-    -------
-    Tensor
-        Differentiable, to any order.
-
-    Raises
-    ------
-    RuntimeError
-        If the shapes do not fit.
+    %(row_tensors, returns_smooth, raises_shapes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.hstack([wg.tensor([1, 2]), wg.tensor([3])])
     tensor([1, 2, 3])
     """
@@ -254,29 +188,16 @@ def hstack(tensors: Any, *, out: Any = None) -> Any:
     return cat(values, 0 if values[0].payload.ndim == 1 else 1, out=out)
 
 
+@export("wengert")
 def vstack(tensors: Any, *, out: Any = None) -> Any:
     """`cat` along the first dimension, with vectors as rows.
 
     Parameters
     ----------
-    tensors : sequence of Tensor
-        Of shapes that differ in that dimension only.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
-
-    Returns
-    -------
-    Tensor
-        Differentiable, to any order.
-
-    Raises
-    ------
-    RuntimeError
-        If the shapes do not fit.
+    %(row_tensors, returns_smooth, raises_shapes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.vstack([wg.tensor([1, 2]), wg.tensor([3, 4])])
     tensor([[1, 2],
             [3, 4]])
@@ -284,87 +205,50 @@ def vstack(tensors: Any, *, out: Any = None) -> Any:
     return cat(_at_least(tensors, "vstack", 2), 0, out=out)
 
 
+@export("wengert")
 def row_stack(tensors: Any, *, out: Any = None) -> Any:
     """`vstack` under another name.
 
     Parameters
     ----------
-    tensors : sequence of Tensor
-        Of shapes that differ in the first dimension only.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    tensors : sequence of Tensor. Of shapes that differ in the first dimension only.
 
-    Returns
-    -------
-    Tensor
-        Differentiable, to any order.
-
-    Raises
-    ------
-    RuntimeError
-        If the shapes do not fit.
+    %(returns_smooth, raises_shapes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.row_stack([wg.tensor([1, 2]), wg.tensor([3, 4])]).shape
     torch.Size([2, 2])
     """
     return vstack(tensors, out=out)
 
 
+@export("wengert")
 def dstack(tensors: Any, *, out: Any = None) -> Any:
     """`cat` along the third dimension, which vectors and matrices get first.
 
     Parameters
     ----------
-    tensors : sequence of Tensor
-        Of shapes that differ in that dimension only.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
-
-    Returns
-    -------
-    Tensor
-        Differentiable, to any order.
-
-    Raises
-    ------
-    RuntimeError
-        If the shapes do not fit.
+    %(row_tensors, returns_smooth, raises_shapes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.dstack([wg.tensor([1, 2]), wg.tensor([3, 4])]).shape
     torch.Size([1, 2, 2])
     """
     return cat(_at_least(tensors, "dstack", 3), 2, out=out)
 
 
+@export("wengert")
 def column_stack(tensors: Any, *, out: Any = None) -> Any:
     """`cat` along the second dimension, with vectors as columns.
 
     Parameters
     ----------
-    tensors : sequence of Tensor
-        Of shapes that differ in that dimension only.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
-
-    Returns
-    -------
-    Tensor
-        Differentiable, to any order.
-
-    Raises
-    ------
-    RuntimeError
-        If the shapes do not fit.
+    %(row_tensors, returns_smooth, raises_shapes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.column_stack([wg.tensor([1, 2]), wg.tensor([3, 4])])
     tensor([[1, 3],
             [2, 4]])
@@ -374,3 +258,6 @@ def column_stack(tensors: Any, *, out: Any = None) -> Any:
         raise RuntimeError("column_stack expects a non-empty TensorList")
     columns = [v if v.payload.ndim > 1 else T.view(v, shape=(v.payload.size, 1)) for v in values]
     return cat(columns, 1, out=out)
+
+
+fill_sections(globals())

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops import activations, dropouts, normalisation
 from wengert.ops import dropout as elements
 from wengert.ops import embedding as tables
@@ -44,6 +46,7 @@ __all__ = [
 # -- normalisation --------------------------------------------------------------------------------
 
 
+@export("wengert")
 def layer_norm(
     input: Any,
     normalized_shape: Any,
@@ -56,13 +59,13 @@ def layer_norm(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.layer_norm(wg.tensor([[1.0, 2.0, 3.0]]), (3,))
     tensor([[-1.2247,  0.0000,  1.2247]])
     """
     return normalisation.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
+@export("wengert")
 def group_norm(
     input: Any,
     num_groups: int,
@@ -75,7 +78,6 @@ def group_norm(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.group_norm(wg.tensor([[1.0, 3.0, 0.0, 10.0]]), 2)
     tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
     """
@@ -84,6 +86,7 @@ def group_norm(
     )
 
 
+@export("wengert")
 def batch_norm(
     input: Any,
     weight: Any,
@@ -99,7 +102,6 @@ def batch_norm(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([[1.0], [3.0]])
     >>> wg.batch_norm(x, None, None, wg.zeros(1), wg.ones(1), True, 0.1, 1e-5, False)
     tensor([[-1.0000],
@@ -111,6 +113,7 @@ def batch_norm(
     )
 
 
+@export("wengert")
 def instance_norm(
     input: Any,
     weight: Any,
@@ -126,7 +129,6 @@ def instance_norm(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.instance_norm(wg.tensor([[[1.0, 3.0]]]), None, None, None, None, True, 0.1, 1e-5, False)
     tensor([[[-1.0000,  1.0000]]])
     """
@@ -139,6 +141,7 @@ def instance_norm(
 # -- tables ---------------------------------------------------------------------------------------
 
 
+@export("wengert")
 def embedding(
     weight: Any,
     indices: Any,
@@ -150,20 +153,13 @@ def embedding(
 
     Parameters
     ----------
-    weight : Tensor
-        The table, of shape (rows, d).
-    indices : Tensor
-        The numbers of the rows, int64 or int32, of any shape.
-    padding_idx : int
-        A row that gets no gradient; none if negative.
-    scale_grad_by_freq : bool
-        Whether to divide the gradient of a row by the number of times that it occurs.
-    sparse : bool
-        Accepted for PyTorch's sake; gradients are dense.
+    weight : Tensor. The table, of shape (rows, d).
+    indices : Tensor. The numbers of the rows, int64 or int32, of any shape.
+    padding_idx : int. A row that gets no gradient; none if negative.
+    %(of_rows)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.embedding(wg.tensor([[0.0, 1.0], [2.0, 3.0]]), wg.tensor([1, 0]))
     tensor([[2., 3.],
             [0., 1.]])
@@ -239,50 +235,60 @@ feature_dropout, feature_dropout_ = _pair(
 feature_alpha_dropout, feature_alpha_dropout_ = _pair(
     "feature_alpha_dropout", dropouts.feature_alpha_dropout, "wg.ones(1, 2)", "tensor([[1., 1.]])"
 )
+export("wengert")(
+    dropout,
+    dropout_,
+    alpha_dropout,
+    alpha_dropout_,
+    feature_dropout,
+    feature_dropout_,
+    feature_alpha_dropout,
+    feature_alpha_dropout_,
+)
 
 
+@export("wengert")
 def celu(input: Any, alpha: float = 1.0) -> Any:
     """`nn.functional.celu` of a tensor that is left as it is.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.celu(wg.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
     """
     return activations.celu(input, alpha)
 
 
+@export("wengert", "nn.functional")
 def celu_(input: Any, alpha: float = 1.0) -> Any:
     """`celu`, written into the tensor, which is returned.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.celu_(wg.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
     """
     return activations.celu(input, alpha, True)
 
 
+@export("wengert")
 def selu(input: Any) -> Any:
     """`nn.functional.selu` of a tensor that is left as it is.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.selu(wg.tensor([-1.0, 2.0]))
     tensor([-1.1113,  2.1014])
     """
     return activations.selu(input)
 
 
+@export("wengert", "nn.functional")
 def selu_(input: Any) -> Any:
     """`selu`, written into the tensor, which is returned.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.selu_(wg.tensor([-1.0, 2.0]))
     tensor([-1.1113,  2.1014])
     """
@@ -292,49 +298,52 @@ def selu_(input: Any) -> Any:
 # -- activations in place -------------------------------------------------------------------------
 
 
+@export("wengert", "nn.functional")
 def relu_(input: Any) -> Any:
     """`relu`, written into the tensor, which is returned.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.relu_(wg.tensor([-1.0, 2.0]))
     tensor([0., 2.])
     """
     return write(TABLE["relu"], input, (), {}, "relu_")
 
 
+@export("nn.functional")
 def elu_(input: Any, alpha: float = 1.0) -> Any:
     """`elu`, written into the tensor, which is returned.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.elu_(wg.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
     """
     return activations.elu(input, alpha, True)
 
 
+@export("nn.functional")
 def hardtanh_(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     """`hardtanh`, written into the tensor, which is returned.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.hardtanh_(wg.tensor([-2.0, 0.5, 2.0]))
     tensor([-1.0000,  0.5000,  1.0000])
     """
     return activations.hardtanh(input, min_val, max_val, True)
 
 
+@export("nn.functional")
 def leaky_relu_(input: Any, negative_slope: float = 0.01) -> Any:
     """`leaky_relu`, written into the tensor, which is returned.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.leaky_relu_(wg.tensor([-1.0, 2.0]))
     tensor([-0.0100,  2.0000])
     """
     return activations.leaky_relu(input, negative_slope, True)
+
+
+fill_sections(globals())

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.ops.coerce import operand
 from wengert.ops.linear_checks import check_same_dtype, expand_batch
@@ -13,6 +14,7 @@ from wengert.ops.linear_types import linalg_lstsq
 from wengert.ops.matmul import matmul
 from wengert.prims import linear_systems as _records
 from wengert.tape.base import new_tensor
+from wengert.tape.inference import made_in_inference
 from wengert.tape.record import T
 
 __all__ = ["lstsq"]
@@ -29,39 +31,31 @@ def lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str | None 
 
     Parameters
     ----------
-    input : Tensor
-        Matrices of shape (..., m, n), of floating or complex dtype.
-    b : Tensor
-        Right-hand sides of shape (..., m, k), or (..., m).
-    rcond : float, optional
-        What counts as 0, relative to the largest singular value; by default the precision of the
-        dtype times the larger one of m and n.
-    driver : {"gelsy", "gels", "gelsd", "gelss"}, optional
-        LAPACK's routine: "gels" for matrices of full rank, the others for any; "gelsd" and
-        "gelss" by way of singular values. Without SciPy, all are "gelsd".
+    input : Tensor. Matrices of shape (..., m, n), of floating or complex dtype.
+    b : Tensor. Right-hand sides of shape (..., m, k), or (..., m).
+    rcond : float, optional. What counts as 0, relative to the largest singular value; by default
+        the precision of the dtype times the larger one of m and n.
+    driver : {"gelsy", "gels", "gelsd", "gelss"}, optional. LAPACK's routine: "gels" for matrices of
+        full rank, the others for any; "gelsd" and "gelss" by way of singular values. Without SciPy,
+        all are "gelsd".
 
     Returns
     -------
-    solution : Tensor
-        X. Differentiable with respect to both, to any order, where the rank does not change.
-    residuals : Tensor
-        The squared lengths of the columns of ``input @ X - b``, if m > n, all ranks are n and the
-        driver is not "gelsy"; else empty. Differentiable.
-    rank : Tensor
-        The ranks, of int64; empty for "gels".
-    singular_values : Tensor
-        For "gelsd" and "gelss"; else empty. Not differentiable: see `svdvals`.
+    solution : Tensor. X. Differentiable with respect to both, to any order, where the rank does not
+        change.
+    residuals : Tensor. The squared lengths of the columns of ``input @ X - b``, if m > n, all ranks
+        are n and the driver is not "gelsy"; else empty. Differentiable.
+    rank : Tensor. The ranks, of int64; empty for "gels".
+    singular_values : Tensor. For "gelsd" and "gelss"; else empty. Not differentiable: see
+        `svdvals`.
 
     Raises
     ------
-    LinAlgError
-        For "gels", if a matrix has not full rank.
-    RuntimeError
-        If the shapes or dtypes do not fit, or for another driver.
+    LinAlgError: For "gels", if a matrix has not full rank.
+    RuntimeError: If the shapes or dtypes do not fit, or for another driver.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> A = wg.tensor([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
     >>> wg.linalg.lstsq(A, wg.tensor([1.0, 3.0, 5.0])).solution.round(decimals=3)
     tensor([1., 2.])
@@ -107,7 +101,7 @@ def _least_squares(x: Any, y: Any, rcond: float | None, driver: str, vector: boo
     if rcond is None:
         rcond = float(np.finfo(kind).eps) * max(m, n)
     solution, rank, values = T.linalg_lstsq(x, y, rcond=float(rcond), driver=driver)
-    residuals = new_tensor(np.empty(0, kind))
+    residuals = made_in_inference(new_tensor(np.empty(0, kind)))
     if m > n and driver != "gelsy" and (driver == "gels" or (rank.payload == n).all()):
         apart = T.sub(matmul(x, solution), y)
         square = T.mul(apart, apart)
@@ -120,7 +114,12 @@ def _least_squares(x: Any, y: Any, rcond: float | None, driver: str, vector: boo
         (
             solution,
             residuals,
-            new_tensor(np.empty(0, np.int64)) if driver == "gels" else rank,
-            values if driver in ("gelsd", "gelss") else new_tensor(np.empty(0, kind)),
+            made_in_inference(new_tensor(np.empty(0, np.int64))) if driver == "gels" else rank,
+            values
+            if driver in ("gelsd", "gelss")
+            else made_in_inference(new_tensor(np.empty(0, kind))),
         )
     )
+
+
+fill_sections(globals())

@@ -6,14 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.export import export
 from wengert.base.memory_format import check_memory_format, empty_in_format, preserve_format
+from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.kernels.create import dense_order
 from wengert.ops.convert import to_array
 from wengert.ops.create import COPY_CONSTRUCT, copied, empty, filled, full, ones, zeros
 from wengert.ops.options import input_tensor, made, number, type_of
 from wengert.tape.base import TensorBase
-from wengert.tape.cuts import note
+from wengert.tape.detachments import note
 from wengert.tape.sites import warn
 
 __all__ = [
@@ -23,7 +25,7 @@ __all__ = [
     "new_empty",
     "new_full",
     "new_ones",
-    "new_tensor_from",
+    "new_tensor",
     "new_zeros",
     "ones_like",
     "zeros_like",
@@ -44,6 +46,7 @@ def memory_like(function: str, input: Any, dtype: Any, memory_format: Any = None
     return np.empty(payload.shape, kind)
 
 
+@export("wengert")
 def zeros_like(
     input: Any,
     *,
@@ -58,27 +61,11 @@ def zeros_like(
 
     Parameters
     ----------
-    input : Tensor
-        What the result is to be like; not recorded.
-    dtype : dtype, optional
-        Another dtype.
-    layout, pin_memory
-        Have no effect.
-    memory_format : memory_format, optional
-        The order of the result's memory; default: that of `input`.
-    device : device or str, optional
-        Only the CPU.
-    requires_grad : bool
-        Whether gradients are wanted.
-
-    Returns
-    -------
-    Tensor
-        A leaf.
+    input : Tensor. What the result is to be like; not recorded.
+    %(other_dtype, device, requires_grad, returns_leaf)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.zeros_like(wg.tensor([1, 2]))
     tensor([0, 0])
     """
@@ -87,6 +74,7 @@ def zeros_like(
     return made(array, device, requires_grad)
 
 
+@export("wengert")
 def ones_like(
     input: Any,
     *,
@@ -101,7 +89,6 @@ def ones_like(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.ones_like(wg.tensor([0.5, 2.0]))
     tensor([1., 1.])
     """
@@ -110,6 +97,7 @@ def ones_like(
     return made(array, device, requires_grad)
 
 
+@export("wengert")
 def empty_like(
     input: Any,
     *,
@@ -124,13 +112,13 @@ def empty_like(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.empty_like(wg.ones(2, 3)).shape
     torch.Size([2, 3])
     """
     return made(memory_like("empty_like", input, dtype, memory_format), device, requires_grad)
 
 
+@export("wengert")
 def full_like(
     input: Any,
     fill_value: Any,
@@ -146,7 +134,6 @@ def full_like(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.full_like(wg.ones(2), 0.5)
     tensor([0.5000, 0.5000])
     """
@@ -162,6 +149,7 @@ def _kind_of(input: Any, dtype: Any) -> np.dtype[Any]:
     return kind
 
 
+@export("Tensor")
 def new_zeros(
     input: Any,
     *shape: Any,
@@ -176,7 +164,6 @@ def new_zeros(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.ones(1, dtype=wg.float64).new_zeros(2)
     tensor([0., 0.], dtype=torch.float64)
     """
@@ -185,6 +172,7 @@ def new_zeros(
     )
 
 
+@export("Tensor")
 def new_ones(
     input: Any,
     *shape: Any,
@@ -199,7 +187,6 @@ def new_ones(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.ones(1, dtype=wg.int64).new_ones((2,))
     tensor([1, 1])
     """
@@ -208,6 +195,7 @@ def new_ones(
     )
 
 
+@export("Tensor")
 def new_empty(
     input: Any,
     *shape: Any,
@@ -222,7 +210,6 @@ def new_empty(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.ones(1).new_empty(2, 3).shape
     torch.Size([2, 3])
     """
@@ -231,6 +218,7 @@ def new_empty(
     )
 
 
+@export("Tensor")
 def new_full(
     input: Any,
     size: Any,
@@ -246,7 +234,6 @@ def new_full(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.ones(1).new_full((2,), 3)
     tensor([3., 3.])
     """
@@ -255,7 +242,8 @@ def new_full(
     )
 
 
-def new_tensor_from(
+@export("Tensor")
+def new_tensor(
     input: Any,
     data: Any,
     *,
@@ -269,7 +257,6 @@ def new_tensor_from(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.ones(1).new_tensor([1, 2])
     tensor([1., 2.])
     """
@@ -280,3 +267,6 @@ def new_tensor_from(
             note(".new_tensor(t)", data)
         return made(copied(data, kind), device, requires_grad)
     return made(to_array(data, kind), device, requires_grad)
+
+
+fill_sections(globals())

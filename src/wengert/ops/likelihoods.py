@@ -9,16 +9,19 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.ops.coerce import operand
 from wengert.ops.losses import reduced, reduction_of
 from wengert.ops.select import clamp, where
 from wengert.tape.base import new_tensor
-from wengert.tape.lift import is_number
+from wengert.tape.operands import is_number
 
 __all__ = ["gaussian_nll_loss", "poisson_nll_loss"]
 
 
+@export("wengert", "nn.functional")
 def poisson_nll_loss(
     input: Any,
     target: Any,
@@ -33,34 +36,25 @@ def poisson_nll_loss(
 
     Parameters
     ----------
-    input : Tensor
-        The logarithms of the expected counts, or with ``log_input=False`` the counts.
-    target : Tensor
-        The counts that were met.
-    log_input : bool
-        Whether `input` holds logarithms.
-    full : bool
-        Whether to add the term that depends on the target alone, by Stirling's approximation.
-    size_average, reduce : bool, optional
-        Former names of `reduction`.
-    eps : float
-        Added to the expected counts before their logarithm is taken.
-    reduction : {"mean", "sum", "none"}
-        What to make of the single losses.
+    input : Tensor. The logarithms of the expected counts, or with ``log_input=False`` the counts.
+    target : Tensor. The counts that were met.
+    log_input : bool. Whether `input` holds logarithms.
+    full : bool. Whether to add the term that depends on the target alone, by Stirling's
+        approximation.
+    size_average, reduce : bool, optional. Former names of `reduction`.
+    eps : float. Added to the expected counts before their logarithm is taken.
+    reduction : {"mean", "sum", "none"}. What to make of the single losses.
 
     Returns
     -------
-    Tensor
-        The loss; differentiable by `input`, and by `target` but for Stirling's term.
+    Tensor: The loss; differentiable by `input`, and by `target` but for Stirling's term.
 
     Raises
     ------
-    ValueError
-        For another reduction.
+    ValueError: For another reduction.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.poisson_nll_loss(wg.tensor([0.0, 1.0]), wg.tensor([1.0, 2.0]))
     tensor(0.8591)
     """
@@ -74,6 +68,7 @@ def poisson_nll_loss(
     return reduced(losses, how)
 
 
+@export("nn.functional")
 def gaussian_nll_loss(
     input: Any,
     target: Any,
@@ -86,33 +81,24 @@ def gaussian_nll_loss(
 
     Parameters
     ----------
-    input : Tensor
-        The expected values.
-    target : Tensor
-        The values that were met; broadcasts against `input`.
-    var : Tensor or float
-        The variances: of the shape of `input`, or with its last dimension missing, or one dimension
-        of size 1.
-    full : bool
-        Whether to add the constant, half the logarithm of 2 pi.
-    eps : float
-        The least variance; what is below it counts as `eps`, with the gradient of `var`.
-    reduction : {"mean", "sum", "none"}
-        What to make of the single losses.
+    input : Tensor. The expected values.
+    target : Tensor. The values that were met; broadcasts against `input`.
+    var : Tensor or float. The variances: of the shape of `input`, or with its last dimension
+        missing, or one dimension of size 1.
+    full : bool. Whether to add the constant, half the logarithm of 2 pi.
+    eps : float. The least variance; what is below it counts as `eps`, with the gradient of `var`.
+    reduction : {"mean", "sum", "none"}. What to make of the single losses.
 
     Returns
     -------
-    Tensor
-        The loss; differentiable by `input`, `target` and `var`.
+    Tensor: The loss; differentiable by `input`, `target` and `var`.
 
     Raises
     ------
-    ValueError
-        For another reduction, for variances of another shape, or negative ones.
+    ValueError: For another reduction, for variances of another shape, or negative ones.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.gaussian_nll_loss(wg.tensor([0.0]), wg.tensor([2.0]), wg.tensor([4.0]))
     tensor(1.1931)
     """
@@ -136,10 +122,12 @@ def gaussian_nll_loss(
         raise ValueError("var has negative entry/entries")
     # the floor is no part of the function, as in PyTorch: the gradient goes to `var`
     held = new_tensor(v.payload.constant() if isinstance(v.payload, Lifted) else v.payload)
-    floor = clamp(held, min=eps) - held
-    v = v + floor
+    v = v + clamp(eps - held, min=0)
     away = x - y
     losses = 0.5 * (v.log() + away * away / v)
     if full:
         losses = losses + 0.5 * math.log(2 * math.pi)
     return reduced(losses, reduction)
+
+
+fill_sections(globals())

@@ -6,7 +6,7 @@ from typing import Any
 
 from wengert.base.shapes import broadcast
 from wengert.ops.coerce import dtype_name, operand
-from wengert.ops.out import into
+from wengert.prims import factors as _records
 from wengert.tape.record import T
 
 __all__ = [
@@ -17,11 +17,12 @@ __all__ = [
     "check_system",
     "expand_batch",
     "matrices_of",
-    "several",
     "square_of",
     "transposed",
     "triangles",
 ]
+
+REQUIRES = (_records,)
 
 
 def matrices_of(
@@ -117,20 +118,6 @@ def expand_batch(x: Any, batch: tuple[int, ...], own: int = 2) -> Any:
     shape = x.payload.shape
     kept = shape[len(shape) - own :]
     return x if shape == (*batch, *kept) else T.expand(x, shape=(*batch, *kept))
-
-
-def several(out: Any, results: Any, name: str) -> Any:
-    """Put several results into several tensors."""
-    if not isinstance(out, tuple | list):
-        raise TypeError(
-            f"{name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}"
-        )
-    if len(out) != len(results):
-        raise TypeError(
-            f"{name}() expected a tuple of {len(results)} elements for the argument 'out', but got "
-            f"{len(out)}"
-        )
-    return type(results)([into(o, r, name) for o, r in zip(out, results, strict=True)])
 
 
 def triangles(LU: Any) -> tuple[Any, Any]:

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.affine import linear
 from wengert.ops.classes import cross_entropy
 from wengert.ops.coerce import operand
@@ -13,6 +15,7 @@ from wengert.ops.coerce import operand
 __all__ = ["linear_cross_entropy"]
 
 
+@export("nn.functional")
 def linear_cross_entropy(
     input: Any,
     linear_weight: Any,
@@ -29,39 +32,29 @@ def linear_cross_entropy(
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (in_features,) or (N, in_features).
-    linear_weight : Tensor
-        Of shape (C, in_features), for C classes, or (C, d1, ..., in_features), for logits of shape
-        (N, C, d1, ...).
-    target : Tensor
-        Classes, of shape (N,) or (N, d1, ...), or probabilities, of the shape of the logits.
-    linear_bias : Tensor, optional
-        Of the shape of `linear_weight` without its last dimension.
-    weight : Tensor, optional
-        A weight for each class, of shape (C,).
-    reduction : {"mean", "sum", "none"}
-        What to make of the single losses.
-    ignore_index : int, optional
-        Targets of this class do not count; default: -100.
-    label_smoothing : float
-        The share of the target that is spread over all classes.
-    options : object, optional
-        PyTorch's options for working in pieces, which save memory there; without effect here.
+    input : Tensor. Of shape (in_features,) or (N, in_features).
+    linear_weight : Tensor. Of shape (C, in_features), for C classes, or (C, d1, ..., in_features),
+        for logits of shape (N, C, d1, ...).
+    target : Tensor. Classes, of shape (N,) or (N, d1, ...), or probabilities, of the shape of the
+        logits.
+    linear_bias : Tensor, optional. Of the shape of `linear_weight` without its last dimension.
+    weight : Tensor, optional. A weight for each class, of shape (C,).
+    reduction : {"mean", "sum", "none"}. What to make of the single losses.
+    ignore_index : int, optional. Targets of this class do not count; default: -100.
+    label_smoothing : float. The share of the target that is spread over all classes.
+    options : object, optional. PyTorch's options for working in pieces, which save memory there;
+        without effect here.
 
     Returns
     -------
-    Tensor
-        The loss; differentiable by `input`, `linear_weight`, `linear_bias` and probabilities.
+    Tensor: The loss; differentiable by `input`, `linear_weight`, `linear_bias` and probabilities.
 
     Raises
     ------
-    RuntimeError
-        If the shapes do not fit, or `ignore_index` is given with probabilities.
+    RuntimeError: If the shapes do not fit, or `ignore_index` is given with probabilities.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x, w = wg.tensor([[1.0, 2.0]]), wg.eye(2)
     >>> wg.nn.functional.linear_cross_entropy(x, w, wg.tensor([1]))
     tensor(0.3133)
@@ -103,3 +96,6 @@ def linear_cross_entropy(
         reduction=reduction,
         label_smoothing=label_smoothing,
     )
+
+
+fill_sections(globals())

@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.kernels.spectral import LinAlgError
 from wengert.ops.coerce import integer, operand
 from wengert.ops.linear_checks import (
@@ -17,7 +19,6 @@ from wengert.ops.linear_checks import (
     check_lapack,
     check_same_dtype,
     check_system,
-    several,
     square_of,
 )
 from wengert.ops.linear_types import (
@@ -25,9 +26,9 @@ from wengert.ops.linear_types import (
     linalg_slogdet,
     linalg_solve_ex,
 )
-from wengert.ops.out import into
+from wengert.ops.out import into, into_several
 from wengert.ops.permute import movedim
-from wengert.ops.shape import in_shape
+from wengert.ops.strided import in_shape
 from wengert.prims import factors as _factors
 from wengert.prims import linear_systems as _records
 from wengert.tape.record import T
@@ -77,31 +78,19 @@ def solve(A: Any, B: Any, *, left: bool = True, out: Any = None) -> Any:
 
     Parameters
     ----------
-    A : Tensor
-        Square matrices of shape (..., n, n), of floating or complex dtype.
-    B : Tensor
-        Right-hand sides: matrices of shape (..., n, k); or vectors, of shape (n,) or of the shape
-        of `A` without its last dimension.
-    left : bool
-        Whether to solve ``A @ X = B`` or, for matrices (..., k, n), ``X @ A = B``.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    A : Tensor. Square matrices of shape (..., n, n), of floating or complex dtype.
+    B : Tensor. Right-hand sides: matrices of shape (..., n, k); or vectors, of shape (n,) or of the
+        shape of `A` without its last dimension.
+    left : bool. Whether to solve ``A @ X = B`` or, for matrices (..., k, n), ``X @ A = B``.
 
     Returns
     -------
-    Tensor
-        X. Differentiable with respect to both, to any order.
+    Tensor: X. Differentiable with respect to both, to any order.
 
-    Raises
-    ------
-    LinAlgError
-        If a matrix is singular.
-    RuntimeError
-        If the shapes or dtypes do not fit.
+    %(raises_singular, error_shapes_or_dtypes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> A = wg.tensor([[2.0, 1.0], [1.0, 3.0]])
     >>> wg.linalg.solve(A, wg.tensor([3.0, 5.0]))
     tensor([0.8000, 1.4000])
@@ -118,40 +107,27 @@ def solve_ex(
 
     Parameters
     ----------
-    A, B : Tensor
-        As for `solve`.
-    left : bool
-        As for `solve`.
-    check_errors : bool
-        Whether to raise where a matrix is singular.
-    out : tuple of Tensor, optional
-        Where to write the results; outside the graph only.
+    A, B : Tensor. As for `solve`.
+    left : bool. As for `solve`.
+    %(checks, outs)s
 
     Returns
     -------
-    result : Tensor
-        As from `solve`; not finite where a matrix is singular.
-    info : Tensor
-        Of int32 and the shape of the batch of `A`: 0, or the number of the step, counted from 1, in
-        which elimination met a 0.
+    result : Tensor. As from `solve`; not finite where a matrix is singular.
+    info : Tensor. Of int32 and the shape of the batch of `A`: 0, or the number of the step, counted
+        from 1, in which elimination met a 0.
 
-    Raises
-    ------
-    LinAlgError
-        With `check_errors`, if a matrix is singular.
-    RuntimeError
-        If the shapes or dtypes do not fit.
+    %(raises_checked, error_shapes_or_dtypes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.linalg.solve_ex(wg.zeros(2, 2), wg.ones(2)).info
     tensor(1, dtype=torch.int32)
     """
     x, y, vector = _system(A, B, left, "linalg_solve_ex")
     found = T.linalg_solve_ex(x, y, left=left, vector=vector, check=check_errors)
     results = linalg_solve_ex(found)
-    return results if out is None else several(out, results, "linalg_solve_ex")
+    return results if out is None else into_several(out, results, "linalg_solve_ex")
 
 
 def inv(A: Any, *, out: Any = None) -> Any:
@@ -161,26 +137,10 @@ def inv(A: Any, *, out: Any = None) -> Any:
 
     Parameters
     ----------
-    A : Tensor
-        Of shape (..., n, n), of floating or complex dtype.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
-
-    Returns
-    -------
-    Tensor
-        Of the same shape. Differentiable, to any order.
-
-    Raises
-    ------
-    LinAlgError
-        If a matrix is singular.
-    RuntimeError
-        If the matrices are not square.
+    %(square, returns_alike, raises_singular, error_square)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.linalg.inv(wg.tensor([[2.0, 0.0], [0.0, 4.0]]))
     tensor([[0.5000, 0.0000],
             [0.0000, 0.2500]])
@@ -196,63 +156,43 @@ def inv_ex(A: Any, *, check_errors: bool = False, out: Any = None) -> Any:
 
     Parameters
     ----------
-    A : Tensor
-        Of shape (..., n, n), of floating or complex dtype.
-    check_errors : bool
-        Whether to raise where a matrix is singular.
-    out : tuple of Tensor, optional
-        Where to write the results; outside the graph only.
+    %(square, checks, outs)s
 
     Returns
     -------
-    inverse : Tensor
-        As from `inv`; not finite where a matrix is singular.
-    info : Tensor
-        As from `solve_ex`.
+    inverse : Tensor. As from `inv`; not finite where a matrix is singular.
+    info : Tensor. As from `solve_ex`.
 
-    Raises
-    ------
-    LinAlgError
-        With `check_errors`, if a matrix is singular.
-    RuntimeError
-        If the matrices are not square.
+    %(raises_checked, error_square)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.linalg.inv_ex(wg.eye(2)).info
     tensor(0, dtype=torch.int32)
     """
     x = square_of(A, "linalg_inv_ex", "linalg.inv")
     check_floating(x, "linalg.inv")
     results = linalg_inv_ex(T.linalg_inv_ex(x, check=check_errors))
-    return results if out is None else several(out, results, "linalg_inv_ex")
+    return results if out is None else into_several(out, results, "linalg_inv_ex")
 
 
+@export("wengert", "Tensor")
 def det(A: Any, *, out: Any = None) -> Any:
     """The determinants of square matrices.
 
     Parameters
     ----------
-    A : Tensor
-        Of shape (..., n, n), of floating or complex dtype.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    %(square)s
 
     Returns
     -------
-    Tensor
-        Of shape (...). Differentiable, to any order; the first and second derivatives are exact for
-        singular matrices, too, further ones are not finite there.
+    Tensor: Of shape (...). Differentiable, to any order; the first and second derivatives are exact
+        for singular matrices, too, further ones are not finite there.
 
-    Raises
-    ------
-    RuntimeError
-        If the matrices are not square.
+    %(raises_square)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> A = wg.tensor([[1.0, 2.0], [2.0, 4.0]], requires_grad=True)
     >>> wg.linalg.det(A).backward()
     >>> A.grad
@@ -265,39 +205,31 @@ def det(A: Any, *, out: Any = None) -> Any:
     return result if out is None else into(out, result, "linalg_det")
 
 
+@export("wengert", "Tensor")
 def slogdet(A: Any, *, out: Any = None) -> Any:
     """The signs of determinants and the logarithms of their absolute values.
 
     Parameters
     ----------
-    A : Tensor
-        Of shape (..., n, n), of floating or complex dtype.
-    out : tuple of Tensor, optional
-        Where to write the results; outside the graph only.
+    %(square, outs)s
 
     Returns
     -------
-    sign : Tensor
-        Of shape (...): the determinant over its absolute value, 0 for singular matrices.
-    logabsdet : Tensor
-        Real, of shape (...); -inf for singular matrices, where the gradient is not finite.
-        Differentiable, to any order.
+    sign : Tensor. Of shape (...): the determinant over its absolute value, 0 for singular matrices.
+    logabsdet : Tensor. Real, of shape (...); -inf for singular matrices, where the gradient is not
+        finite. Differentiable, to any order.
 
-    Raises
-    ------
-    RuntimeError
-        If the matrices are not square.
+    %(raises_square)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.linalg.slogdet(wg.tensor([[0.0, 1.0], [1.0, 0.0]])).sign
     tensor(-1.)
     """
     x = square_of(A, "linalg_slogdet", "linalg.slogdet")
     check_floating(x, "linalg.slogdet")
     results = linalg_slogdet(T.linalg_slogdet(x))
-    return results if out is None else several(out, results, "linalg_slogdet")
+    return results if out is None else into_several(out, results, "linalg_slogdet")
 
 
 def solve_triangular(
@@ -313,33 +245,21 @@ def solve_triangular(
 
     Parameters
     ----------
-    A : Tensor
-        Square matrices of shape (..., n, n), of which one triangle is read.
-    B : Tensor
-        Right-hand sides of shape (..., n, k) or, not `left`, (..., k, n).
-    upper : bool
-        Whether to read the upper triangle or the lower one.
-    left : bool
-        Whether to solve ``A @ X = B`` or ``X @ A = B``.
-    unitriangular : bool
-        Whether to take the diagonal of `A` to be ones.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    A : Tensor. Square matrices of shape (..., n, n), of which one triangle is read.
+    B : Tensor. Right-hand sides of shape (..., n, k) or, not `left`, (..., k, n).
+    upper : bool. Whether to read the upper triangle or the lower one.
+    left : bool. Whether to solve ``A @ X = B`` or ``X @ A = B``.
+    unitriangular : bool. Whether to take the diagonal of `A` to be ones.
 
     Returns
     -------
-    Tensor
-        X; not finite where the diagonal has a 0. Differentiable with respect to both, to any order,
-        with a gradient of `A` of the same triangle.
+    Tensor: X; not finite where the diagonal has a 0. Differentiable with respect to both, to any
+        order, with a gradient of `A` of the same triangle.
 
-    Raises
-    ------
-    RuntimeError
-        If the shapes or dtypes do not fit.
+    %(raises_shapes_or_dtypes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> A = wg.tensor([[2.0, 0.0], [1.0, 1.0]])
     >>> wg.linalg.solve_triangular(A, wg.tensor([[4.0], [5.0]]), upper=False)
     tensor([[2.],
@@ -367,28 +287,20 @@ def tensorinv(input: Any, ind: int = 2, *, out: Any = None) -> Any:
 
     Parameters
     ----------
-    input : Tensor
-        Of a shape of which the first `ind` sizes have the same product as the others.
-    ind : int
-        How many dimensions are rows; at least 1.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input : Tensor. Of a shape of which the first `ind` sizes have the same product as the others.
+    ind : int. How many dimensions are rows; at least 1.
 
     Returns
     -------
-    Tensor
-        Of the shape ``input.shape[ind:] + input.shape[:ind]``. Differentiable, to any order.
+    Tensor: Of the shape ``input.shape[ind:] + input.shape[:ind]``. Differentiable, to any order.
 
     Raises
     ------
-    LinAlgError
-        If there is none.
-    RuntimeError
-        If the shape does not fit.
+    LinAlgError: If there is none.
+    RuntimeError: If the shape does not fit.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.linalg.tensorinv(wg.eye(6).reshape(2, 3, 6)).shape
     torch.Size([6, 2, 3])
     """
@@ -412,30 +324,21 @@ def tensorsolve(input: Any, other: Any, dims: Any = None, *, out: Any = None) ->
 
     Parameters
     ----------
-    input : Tensor
-        Of the shape ``other.shape + X.shape``, where both have as many elements.
-    other : Tensor
-        The right-hand side.
-    dims : sequence of int, optional
-        Dimensions of `input` to move to its end first.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input : Tensor. Of the shape ``other.shape + X.shape``, where both have as many elements.
+    other : Tensor. The right-hand side.
+    dims : sequence of int, optional. Dimensions of `input` to move to its end first.
 
     Returns
     -------
-    Tensor
-        X. Differentiable with respect to both, to any order.
+    Tensor: X. Differentiable with respect to both, to any order.
 
     Raises
     ------
-    LinAlgError
-        If there is no solution.
-    RuntimeError
-        If the shapes or dtypes do not fit.
+    LinAlgError: If there is no solution.
+    %(error_shapes_or_dtypes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.linalg.tensorsolve(wg.eye(6).reshape(2, 3, 6), wg.ones(2, 3)).shape
     torch.Size([6])
     """
@@ -454,3 +357,6 @@ def tensorsolve(input: Any, other: Any, dims: Any = None, *, out: Any = None) ->
     result = solve(in_shape(x, (rows, rows)), in_shape(y, (rows,)))
     result = in_shape(result, shape[n:])
     return result if out is None else into(out, result, "linalg_tensorsolve")
+
+
+fill_sections(globals())

@@ -13,9 +13,12 @@ from typing import Any
 
 from wengert.base.dtypes import is_differentiable
 from wengert.base.errors import long_name
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.ops.coerce import operand
 from wengert.ops.reduce import mean, sum
+from wengert.prims import neural as _records
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
@@ -30,6 +33,8 @@ __all__ = [
     "reduction_of",
     "smooth_l1_loss",
 ]
+
+REQUIRES = (_records,)
 
 
 def reduction_of(
@@ -101,6 +106,7 @@ def _weighted(losses: Any, weight: Any, reduction: str) -> Any:
     return total if reduction == "sum" else T.div(total, T.sum(weight))
 
 
+@export("nn.functional")
 def mse_loss(
     input: Any,
     target: Any,
@@ -113,32 +119,18 @@ def mse_loss(
 
     Parameters
     ----------
-    input, target : Tensor
-        Of the same shape (others broadcast, with a warning) and of floating dtype.
-    size_average, reduce : bool, optional
-        Former names of `reduction`.
-    reduction : {"mean", "sum", "none"}
-        What to make of the single losses.
-    weight : Tensor, optional
-        A weight for each single loss; the mean is then by the sum of the weights.
-
-    Returns
-    -------
-    Tensor
-        The loss; differentiable by input and target.
+    input, target : Tensor. Of the same shape (others broadcast, with a warning) and of floating
+        dtype.
+    %(reduction, unit_weight, returns_loss)s
 
     Raises
     ------
-    ValueError
-        For another reduction, or weights of another shape.
-    RuntimeError
-        If the shapes do not broadcast.
-    NotImplementedError
-        If neither is of a floating dtype.
+    ValueError: For another reduction, or weights of another shape.
+    %(error_broadcast)s
+    NotImplementedError: If neither is of a floating dtype.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.mse_loss(wg.tensor([1.0, 2.0]), wg.tensor([1.0, 4.0]))
     tensor(2.)
     """
@@ -150,6 +142,7 @@ def mse_loss(
     return T.mse_loss(input, target, reduction=reduction)
 
 
+@export("nn.functional")
 def l1_loss(
     input: Any,
     target: Any,
@@ -162,29 +155,21 @@ def l1_loss(
 
     Parameters
     ----------
-    input, target : Tensor
-        Of the same shape (others broadcast, with a warning) and of floating or complex dtype.
-    size_average, reduce : bool, optional
-        Former names of `reduction`.
-    reduction : {"mean", "sum", "none"}
-        What to make of the single losses.
-    weight : Tensor, optional
-        A weight for each single loss; the mean is then by the sum of the weights.
+    input, target : Tensor. Of the same shape (others broadcast, with a warning) and of floating or
+        complex dtype.
+    %(reduction, unit_weight)s
 
     Returns
     -------
-    Tensor
-        The loss; differentiable by input and target, with the derivative 0 where they are equal.
+    Tensor: The loss; differentiable by input and target, with the derivative 0 where they are
+        equal.
 
     Raises
     ------
-    ValueError
-        For another reduction, or weights of another shape.
-    RuntimeError
-        If the shapes do not broadcast, or for the mean of integers.
+    ValueError: For another reduction, or weights of another shape.
+    RuntimeError: If the shapes do not broadcast, or for the mean of integers.
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.l1_loss(wg.tensor([1.0, 2.0]), wg.tensor([1.0, 4.0]))
     tensor(1.)
     """
@@ -196,6 +181,7 @@ def l1_loss(
     return reduced(losses, reduction)
 
 
+@export("nn.functional")
 def smooth_l1_loss(
     input: Any,
     target: Any,
@@ -208,30 +194,16 @@ def smooth_l1_loss(
 
     Parameters
     ----------
-    input, target : Tensor
-        Of the same shape (others broadcast, with a warning) and of real floating dtype.
-    size_average, reduce : bool, optional
-        Former names of `reduction`.
-    reduction : {"mean", "sum", "none"}
-        What to make of the single losses.
-    beta : float
-        Where the parabola ends; with 0 it is `l1_loss`.
+    input, target : Tensor. Of the same shape (others broadcast, with a warning) and of real
+        floating dtype.
+    %(reduction)s
+    beta : float. Where the parabola ends; with 0 it is `l1_loss`.
 
-    Returns
-    -------
-    Tensor
-        The loss; differentiable by input and target.
-
-    Raises
-    ------
-    ValueError
-        For another reduction.
-    RuntimeError
-        If `beta` is negative, or the shapes do not broadcast.
+    %(returns_loss, raises_reduction)s
+    RuntimeError: If `beta` is negative, or the shapes do not broadcast.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.smooth_l1_loss(wg.tensor([1.0, 2.0]), wg.tensor([1.5, 4.0]))
     tensor(0.8125)
     """
@@ -244,6 +216,7 @@ def smooth_l1_loss(
     return T.smooth_l1_loss(input, target, reduction=reduction, beta=float(beta))
 
 
+@export("nn.functional")
 def huber_loss(
     input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None
 ) -> Any:
@@ -251,30 +224,21 @@ def huber_loss(
 
     Parameters
     ----------
-    input, target : Tensor
-        Of the same shape (others broadcast, with a warning) and of real floating dtype.
-    reduction : {"mean", "sum", "none"}
-        What to make of the single losses.
-    delta : float
-        Where the parabola ends; positive.
-    weight : Tensor, optional
-        A factor of each single loss, of their shape.
+    input, target : Tensor. Of the same shape (others broadcast, with a warning) and of real
+        floating dtype.
+    reduction : {"mean", "sum", "none"}. What to make of the single losses.
+    delta : float. Where the parabola ends; positive.
+    weight : Tensor, optional. A factor of each single loss, of their shape.
 
-    Returns
-    -------
-    Tensor
-        The loss; differentiable by input and target.
+    %(returns_loss)s
 
     Raises
     ------
-    ValueError
-        For another reduction, or weights of another shape.
-    RuntimeError
-        If `delta` is not positive, or the shapes do not broadcast.
+    ValueError: For another reduction, or weights of another shape.
+    RuntimeError: If `delta` is not positive, or the shapes do not broadcast.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.huber_loss(wg.tensor([1.0, 2.0]), wg.tensor([1.5, 4.0]))
     tensor(0.8125)
     """
@@ -290,6 +254,7 @@ def huber_loss(
     return T.huber_loss(input, target, reduction=reduction, delta=float(delta))
 
 
+@export("nn.functional")
 def kl_div(
     input: Any,
     target: Any,
@@ -302,33 +267,22 @@ def kl_div(
 
     Parameters
     ----------
-    input : Tensor
-        Logarithms of probabilities.
-    target : Tensor
-        Probabilities, or their logarithms if `log_target`; its shape broadcasts with the input's.
-    size_average, reduce : bool, optional
-        Former names of `reduction`.
-    reduction : {"mean", "batchmean", "sum", "none"}
-        What to make of the single terms; "batchmean" divides their sum by the first size, as the
-        definition does.
-    log_target : bool
-        Whether the targets are logarithms.
+    input : Tensor. Logarithms of probabilities.
+    target : Tensor. Probabilities, or their logarithms if `log_target`; its shape broadcasts with
+        the input's.
+    size_average, reduce : bool, optional. Former names of `reduction`.
+    reduction : {"mean", "batchmean", "sum", "none"}. What to make of the single terms; "batchmean"
+        divides their sum by the first size, as the definition does.
+    log_target : bool. Whether the targets are logarithms.
 
     Returns
     -------
-    Tensor
-        The divergence; differentiable by both.
+    Tensor: The divergence; differentiable by both.
 
-    Raises
-    ------
-    ValueError
-        For another reduction.
-    RuntimeError
-        If the shapes do not broadcast.
+    %(raises_reduction, error_broadcast)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> p, q = wg.tensor([[0.5, 0.5]]), wg.tensor([[0.25, 0.75]])
     >>> wg.nn.functional.kl_div(q.log(), p, reduction="batchmean")
     tensor(0.1438)
@@ -352,9 +306,10 @@ def kl_div(
         terms = T.sub(T.where(some, T.mul(target, log), 0), T.mul(target, input))
     result = reduced(terms, reduction)
     size = input.payload.shape[0] if input.payload.ndim else 1
-    return T.div(result, size) if batch and size else result
+    return T.div(result, size) if batch else result
 
 
+@export("nn.functional")
 def binary_cross_entropy(
     input: Any,
     target: Any,
@@ -367,32 +322,20 @@ def binary_cross_entropy(
 
     Parameters
     ----------
-    input : Tensor
-        Probabilities, between 0 and 1.
-    target : Tensor
-        Of the same shape, usually between 0 and 1.
-    weight : Tensor, optional
-        A factor of each single loss, whose shape broadcasts with theirs.
-    size_average, reduce : bool, optional
-        Former names of `reduction`.
-    reduction : {"mean", "sum", "none"}
-        What to make of the single losses.
+    input : Tensor. Probabilities, between 0 and 1.
+    %(shared_target, reduction)s
 
     Returns
     -------
-    Tensor
-        The loss; differentiable by input and target. Logarithms are kept above -100.
+    Tensor: The loss; differentiable by input and target. Logarithms are kept above -100.
 
     Raises
     ------
-    ValueError
-        For different shapes or another reduction.
-    RuntimeError
-        If an input is not between 0 and 1.
+    ValueError: For different shapes or another reduction.
+    RuntimeError: If an input is not between 0 and 1.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.binary_cross_entropy(wg.tensor([0.5, 0.9]), wg.tensor([1.0, 1.0]))
     tensor(0.3993)
     """
@@ -411,6 +354,7 @@ def binary_cross_entropy(
     return reduced(T.mul(losses, operand(weight, name, "weight", 3)), reduction)
 
 
+@export("nn.functional")
 def binary_cross_entropy_with_logits(
     input: Any,
     target: Any,
@@ -424,33 +368,19 @@ def binary_cross_entropy_with_logits(
 
     Parameters
     ----------
-    input : Tensor
-        Any real numbers.
-    target : Tensor
-        Of the same shape, usually between 0 and 1.
-    weight : Tensor, optional
-        A factor of each single loss, whose shape broadcasts with theirs.
-    size_average, reduce : bool, optional
-        Former names of `reduction`.
-    reduction : {"mean", "sum", "none"}
-        What to make of the single losses.
-    pos_weight : Tensor, optional
-        A factor of the targets' part of the loss, whose shape broadcasts with theirs.
+    input : Tensor. Any real numbers.
+    %(shared_target, reduction)s
+    pos_weight : Tensor, optional. A factor of the targets' part of the loss, whose shape broadcasts
+        with theirs.
 
-    Returns
-    -------
-    Tensor
-        The loss; differentiable by input and target.
+    %(returns_loss)s
 
     Raises
     ------
-    ValueError
-        For different shapes or another reduction.
+    ValueError: For different shapes or another reduction.
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> F = wg.nn.functional
     >>> F.binary_cross_entropy_with_logits(wg.tensor([0.0, 100.0]), wg.tensor([1.0, 1.0]))
     tensor(0.3466)
     """
@@ -474,3 +404,6 @@ def binary_cross_entropy_with_logits(
     if weight is not None:
         losses = T.mul(losses, operand(weight, name, "weight", 3))
     return reduced(losses, reduction)
+
+
+fill_sections(globals())

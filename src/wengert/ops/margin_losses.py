@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 
 from wengert.base.errors import long_name
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
+from wengert.base.shapes import broadcast
 from wengert.ops.activations import logsigmoid, softplus
 from wengert.ops.coerce import operand
 from wengert.ops.gather import gather
@@ -29,6 +32,7 @@ __all__ = [
 ]
 
 
+@export("wengert", "nn.functional")
 def margin_ranking_loss(
     input1: Any,
     input2: Any,
@@ -42,33 +46,20 @@ def margin_ranking_loss(
 
     Parameters
     ----------
-    input1, input2 : Tensor
-        Scores, of one shape.
-    target : Tensor
-        1 where `input1` is to be the larger, -1 where `input2` is.
-    margin : float
-        By how much, at least.
-    size_average, reduce : bool, optional
-        Former names of `reduction`.
-    reduction : {"mean", "sum", "none"}
-        What to make of the single losses.
+    input1, input2 : Tensor. Scores, of one shape.
+    target : Tensor. 1 where `input1` is to be the larger, -1 where `input2` is.
+    margin : float. By how much, at least.
+    %(reduction)s
 
     Returns
     -------
-    Tensor
-        The loss; differentiable by both scores, to any order.
+    Tensor: The loss; differentiable by both scores, to any order.
 
-    Raises
-    ------
-    ValueError
-        For another reduction.
-    RuntimeError
-        If the numbers of dimensions differ, or the shapes do not broadcast.
+    %(raises_reduction)s
+    RuntimeError: If the numbers of dimensions differ, or the shapes do not broadcast.
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> F = wg.nn.functional
     >>> F.margin_ranking_loss(wg.tensor([1.0, 2.0]), wg.tensor([3.0, 1.0]), wg.tensor([1.0, 1.0]))
     tensor(1.)
     """
@@ -84,6 +75,7 @@ def margin_ranking_loss(
     return reduced(clamp(-y * (a - b) + float(margin), min=0), how)
 
 
+@export("wengert", "nn.functional")
 def hinge_embedding_loss(
     input: Any,
     target: Any,
@@ -96,31 +88,19 @@ def hinge_embedding_loss(
 
     Parameters
     ----------
-    input : Tensor
-        Distances.
-    target : Tensor
-        1 for what is alike, -1 for what is not.
-    margin : float
-        How far apart the latter should be.
-    size_average, reduce : bool, optional
-        Former names of `reduction`.
-    reduction : {"mean", "sum", "none"}
-        What to make of the single losses.
+    input : Tensor. Distances.
+    target : Tensor. 1 for what is alike, -1 for what is not.
+    margin : float. How far apart the latter should be.
+    %(reduction)s
 
     Returns
     -------
-    Tensor
-        The loss; differentiable by the distances, to any order.
+    Tensor: The loss; differentiable by the distances, to any order.
 
-    Raises
-    ------
-    ValueError
-        For another reduction.
+    %(raises_reduction)s
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> F = wg.nn.functional
     >>> F.hinge_embedding_loss(wg.tensor([0.5, 0.5]), wg.tensor([1, -1]), reduction="none")
     tensor([0.5000, 0.5000])
     """
@@ -131,6 +111,7 @@ def hinge_embedding_loss(
     return reduced(apart + where(y != -1, x, 0.0), how)
 
 
+@export("nn.functional")
 def soft_margin_loss(
     input: Any,
     target: Any,
@@ -142,38 +123,29 @@ def soft_margin_loss(
 
     Parameters
     ----------
-    input : Tensor
-        Scores.
-    target : Tensor
-        1 or -1, of the same shape.
-    size_average, reduce : bool, optional
-        Former names of `reduction`.
-    reduction : {"mean", "sum", "none"}
-        What to make of the single losses.
-
-    Returns
-    -------
-    Tensor
-        The loss; differentiable by the scores, to any order.
-
-    Raises
-    ------
-    ValueError
-        For another reduction.
+    input : Tensor. Scores.
+    target : Tensor. 1 or -1, of the same shape.
+    %(reduction, returns_score_loss, raises_reduction)s
+    RuntimeError: If there are more targets than scores.
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> F = wg.nn.functional
     >>> F.soft_margin_loss(wg.tensor([0.0]), wg.tensor([1.0]))
     tensor(0.6931)
     """
     how = reduction_of(reduction, size_average, reduce)
     x = operand(input, "soft_margin_loss")
     y = operand(target, "soft_margin_loss", "target", 2)
+    shape = broadcast(x.payload.shape, y.payload.shape)
+    if shape != x.payload.shape:
+        raise RuntimeError(
+            f"output with shape {list(x.payload.shape)} doesn't match the broadcast shape "
+            f"{list(shape)}: give each target a score"
+        )
     return reduced(softplus(-y * x), how)
 
 
+@export("nn.functional")
 def multilabel_soft_margin_loss(
     input: Any,
     target: Any,
@@ -186,39 +158,26 @@ def multilabel_soft_margin_loss(
 
     Parameters
     ----------
-    input, target : Tensor
-        Scores, and 0 or 1, of shape (..., labels).
-    weight : Tensor, optional
-        A factor for each label.
-    size_average, reduce : bool, optional
-        Former names of `reduction`.
-    reduction : {"mean", "sum", "none"}
-        What to make of the single losses.
-
-    Returns
-    -------
-    Tensor
-        The loss; differentiable by the scores, to any order.
-
-    Raises
-    ------
-    ValueError
-        For another reduction.
+    input, target : Tensor. Scores, and 0 or 1, of shape (..., labels).
+    weight : Tensor, optional. A factor for each label.
+    %(reduction, returns_score_loss, raises_reduction)s
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> F = wg.nn.functional
     >>> F.multilabel_soft_margin_loss(wg.tensor([[0.0, 0.0]]), wg.tensor([[1.0, 0.0]]))
     tensor(0.6931)
     """
     how = reduction_of(reduction, size_average, reduce)
     x = operand(input, "multilabel_soft_margin_loss")
     y = operand(target, "multilabel_soft_margin_loss", "target", 2)
+    if not x.payload.ndim:
+        raise IndexError("Dimension specified as -1 but tensor has no dimensions")
     losses = -(y * logsigmoid(x) + (1 - y) * logsigmoid(-x))
     if weight is not None:
         losses = losses * weight
-    return reduced(mean(losses, -1), how)
+    # the classes are those of the scores, though there be more rows of targets
+    axis, count = x.payload.ndim - 1, x.payload.shape[-1]
+    return reduced(sum(losses, axis) / count if count else mean(losses, axis), how)
 
 
 def _classes(input: Any, target: Any, name: str, weight: Any = None) -> tuple[Any, Any]:
@@ -250,10 +209,12 @@ def _classes(input: Any, target: Any, name: str, weight: Any = None) -> tuple[An
             f"expected scalar type Long but found {long_name(y.payload.dtype)}: the target of "
             f"{name}() consists of classes, int64"
         )
-    rows = x if len(shape) == 2 else reshape(x, (1, -1))
-    return rows, reshape(y, (rows.payload.shape[0], -1))
+    if len(shape) == 2:
+        return x, reshape(y, (shape[0], shape[1] if several else 1))
+    return reshape(x, (1, -1)), reshape(y, (1, -1))
 
 
+@export("nn.functional")
 def multi_margin_loss(
     input: Any,
     target: Any,
@@ -268,37 +229,20 @@ def multi_margin_loss(
 
     Parameters
     ----------
-    input : Tensor
-        Scores, of shape (n, classes) or (classes,).
-    target : Tensor
-        The right classes, int64, of shape (n,) or ().
-    p : {1, 2}
-        The power of each lack.
-    margin : float
-        How much higher the right score should be.
-    weight : Tensor, optional
-        A factor for each class, of the right ones.
-    size_average, reduce : bool, optional
-        Former names of `reduction`.
-    reduction : {"mean", "sum", "none"}
-        What to make of the single losses.
-
-    Returns
-    -------
-    Tensor
-        The loss; differentiable by the scores, to any order.
+    input : Tensor. Scores, of shape (n, classes) or (classes,).
+    target : Tensor. The right classes, int64, of shape (n,) or ().
+    p : {1, 2}. The power of each lack.
+    margin : float. How much higher the right score should be.
+    weight : Tensor, optional. A factor for each class, of the right ones.
+    %(reduction, returns_score_loss)s
 
     Raises
     ------
-    ValueError
-        For another reduction, or of `p`.
-    RuntimeError
-        If the shapes or the dtype of the target do not fit.
+    ValueError: For another reduction, or of `p`.
+    RuntimeError: If the shapes or the dtype of the target do not fit.
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> F = wg.nn.functional
     >>> F.multi_margin_loss(wg.tensor([[0.0, 0.5, 2.0]]), wg.tensor([1]))
     tensor(1.)
     """
@@ -318,6 +262,7 @@ def multi_margin_loss(
     return reduced(reshape(losses, ()) if input.ndim < 2 else losses, how)
 
 
+@export("nn.functional")
 def multilabel_margin_loss(
     input: Any,
     target: Any,
@@ -329,31 +274,13 @@ def multilabel_margin_loss(
 
     Parameters
     ----------
-    input : Tensor
-        Scores, of shape (n, classes) or (classes,).
-    target : Tensor
-        The right classes, int64, of the same shape: those before the first -1.
-    size_average, reduce : bool, optional
-        Former names of `reduction`.
-    reduction : {"mean", "sum", "none"}
-        What to make of the single losses.
-
-    Returns
-    -------
-    Tensor
-        The loss; differentiable by the scores, to any order.
-
-    Raises
-    ------
-    ValueError
-        For another reduction.
-    RuntimeError
-        If the shapes or the dtype of the target do not fit.
+    input : Tensor. Scores, of shape (n, classes) or (classes,).
+    target : Tensor. The right classes, int64, of the same shape: those before the first -1.
+    %(reduction, returns_score_loss, raises_reduction)s
+    RuntimeError: If the shapes or the dtype of the target do not fit.
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> F = wg.nn.functional
     >>> F.multilabel_margin_loss(wg.tensor([0.1, 0.2, 0.4, 0.8]), wg.tensor([3, 0, -1, 1]))
     tensor(0.8500)
     """
@@ -371,3 +298,6 @@ def multilabel_margin_loss(
     near = 1 - reshape(gather(x, 1, chosen), (-1, classes, 1)) + reshape(x, (-1, 1, classes))
     losses = sum(where(counts, T.relu(near), 0.0), (1, 2)) / classes
     return reduced(reshape(losses, ()) if input.ndim < 2 else losses, how)
+
+
+fill_sections(globals())

@@ -8,10 +8,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.out import into
-from wengert.ops.shape import in_shape
+from wengert.ops.strided import in_shape
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import mixes_dtypes
 from wengert.tape.record import T
@@ -28,12 +30,13 @@ __all__ = [
     "matrices",
     "mm",
     "mv",
+    "size_of",
     "vdot",
 ]
 
 
 def check_dtypes(a: Any, b: Any, message: str) -> None:
-    """Refuse two dtypes (with `message`, which names them) and bools."""
+    """Refuse two dtypes (with `message`, which names them), and bools that there are."""
     if a.dtype != b.dtype and not mixes_dtypes():
         raise RuntimeError(
             message.format(
@@ -41,7 +44,7 @@ def check_dtypes(a: Any, b: Any, message: str) -> None:
             )
             + "\n  Convert one of them: x.to(y.dtype)."
         )
-    if a.dtype.kind == "b":
+    if a.dtype.kind == "b" and (a.ndim == b.ndim == 1 or (a.size and b.size)):
         raise NotImplementedError(
             "\"addmm_impl_cpu_\" not implemented for 'Bool': convert the tensors to a number type"
         )
@@ -53,29 +56,25 @@ ADDED_MATRICES = "mat1 and mat2 must have the same dtype, but got {0} and {1}"
 _BATCHES = "expected scalar type {0} but found {1}"
 
 
+@export("wengert", "Tensor")
 def mm(input: Any, mat2: Any, *, out: Any = None) -> Any:
     """The product of two matrices.
 
     Parameters
     ----------
-    input, mat2 : Tensor
-        Of shapes (n, m) and (m, p) and of one dtype. Nothing is broadcast (see `matmul`).
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input, mat2 : Tensor. Of shapes (n, m) and (m, p) and of one dtype. Nothing is broadcast (see
+        `matmul`).
 
     Returns
     -------
-    Tensor
-        Of shape (n, p). Differentiable, to any order.
+    Tensor: Of shape (n, p). Differentiable, to any order.
 
     Raises
     ------
-    RuntimeError
-        If one is no matrix, or the shapes or dtypes do not fit.
+    RuntimeError: If one is no matrix, or the shapes or dtypes do not fit.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.mm(wg.tensor([[1.0, 2.0]]), wg.tensor([[3.0], [4.0]]))
     tensor([[11.]])
     """
@@ -98,39 +97,32 @@ def matrices(x: Any, y: Any) -> Any:
     return T.mm(x, y)
 
 
-def check_matrices(a: Any, b: Any, message: str = _MATRICES) -> None:
-    """Refuse two matrices that cannot be multiplied; `message` is for those of two dtypes."""
+def check_matrices(a: Any, b: Any) -> None:
+    """Refuse two matrices that cannot be multiplied."""
     if a.shape[1] != b.shape[0]:
         raise RuntimeError(
             "mat1 and mat2 shapes cannot be multiplied "
             f"({a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]})"
         )
-    check_dtypes(a, b, message)
+    check_dtypes(a, b, _MATRICES)
 
 
+@export("wengert", "Tensor")
 def mv(input: Any, vec: Any, *, out: Any = None) -> Any:
     """The product of a matrix and a vector.
 
     Parameters
     ----------
-    input, vec : Tensor
-        Of shapes (n, m) and (m,) and of one dtype.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input, vec : Tensor. Of shapes (n, m) and (m,) and of one dtype.
 
     Returns
     -------
-    Tensor
-        Of shape (n,). Differentiable, to any order.
+    Tensor: Of shape (n,). Differentiable, to any order.
 
-    Raises
-    ------
-    RuntimeError
-        If the shapes or dtypes do not fit.
+    %(raises_shapes_or_dtypes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.mv(wg.tensor([[1.0, 2.0], [3.0, 4.0]]), wg.tensor([1.0, 10.0]))
     tensor([21., 43.])
     """
@@ -173,29 +165,22 @@ def _vectors(input: Any, other: Any, op: str, arg: str) -> tuple[Any, Any]:
     return x, y
 
 
+@export("wengert", "Tensor")
 def dot(input: Any, tensor: Any, *, out: Any = None) -> Any:
     """The sum of the products of two vectors' elements.
 
     Parameters
     ----------
-    input, tensor : Tensor
-        Of shape (n,) both and of one dtype.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input, tensor : Tensor. Of shape (n,) both and of one dtype.
 
     Returns
     -------
-    Tensor
-        Without dimensions. Differentiable, to any order.
+    Tensor: Without dimensions. Differentiable, to any order.
 
-    Raises
-    ------
-    RuntimeError
-        If the shapes or dtypes do not fit.
+    %(raises_shapes_or_dtypes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.dot(wg.tensor([1.0, 2.0]), wg.tensor([3.0, 4.0]))
     tensor(11.)
     """
@@ -203,29 +188,22 @@ def dot(input: Any, tensor: Any, *, out: Any = None) -> Any:
     return result if out is None else into(out, result, "dot")
 
 
+@export("wengert", "Tensor")
 def vdot(input: Any, other: Any, *, out: Any = None) -> Any:
     """As `dot`, with the elements of `input` conjugated.
 
     Parameters
     ----------
-    input, other : Tensor
-        Of shape (n,) both and of one dtype.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input, other : Tensor. Of shape (n,) both and of one dtype.
 
     Returns
     -------
-    Tensor
-        Without dimensions. Differentiable, to any order.
+    Tensor: Without dimensions. Differentiable, to any order.
 
-    Raises
-    ------
-    RuntimeError
-        If the shapes or dtypes do not fit.
+    %(raises_shapes_or_dtypes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.vdot(wg.tensor([1.0, 2.0]), wg.tensor([3.0, 4.0]))
     tensor(11.)
     """
@@ -233,29 +211,22 @@ def vdot(input: Any, other: Any, *, out: Any = None) -> Any:
     return result if out is None else into(out, result, "vdot")
 
 
+@export("wengert", "Tensor")
 def bmm(input: Any, mat2: Any, *, out: Any = None) -> Any:
     """The products of two lists of matrices.
 
     Parameters
     ----------
-    input, mat2 : Tensor
-        Of shapes (b, n, m) and (b, m, p) and of one dtype.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input, mat2 : Tensor. Of shapes (b, n, m) and (b, m, p) and of one dtype.
 
     Returns
     -------
-    Tensor
-        Of shape (b, n, p). Differentiable, to any order.
+    Tensor: Of shape (b, n, p). Differentiable, to any order.
 
-    Raises
-    ------
-    RuntimeError
-        If the shapes or dtypes do not fit.
+    %(raises_shapes_or_dtypes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.bmm(wg.ones(2, 1, 3), wg.ones(2, 3, 1)).shape
     torch.Size([2, 1, 1])
     """
@@ -263,6 +234,18 @@ def bmm(input: Any, mat2: Any, *, out: Any = None) -> Any:
     check_batches(x, y)
     result = T.bmm(x, y)
     return result if out is None else into(out, result, "bmm")
+
+
+def size_of(value: Any, dim: int) -> int:
+    """The size of an array along a dimension that it may not have."""
+    if dim < value.ndim:
+        return value.shape[dim]
+    raise IndexError(
+        f"Dimension out of range (expected to be in range of [{-value.ndim}, {value.ndim - 1}], "
+        f"but got {dim})"
+        if value.ndim
+        else f"Dimension specified as {dim} but tensor has no dimensions"
+    )
 
 
 def check_batches(x: Any, y: Any) -> None:
@@ -282,31 +265,24 @@ def check_batches(x: Any, y: Any) -> None:
         check_dtypes(a, b, _BATCHES)
 
 
+@export("wengert", "Tensor")
 def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     """The product of vectors, matrices, or any lists of matrices; the operator ``@``.
 
     Parameters
     ----------
-    input, other : Tensor
-        Of one dtype. Two vectors give their `dot`; a vector before or after a matrix is a row or
-        a column, whose dimension the result has not; further dimensions are lists of matrices,
-        which broadcast.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input, other : Tensor. Of one dtype. Two vectors give their `dot`; a vector before or after a
+        matrix is a row or a column, whose dimension the result has not; further dimensions are
+        lists of matrices, which broadcast.
 
-    Returns
-    -------
-    Tensor
-        Differentiable, to any order.
+    %(returns_smooth)s
 
     Raises
     ------
-    RuntimeError
-        If one has no dimensions, or the shapes or dtypes do not fit.
+    RuntimeError: If one has no dimensions, or the shapes or dtypes do not fit.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([[1.0, 2.0], [3.0, 4.0]])
     >>> x @ wg.tensor([1.0, 10.0])
     tensor([21., 43.])
@@ -401,3 +377,6 @@ def _batched(x: Any, y: Any) -> Any:
         result,
         shape=(*batch, *(left[:1] if len(a) > 1 else ()), *(right[1:] if len(b) > 1 else ())),
     )
+
+
+fill_sections(globals())

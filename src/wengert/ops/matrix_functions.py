@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from wengert.base.errors import long_name
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast, normal_dim
 from wengert.ops.arrange import diagonal as _diagonal
 from wengert.ops.coerce import dtype_name, integer, operand, operands
@@ -36,33 +38,24 @@ REQUIRES = (_contraction, _records)
 # -- functions of matrices ------------------------------------------------------------------------
 
 
+@export("wengert", "Tensor")
 def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
     """Integer powers of square matrices.
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (..., m, m).
-    n : int
-        The power: 0 gives the identity, a negative number powers of the inverse.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input : Tensor. Of shape (..., m, m).
+    n : int. The power: 0 gives the identity, a negative number powers of the inverse.
 
-    Returns
-    -------
-    Tensor
-        Of the same shape. Differentiable, to any order.
+    %(returns_alike)s
 
     Raises
     ------
-    LinAlgError
-        For negative powers of singular matrices.
-    RuntimeError
-        If the matrices are not square.
+    LinAlgError: For negative powers of singular matrices.
+    %(error_square)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.linalg.matrix_power(wg.tensor([[1.0, 1.0], [0.0, 1.0]]), 3)
     tensor([[1., 3.],
             [0., 1.]])
@@ -97,23 +90,15 @@ def _power(x: Any, n: int) -> Any:
     return x if result is None else matmul(result, x)
 
 
+@export("wengert", "Tensor")
 def matrix_exp(input: Any) -> Any:
     """The exponentials of square matrices: the sums of ``matrix_power(input, k) / k!``.
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (..., n, n), of floating or complex dtype.
+    input : Tensor. Of shape (..., n, n), of floating or complex dtype.
 
-    Returns
-    -------
-    Tensor
-        Of the same shape. Differentiable, to any order.
-
-    Raises
-    ------
-    RuntimeError
-        If the matrices are not square.
+    %(returns_alike, raises_square)s
 
     References
     ----------
@@ -122,7 +107,6 @@ def matrix_exp(input: Any) -> Any:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.linalg.matrix_exp(wg.tensor([[0.0, 1.0], [0.0, 0.0]]))
     tensor([[1., 1.],
             [0., 1.]])
@@ -141,20 +125,15 @@ def multi_dot(tensors: Any, *, out: Any = None) -> Any:
 
     Parameters
     ----------
-    tensors : sequence of Tensor
-        Two or more matrices; the first and the last one may be vectors.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    tensors : sequence of Tensor. Two or more matrices; the first and the last one may be vectors.
 
     Returns
     -------
-    Tensor
-        The product, as by ``@``. Differentiable, to any order.
+    Tensor: The product, as by ``@``. Differentiable, to any order.
 
     Raises
     ------
-    RuntimeError
-        If there are fewer than two, or the shapes or dtypes do not fit.
+    RuntimeError: If there are fewer than two, or the shapes or dtypes do not fit.
 
     References
     ----------
@@ -162,7 +141,6 @@ def multi_dot(tensors: Any, *, out: Any = None) -> Any:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.linalg.multi_dot([wg.ones(2, 3), wg.ones(3, 4), wg.ones(4)])
     tensor([12., 12.])
     """
@@ -234,26 +212,17 @@ def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
 
     Parameters
     ----------
-    x, y : Tensor
-        Of one floating or complex dtype; they broadcast against each other.
-    dim : int
-        The dimension along which the vectors lie.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    x, y : Tensor. Of one floating or complex dtype; they broadcast against each other.
+    dim : int. The dimension along which the vectors lie.
 
     Returns
     -------
-    Tensor
-        Without the dimension. Differentiable with respect to both, to any order.
+    Tensor: Without the dimension. Differentiable with respect to both, to any order.
 
-    Raises
-    ------
-    RuntimeError
-        If the shapes or dtypes do not fit.
+    %(raises_shapes_or_dtypes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.linalg.vecdot(wg.tensor([[1.0, 2.0], [3.0, 4.0]]), wg.tensor([1.0, 10.0]))
     tensor([21., 43.])
     """
@@ -291,26 +260,19 @@ def cross(input: Any, other: Any, *, dim: int = -1, out: Any = None) -> Any:
 
     Parameters
     ----------
-    input, other : Tensor
-        With as many dimensions; they broadcast against each other.
-    dim : int
-        The dimension of size 3 along which the vectors lie.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input, other : Tensor. With as many dimensions; they broadcast against each other.
+    dim : int. The dimension of size 3 along which the vectors lie.
 
     Returns
     -------
-    Tensor
-        Orthogonal to both. Differentiable with respect to both, to any order.
+    Tensor: Orthogonal to both. Differentiable with respect to both, to any order.
 
     Raises
     ------
-    RuntimeError
-        If the shapes or dtypes do not fit, or the dimension has another size.
+    RuntimeError: If the shapes or dtypes do not fit, or the dimension has another size.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.linalg.cross(wg.tensor([1.0, 0.0, 0.0]), wg.tensor([0.0, 1.0, 0.0]))
     tensor([0., 0., 1.])
     """
@@ -321,12 +283,13 @@ def cross(input: Any, other: Any, *, dim: int = -1, out: Any = None) -> Any:
             "linalg.cross: inputs must have the same number of dimensions. They have "
             f"{a.ndim} and {b.ndim}"
         )
+    if not a.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     place = normal_dim(dim, a.ndim)
-    if not a.ndim or a.shape[place] != 3 or b.shape[place] != 3:
-        sizes = (1, 1) if not a.ndim else (a.shape[place], b.shape[place])
+    if a.shape[place] != 3 or b.shape[place] != 3:
         raise RuntimeError(
-            f"linalg.cross: inputs dimension {dim} must have length 3. Got {sizes[0]} and "
-            f"{sizes[1]}"
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {a.shape[place]} and "
+            f"{b.shape[place]}"
         )
     if a.dtype.kind == "b":
         raise NotImplementedError(
@@ -343,24 +306,19 @@ def vander(x: Any, N: int | None = None) -> Any:
 
     Parameters
     ----------
-    x : Tensor
-        Of shape (..., n), not of bools.
-    N : int, optional
-        The number of powers, at least 2; by default n.
+    x : Tensor. Of shape (..., n), not of bools.
+    N : int, optional. The number of powers, at least 2; by default n.
 
     Returns
     -------
-    Tensor
-        Of shape (..., n, N). Differentiable, to any order.
+    Tensor: Of shape (..., n, N). Differentiable, to any order.
 
     Raises
     ------
-    RuntimeError
-        If there are fewer than two powers.
+    RuntimeError: If there are fewer than two powers.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.linalg.vander(wg.tensor([2.0, 3.0]), N=3)
     tensor([[1., 2., 4.],
             [1., 3., 9.]])
@@ -399,27 +357,22 @@ def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
 
     Parameters
     ----------
-    A : Tensor
-        Of two or more dimensions.
-    offset : int
-        How far above the main diagonal.
-    dim1, dim2 : int
-        The dimensions of rows and columns.
+    A : Tensor. Of two or more dimensions.
+    offset : int. How far above the main diagonal.
+    dim1, dim2 : int. The dimensions of rows and columns.
 
     Returns
     -------
-    Tensor
-        Without these dimensions, the diagonal as its last one. Differentiable, to any order.
+    Tensor: Without these dimensions, the diagonal as its last one. Differentiable, to any order.
 
-    Raises
-    ------
-    IndexError
-        If there is no such dimension.
+    %(raises_no_dim)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.linalg.diagonal(wg.tensor([[1.0, 2.0], [3.0, 4.0]]))
     tensor([1., 4.])
     """
     return _diagonal(operand(A, "linalg_diagonal", "A"), offset, dim1, dim2)
+
+
+fill_sections(globals())

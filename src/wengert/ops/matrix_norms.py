@@ -11,13 +11,14 @@ import numpy as np
 
 from wengert.base.dtypes import as_dtype, is_differentiable
 from wengert.base.errors import long_name
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.ops.coerce import operand
 from wengert.ops.moments import vector_norm
 from wengert.ops.out import into
 from wengert.ops.spectral import floating_lapack, square, svdvals, values_of
 from wengert.tape.base import new_tensor
-from wengert.tape.lift import cast, is_number
+from wengert.tape.operands import cast, is_number
 from wengert.tape.record import T
 
 __all__ = ["cond", "matrix_norm", "norm"]
@@ -36,35 +37,25 @@ def matrix_norm(
 
     Parameters
     ----------
-    input : Tensor
-        Of floating or complex dtype, with at least two dimensions.
-    ord : {"fro", "nuc", inf, -inf, 1, -1, 2, -2}
-        "fro": the root of the sum of the squares of all elements; "nuc": the sum of the singular
-        values; 2 and -2: the largest and the smallest one; 1 and -1: the largest and the smallest
-        sum of a column's absolute values; inf and -inf: of a row's.
-    dim : tuple of two int
-        The dimensions of rows and of columns.
-    keepdim : bool
-        Whether to leave dimensions of size 1 for them.
-    dtype : dtype, optional
-        What to convert the input to first.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input : Tensor. Of floating or complex dtype, with at least two dimensions.
+    ord : {"fro", "nuc", inf, -inf, 1, -1, 2, -2}. "fro": the root of the sum of the squares of all
+        elements; "nuc": the sum of the singular values; 2 and -2: the largest and the smallest one;
+        1 and -1: the largest and the smallest sum of a column's absolute values; inf and -inf: of a
+        row's.
+    dim : tuple of two int. The dimensions of rows and of columns.
+    %(their_keepdim, to_dtype)s
 
     Returns
     -------
-    Tensor
-        Real; differentiable, to any order. Where several sums or singular values are the largest,
-        each has an equal share of the gradient.
+    Tensor: Real; differentiable, to any order. Where several sums or singular values are the
+        largest, each has an equal share of the gradient.
 
     Raises
     ------
-    RuntimeError
-        If the input is no matrix, `ord` is none of these, or the dtypes do not fit.
+    RuntimeError: If the input is no matrix, `ord` is none of these, or the dtypes do not fit.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> A = wg.tensor([[3.0, 0.0], [4.0, 0.0]])
     >>> wg.linalg.matrix_norm(A), wg.linalg.matrix_norm(A, 1), wg.linalg.matrix_norm(A, 2)
     (tensor(5.), tensor(7.), tensor(5.))
@@ -192,33 +183,23 @@ def norm(
 
     Parameters
     ----------
-    input : Tensor
-        Of floating or complex dtype.
-    ord : number or {"fro", "nuc"}, optional
-        As for `vector_norm` or, if there are two dimensions, for `matrix_norm`; by default the
-        root of the sum of the squares of all elements.
-    dim : int or tuple of int, optional
-        One dimension for vectors, two for matrices; by default all of them.
-    keepdim : bool
-        Whether to leave dimensions of size 1 for them.
-    dtype : dtype, optional
-        What to convert the input to first.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    %(inexact_input)s
+    ord : number or {"fro", "nuc"}, optional. As for `vector_norm` or, if there are two dimensions,
+        for `matrix_norm`; by default the root of the sum of the squares of all elements.
+    dim : int or tuple of int, optional. One dimension for vectors, two for matrices; by default all
+        of them.
+    %(their_keepdim, to_dtype)s
 
     Returns
     -------
-    Tensor
-        Real; differentiable as `vector_norm` and `matrix_norm`.
+    Tensor: Real; differentiable as `vector_norm` and `matrix_norm`.
 
     Raises
     ------
-    RuntimeError
-        If there are more than two dimensions and an `ord`, or an `ord` does not fit.
+    RuntimeError: If there are more than two dimensions and an `ord`, or an `ord` does not fit.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> A = wg.tensor([[3.0, 0.0], [4.0, 0.0]])
     >>> wg.linalg.norm(A), wg.linalg.norm(A, "nuc"), wg.linalg.norm(A, 1, dim=1)
     (tensor(5.), tensor(5.), tensor([3., 4.]))
@@ -254,28 +235,24 @@ def cond(input: Any, p: Any = None, *, out: Any = None) -> Any:
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (..., m, n) and of a floating or complex dtype; square unless `p` is None, 2 or -2.
-    p : {None, "fro", "nuc", inf, -inf, 1, -1, 2, -2}
-        The norm, as ``ord`` of `matrix_norm`; None stands for 2. For 2 the result is the ratio of
-        the largest to the smallest singular value, for -2 the inverse of it.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input : Tensor. Of shape (..., m, n) and of a floating or complex dtype; square unless `p` is
+        None, 2 or -2.
+    p : {None, "fro", "nuc", inf, -inf, 1, -1, 2, -2}. The norm, as ``ord`` of `matrix_norm`; None
+        stands for 2. For 2 the result is the ratio of the largest to the smallest singular value,
+        for -2 the inverse of it.
 
     Returns
     -------
-    Tensor
-        Real, of the shape of `input` without its last two dimensions; infinity where a matrix is
-        singular. Differentiable, to any order.
+    Tensor: Real, of the shape of `input` without its last two dimensions; infinity where a matrix
+        is singular. Differentiable, to any order.
 
     Raises
     ------
-    RuntimeError
-        If the input is no matrix, is not square where it must be, or `p` is none of these.
+    RuntimeError: If the input is no matrix, is not square where it must be, or `p` is none of
+        these.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.linalg.cond(wg.tensor([[4.0, 0.0], [0.0, 1.0]]))
     tensor(4.)
     """
@@ -330,3 +307,6 @@ def _times_inverse(x: Any, eye: Any, order: Any) -> Any:
     dims = (x.payload.ndim - 2, x.payload.ndim - 1)
     inverse = T.solve_factor(x, eye, turned=False, what="linalg.cond")
     return T.mul(_matrix_norm(x, order, dims, False), _matrix_norm(inverse, order, dims, False))
+
+
+fill_sections(globals())

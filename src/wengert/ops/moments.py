@@ -15,16 +15,22 @@ import numpy as np
 
 from wengert.base.dtypes import as_dtype, is_differentiable
 from wengert.base.errors import long_name
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.checks import all_dims, renamed
-from wengert.ops.coerce import operand
+from wengert.ops.coerce import number, operand
 from wengert.ops.out import into
-from wengert.tape.lift import cast
+from wengert.prims import moments as _records
+from wengert.tape.operands import cast
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
 __all__ = ["std", "std_mean", "var", "var_mean", "vector_norm"]
 
+REQUIRES = (_records,)
 
+
+@export("wengert", "Tensor")
 def var(
     input: Any,
     dim: Any = None,
@@ -39,42 +45,31 @@ def var(
 
     Parameters
     ----------
-    input : Tensor
-        Of floating or complex dtype.
-    dim : int or tuple of int, optional
-        The dimensions to combine; all by default. A bool in its place is `unbiased`.
-    unbiased : bool, optional
-        True stands for a `correction` of 1, False for 0.
-    keepdim : bool
-        Whether to leave a dimension of size 1 for each of them.
-    correction : number, optional
-        What to subtract from the number of elements in the denominator; 1 by default.
-    out : Tensor, optional
-        Where to write the result.
+    %(inexact_input)s
+    dim : int or tuple of int, optional. The dimensions to combine; all by default. A bool in its
+        place is `unbiased`.
+    unbiased : bool, optional. True stands for a `correction` of 1, False for 0.
+    %(keepdims)s
+    correction : number, optional. What to subtract from the number of elements in the denominator;
+        1 by default.
 
     Returns
     -------
-    Tensor
-        The variances, real; differentiable. Computed in two passes, so that a large mean costs no
-        digits.
+    Tensor: The variances, real; differentiable. Computed in two passes, so that a large mean costs
+        no digits.
 
     Raises
     ------
-    RuntimeError
-        If the input is of an integer dtype or bool.
-    IndexError
-        If a dimension is out of range.
-    TypeError
-        If both `unbiased` and `correction` are given.
+    RuntimeError: If the input is of an integer dtype or bool.
+    %(error_dims)s
+    TypeError: If both `unbiased` and `correction` are given.
 
     Warns
     -----
-    UserWarning
-        If there are no more elements than the correction.
+    UserWarning: If there are no more elements than the correction.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.var(wg.tensor([[1.0, 2.0], [3.0, 5.0]]), dim=1)
     tensor([0.5000, 2.0000])
     """
@@ -82,6 +77,7 @@ def var(
     return result if out is None else into(out, result, "var")
 
 
+@export("wengert", "Tensor")
 def std(
     input: Any,
     dim: Any = None,
@@ -98,7 +94,6 @@ def std(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.std(wg.tensor([1.0, 2.0, 3.0, 4.0]), correction=0)
     tensor(1.1180)
     """
@@ -106,6 +101,7 @@ def std(
     return result if out is None else into(out, result, "std")
 
 
+@export("wengert")
 def var_mean(
     input: Any,
     dim: Any = None,
@@ -114,18 +110,18 @@ def var_mean(
     *,
     correction: float | None = None,
     **names: Any,
-) -> Any:
+) -> tuple[Any, Any]:
     """The variance and the mean, as a tuple; the arguments are those of `var`.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.var_mean(wg.tensor([1.0, 2.0, 3.0]))
     (tensor(1.), tensor(2.))
     """
     return _spread("var_mean", input, dim, unbiased, keepdim, correction, names)
 
 
+@export("wengert")
 def std_mean(
     input: Any,
     dim: Any = None,
@@ -134,12 +130,11 @@ def std_mean(
     *,
     correction: float | None = None,
     **names: Any,
-) -> Any:
+) -> tuple[Any, Any]:
     """The standard deviation and the mean, as a tuple; the arguments are those of `var`.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.std_mean(wg.tensor([1.0, 2.0, 3.0]))
     (tensor(1.), tensor(2.))
     """
@@ -197,41 +192,29 @@ def vector_norm(
 
     Parameters
     ----------
-    x : Tensor
-        Of floating or complex dtype.
-    ord : number
-        The power p in ``sum(abs(x) ** p) ** (1 / p)``. Infinity and minus infinity give the largest
-        and the smallest absolute value, 0 the number of elements other than 0.
-    dim : int or tuple of int, optional
-        The dimensions to combine; all by default.
-    keepdim : bool
-        Whether to leave a dimension of size 1 for each of them.
-    dtype : dtype, optional
-        What to convert the input to first.
-    out : Tensor, optional
-        Where to write the result.
+    x : Tensor. Of floating or complex dtype.
+    ord : number. The power p in ``sum(abs(x) ** p) ** (1 / p)``. Infinity and minus infinity give
+        the largest and the smallest absolute value, 0 the number of elements other than 0.
+    %(combined_dims, keepdims, to_dtype)s
 
     Returns
     -------
-    Tensor
-        The norms, real; differentiable. Where a norm has no derivative, as at 0, the gradient is 0.
+    Tensor: The norms, real; differentiable. Where a norm has no derivative, as at 0, the gradient
+        is 0.
 
     Raises
     ------
-    RuntimeError
-        If the dtype is an integer dtype or bool, or if an infinite norm has no elements.
-    TypeError
-        If `ord` is not a number.
-    IndexError
-        If a dimension is out of range.
+    RuntimeError: If the dtype is an integer dtype or bool, or if an infinite norm has no elements.
+    TypeError: If `ord` is not a number.
+    %(error_dims)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([3.0, -4.0])
     >>> wg.linalg.vector_norm(x), wg.linalg.vector_norm(x, 1)
     (tensor(5.), tensor(7.))
     """
+    ord = number(ord, "linalg_vector_norm", "ord")
     if isinstance(ord, str) or not hasattr(ord, "__float__"):
         raise TypeError(
             f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not "
@@ -274,3 +257,6 @@ def _check_identity(shape: tuple[int, ...], ord: float, dims: tuple[int, ...], d
                 f"linalg.vector_norm cannot compute the {ord:g} norm on the dimension {i} because "
                 "this dimension is empty and the operation does not have an identity"
             )
+
+
+fill_sections(globals())

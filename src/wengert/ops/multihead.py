@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.affine import baddbmm, linear
 from wengert.ops.attention import scaled_dot_product_attention
 from wengert.ops.coerce import operand
@@ -36,12 +38,9 @@ def canonical_mask(
 
     Parameters
     ----------
-    mask, name
-        The mask, or None, and what to call it.
-    target
-        The tensor whose dtype a mask of bools is converted to.
-    other, other_name
-        A mask that is to be of the same kind, or None.
+    mask, name: The mask, or None, and what to call it.
+    target: The tensor whose dtype a mask of bools is converted to.
+    other, other_name: A mask that is to be of the same kind, or None.
     """
     if mask is None:
         return None
@@ -164,6 +163,7 @@ def _check_bias(bias_k: Any, bias_v: Any, static_k: Any, static_v: Any) -> bool:
     return True
 
 
+@export("nn.functional")
 def multi_head_attention_forward(
     query: Any,
     key: Any,
@@ -190,64 +190,52 @@ def multi_head_attention_forward(
     static_v: Any = None,
     average_attn_weights: bool = True,
     is_causal: bool = False,
-) -> tuple[Any, Any]:
+) -> tuple[Any, Any | None]:
     """Attention of several heads: `scaled_dot_product_attention` between projections.
 
     Parameters
     ----------
-    query : Tensor
-        Of shape (l, batch, e), or (l, e) without a batch.
-    key, value : Tensor
-        Of shapes (s, batch, e), or of other features with `use_separate_proj_weight`.
-    embed_dim_to_check : int
-        What e must be.
-    num_heads : int
-        The number of heads, each of e / num_heads features.
-    in_proj_weight, in_proj_bias : Tensor or None
-        Of shapes (3 e, e) and (3 e,): the projections of query, key and value.
-    bias_k, bias_v : Tensor or None
-        Of shape (1, 1, e): rows appended to key and value.
-    add_zero_attn : bool
-        Whether to append rows of zeros to key and value.
-    dropout_p : float
-        The probability of each weight to become 0 during training.
-    out_proj_weight, out_proj_bias : Tensor
-        Of shapes (e, e) and (e,): the projection of the result.
-    training : bool
-        Whether to drop weights.
-    key_padding_mask : Tensor, optional
-        Of shape (batch, s): of bools, True where a key is not to be seen; or floating, added to the
-        scores.
-    need_weights : bool
-        Whether to return the weights, which takes longer.
-    attn_mask : Tensor, optional
-        Of shape (l, s) or (batch * num_heads, l, s); of bools or floating, as `key_padding_mask`.
-    use_separate_proj_weight : bool
-        Whether the next three arguments take the place of `in_proj_weight`.
-    q_proj_weight, k_proj_weight, v_proj_weight : Tensor, optional
-        The projections of query, key and value.
-    static_k, static_v : Tensor, optional
-        Of shape (batch * num_heads, s, e / num_heads): in place of projected keys and values.
-    average_attn_weights : bool
-        Whether to return the mean of the heads' weights, rather than those of each.
-    is_causal : bool
-        A promise that `attn_mask` lets a query see the keys up to its own place, and no others.
+    query : Tensor. Of shape (l, batch, e), or (l, e) without a batch.
+    key, value : Tensor. Of shapes (s, batch, e), or of other features with
+        `use_separate_proj_weight`.
+    embed_dim_to_check : int. What e must be.
+    num_heads : int. The number of heads, each of e / num_heads features.
+    in_proj_weight, in_proj_bias : Tensor or None. Of shapes (3 e, e) and (3 e,): the projections of
+        query, key and value.
+    bias_k, bias_v : Tensor or None. Of shape (1, 1, e): rows appended to key and value.
+    add_zero_attn : bool. Whether to append rows of zeros to key and value.
+    dropout_p : float. The probability of each weight to become 0 during training.
+    out_proj_weight : Tensor
+    out_proj_bias : Tensor or None. Of shapes (e, e) and (e,): the projection of the result.
+    training : bool. Whether to drop weights.
+    key_padding_mask : Tensor, optional. Of shape (batch, s): of bools, True where a key is not to
+        be seen; or floating, added to the scores.
+    need_weights : bool. Whether to return the weights, which takes longer.
+    attn_mask : Tensor, optional. Of shape (l, s) or (batch * num_heads, l, s); of bools or
+        floating, as `key_padding_mask`.
+    use_separate_proj_weight : bool. Whether the next three arguments take the place of
+        `in_proj_weight`.
+    q_proj_weight, k_proj_weight, v_proj_weight : Tensor, optional. The projections of query, key
+        and value.
+    static_k, static_v : Tensor, optional. Of shape (batch * num_heads, s, e / num_heads): in place
+        of projected keys and values.
+    average_attn_weights : bool. Whether to return the mean of the heads' weights, rather than those
+        of each.
+    is_causal : bool. A promise that `attn_mask` lets a query see the keys up to its own place, and
+        no others.
 
     Returns
     -------
-    tuple
-        The result, of the shape of `query`, and weights of shape (batch, l, s), or
-        (batch, num_heads, l, s), or None. Differentiable, to any order. A query that sees no key
-        gets NaN where the weights are returned, and otherwise the projection of zeros.
+    tuple: The result, of the shape of `query`, and weights of shape (batch, l, s), or (batch,
+        num_heads, l, s), or None. Differentiable, to any order. A query that sees no key gets NaN
+        where the weights are returned, and otherwise the projection of zeros.
 
     Raises
     ------
-    AssertionError, RuntimeError
-        If the arguments do not fit together.
+    AssertionError, RuntimeError: If the arguments do not fit together.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x, eye = wg.ones(2, 1, 4), wg.eye(4)
     >>> result, weights = wg.nn.functional.multi_head_attention_forward(
     ...     x, x, x, 4, 2, wg.cat([eye] * 3), None, None, None, False, 0.0, eye, None
@@ -358,3 +346,6 @@ def _weighed(q: Any, k: Any, v: Any, hidden: Any, rate: float) -> tuple[Any, Any
     if rate > 0:
         weights = dropout(weights, rate)
     return bmm(weights, v), weights
+
+
+fill_sections(globals())

@@ -110,10 +110,8 @@ def pair(kind: Any, first: Any, second: Any, out: Any) -> Any:
 
     Raises
     ------
-    TypeError
-        If `out` is not a pair of tensors.
-    RuntimeError
-        If one of them has another dtype.
+    TypeError: If `out` is not a pair of tensors.
+    RuntimeError: If one of them has another dtype.
     """
     if out is None:
         return kind((first, second))

@@ -7,43 +7,36 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.dtypes import as_dtype
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.checks import dim_or_axis, one_dim, real_input
 from wengert.ops.coerce import operand
-from wengert.tape.lift import cast
+from wengert.prims import neural as _records
+from wengert.tape.operands import cast
 from wengert.tape.record import T
+from wengert.tape.sites import warn
 
-__all__ = ["log_softmax", "softmax"]
+__all__ = ["chosen_dim", "log_softmax", "softmax"]
+
+REQUIRES = (_records,)
 
 
+@export("wengert", "Tensor")
 def softmax(input: Any, dim: Any = None, dtype: Any = None, *, axis: Any = None) -> Any:
     """Exponentials of the elements, scaled so that they add up to 1 along a dimension.
 
     Parameters
     ----------
-    input : Tensor
-        Of a real floating dtype, unless `dtype` is given.
-    dim : int
-        The dimension along which the results add up to 1.
-    axis : int, optional
-        NumPy's name of `dim`.
-    dtype : dtype, optional
-        A real floating dtype to convert the input to first.
+    %(converted_input, probability_dim, axis, real_dtype_first)s
 
     Returns
     -------
-    Tensor
-        Of the input's shape; differentiable. It does not overflow.
+    Tensor: Of the input's shape; differentiable. It does not overflow.
 
-    Raises
-    ------
-    IndexError
-        If the dimension is out of range.
-    NotImplementedError
-        If the dtype is no real floating dtype.
+    %(raises_dim, error_floating)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.softmax(wg.tensor([[1.0, 1.0], [0.0, 1000.0]]), dim=1)
     tensor([[0.5000, 0.5000],
             [0.0000, 1.0000]])
@@ -52,35 +45,18 @@ def softmax(input: Any, dim: Any = None, dtype: Any = None, *, axis: Any = None)
     return _normalised("softmax", input, dim, dtype)
 
 
+@export("wengert", "Tensor")
 def log_softmax(input: Any, dim: Any = None, dtype: Any = None, *, axis: Any = None) -> Any:
     """The logarithm of `softmax`, computed without a detour that could over- or underflow.
 
     Parameters
     ----------
-    input : Tensor
-        Of a real floating dtype, unless `dtype` is given.
-    dim : int
-        The dimension along which the exponentials of the results add up to 1.
-    axis : int, optional
-        NumPy's name of `dim`.
-    dtype : dtype, optional
-        A real floating dtype to convert the input to first.
-
-    Returns
-    -------
-    Tensor
-        Of the input's shape; differentiable.
-
-    Raises
-    ------
-    IndexError
-        If the dimension is out of range.
-    NotImplementedError
-        If the dtype is no real floating dtype.
+    %(converted_input)s
+    dim : int. The dimension along which the exponentials of the results add up to 1.
+    %(axis, real_dtype_first, returns_of_the_shape, raises_dim, error_floating)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.log_softmax(wg.tensor([0.0, 1000.0]), dim=0)
     tensor([-1000.,     0.])
     """
@@ -98,3 +74,17 @@ def _normalised(name: str, input: Any, dim: Any, dtype: Any) -> Any:
         last = "lastdim_" if dim == max(payload.ndim - 1, 0) else ""
         real_input(input, name, f"{name}_{last}kernel_impl", floating=True)
     return getattr(T, name)(input, dim=(dim,) if payload.ndim else ())
+
+
+def chosen_dim(name: str, input: Any, dim: int | None) -> int:
+    """`dim`, or what it has been since the days when it could be left out, with a warning."""
+    if dim is not None:
+        return dim
+    warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include "
+        "dim=X as an argument.",
+    )
+    return 0 if len(input.shape) in (0, 1, 3) else 1
+
+
+fill_sections(globals())

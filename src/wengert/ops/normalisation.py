@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from wengert.ops.coerce import dtype_name, operand
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
+from wengert.ops.coerce import dtype_name, number, operand
 from wengert.ops.normalisation_arguments import (
     applied,
     check_count,
@@ -20,8 +22,8 @@ from wengert.ops.normalisation_arguments import (
 )
 from wengert.prims import mean_squares, normalisation
 from wengert.tape.base import new_tensor
-from wengert.tape.lift import cast
 from wengert.tape.modes import no_grad
+from wengert.tape.operands import cast
 from wengert.tape.record import T
 
 __all__ = [
@@ -45,6 +47,7 @@ _TOO_FEW = (
 # -- layers ---------------------------------------------------------------------------------------
 
 
+@export("nn.functional")
 def layer_norm(
     input: Any,
     normalized_shape: Any,
@@ -56,26 +59,17 @@ def layer_norm(
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (..., *normalized_shape) and of real floating dtype.
-    normalized_shape : sequence of int
-        The sizes of the dimensions that share a mean and a variance (without correction).
-    weight, bias : Tensor, optional
-        Of this shape and the input's dtype.
-    eps : float
-        Keeps the quotient finite.
+    input : Tensor. Of shape (..., *normalized_shape) and of real floating dtype.
+    normalized_shape : sequence of int. The sizes of the dimensions that share a mean and a variance
+        (without correction).
+    weight, bias : Tensor, optional. Of this shape and the input's dtype.
+    eps : float. Keeps the quotient finite.
 
     Returns
     -------
-    Tensor
-        Of the input's shape and dtype; differentiable by all tensors, to any order.
+    Tensor: Of the input's shape and dtype; differentiable by all tensors, to any order.
 
-    Raises
-    ------
-    RuntimeError
-        If shapes or dtypes do not fit.
-    NotImplementedError
-        If the dtype is no real floating dtype.
+    %(raises_shape_or_dtype, error_floating)s
 
     References
     ----------
@@ -83,7 +77,6 @@ def layer_norm(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.layer_norm(wg.tensor([[1.0, 2.0, 3.0]]), (3,))
     tensor([[-1.2247,  0.0000,  1.2247]])
     """
@@ -96,6 +89,7 @@ def layer_norm(
     return applied("layer_norm", x, weight, bias, known, dim=dim, eps=eps)
 
 
+@export("wengert", "nn.functional")
 def rms_norm(
     input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None
 ) -> Any:
@@ -103,26 +97,17 @@ def rms_norm(
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (..., *normalized_shape) and of floating or complex dtype.
-    normalized_shape : sequence of int
-        The sizes of the dimensions that share a mean.
-    weight : Tensor, optional
-        Of this shape.
-    eps : float, optional
-        Keeps the quotient finite; by default the machine epsilon of the input's dtype.
+    input : Tensor. Of shape (..., *normalized_shape) and of floating or complex dtype.
+    normalized_shape : sequence of int. The sizes of the dimensions that share a mean.
+    weight : Tensor, optional. Of this shape.
+    eps : float, optional. Keeps the quotient finite; by default the machine epsilon of the input's
+        dtype.
 
     Returns
     -------
-    Tensor
-        Of the input's shape; differentiable by both tensors, to any order.
+    Tensor: Of the input's shape; differentiable by both tensors, to any order.
 
-    Raises
-    ------
-    RuntimeError
-        If the shapes do not fit.
-    NotImplementedError
-        If the dtype is an integer type or bool.
+    %(raises_shapes, error_integers)s
 
     References
     ----------
@@ -130,7 +115,6 @@ def rms_norm(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.rms_norm(wg.tensor([[3.0, 4.0]]), (2,))
     tensor([[0.8485, 1.1314]])
     """
@@ -143,7 +127,7 @@ def rms_norm(
             f"\"rms_norm\" not implemented for '{dtype_name(x.payload)}': convert the input to a "
             "floating dtype"
         )
-    half, x = dtype.itemsize == 2, widened(x)
+    x = widened(x)
     wide = x.payload.dtype
     eps = float(np.finfo(wide).eps) if eps is None else eps
     if weight is not None and weight.payload.dtype == dtype:
@@ -151,13 +135,14 @@ def rms_norm(
     else:
         result = T.rms_norm(x, new_tensor(wide.type(1)), dim=dim, eps=eps)
         result = result if weight is None else T.mul(result, weight)
-    # half precision stays, whatever the weight is
-    return cast(result, dtype) if half else result
+    # the input's dtype stays, whatever the weight's is
+    return result if result.payload.dtype == dtype else cast(result, dtype)
 
 
 # -- groups and instances -------------------------------------------------------------------------
 
 
+@export("nn.functional")
 def group_norm(
     input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> Any:
@@ -165,28 +150,19 @@ def group_norm(
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (N, C, ...) and of real floating dtype.
-    num_groups : int
-        The number of groups; it divides C.
-    weight, bias : Tensor, optional
-        Of shape (C,) and the input's dtype.
-    eps : float
-        Keeps the quotient finite.
+    %(channels)s
+    num_groups : int. The number of groups; it divides C.
+    weight, bias : Tensor, optional. Of shape (C,) and the input's dtype.
+    eps : float. Keeps the quotient finite.
 
     Returns
     -------
-    Tensor
-        Of the input's shape and dtype; differentiable by all tensors, to any order.
+    Tensor: Of the input's shape and dtype; differentiable by all tensors, to any order.
 
     Raises
     ------
-    ValueError
-        If a group has a single element.
-    RuntimeError
-        If shapes or dtypes do not fit.
-    NotImplementedError
-        If the dtype is no real floating dtype.
+    ValueError: If a group has a single element.
+    %(error_shape_or_dtype, error_floating)s
 
     References
     ----------
@@ -194,7 +170,6 @@ def group_norm(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([[1.0, 3.0, 0.0, 10.0]])
     >>> wg.nn.functional.group_norm(x, 2)
     tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
@@ -206,7 +181,7 @@ def group_norm(
         raise ValueError(
             f"Expected more than 1 value per channel when training, got input size {list(shape)}"
         )
-    return normalised_groups(x, num_groups, weight, bias, eps)
+    return normalised_groups(x, num_groups, weight, bias, number(eps, "group_norm", "eps"))
 
 
 def normalised_groups(x: Any, num_groups: int, weight: Any, bias: Any, eps: float) -> Any:
@@ -249,6 +224,7 @@ def _by_groups(x: Any, weight: Any, bias: Any, groups: int, eps: float) -> Any:
     return applied("group_norm", x, weight, bias, known, groups=groups, eps=eps), known
 
 
+@export("nn.functional")
 def instance_norm(
     input: Any,
     running_mean: Any = None,
@@ -263,31 +239,18 @@ def instance_norm(
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (N, C, ...) and of real floating dtype.
-    running_mean, running_var : Tensor, optional
-        Of shape (C,). If `use_input_stats`, they are brought up to date with the mean of what the
-        samples have; otherwise they are used.
-    weight, bias : Tensor, optional
-        Of shape (C,) and the input's dtype.
-    use_input_stats : bool
-        Whether to use the means and variances of the input.
-    momentum : float
-        The share of the new values in the running ones.
-    eps : float
-        Keeps the quotient finite.
-
-    Returns
-    -------
-    Tensor
-        Of the input's shape and dtype; differentiable by input, weight and bias, to any order.
+    %(channels)s
+    running_mean, running_var : Tensor, optional. Of shape (C,). If `use_input_stats`, they are
+        brought up to date with the mean of what the samples have; otherwise they are used.
+    weight, bias : Tensor, optional. Of shape (C,) and the input's dtype.
+    use_input_stats : bool. Whether to use the means and variances of the input.
+    %(momentum_and_eps)s
 
     Raises
     ------
-    ValueError
-        If there is a single element in a channel of a sample, or only one running value is given.
-    RuntimeError
-        If shapes or dtypes do not fit.
+    ValueError: If there is a single element in a channel of a sample, or only one running value is
+        given.
+    %(error_shape_or_dtype)s
 
     References
     ----------
@@ -295,7 +258,6 @@ def instance_norm(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.instance_norm(wg.tensor([[[1.0, 3.0], [0.0, 10.0]]]))
     tensor([[[-1.0000,  1.0000],
              [-1.0000,  1.0000]]])
@@ -361,6 +323,7 @@ def _with_statistics(x: Any, weight: Any, bias: Any, mean: Any, var: Any, eps: f
     return applied("batch_norm_fixed", x, weight, bias, *fixed, eps=eps)
 
 
+@export("nn.functional")
 def batch_norm(
     input: Any,
     running_mean: Any,
@@ -375,31 +338,17 @@ def batch_norm(
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (N, C, ...) and of real floating dtype.
-    running_mean, running_var : Tensor or None
-        Of shape (C,): what to use; if `training`, they are brought up to date instead, the
-        variance with Bessel's correction.
-    weight, bias : Tensor, optional
-        Of shape (C,) and the input's dtype.
-    training : bool
-        Whether to use the means and variances of the input.
-    momentum : float
-        The share of the new values in the running ones.
-    eps : float
-        Keeps the quotient finite.
-
-    Returns
-    -------
-    Tensor
-        Of the input's shape and dtype; differentiable by input, weight and bias, to any order.
+    %(channels)s
+    running_mean, running_var : Tensor or None. Of shape (C,): what to use; if `training`, they are
+        brought up to date instead, the variance with Bessel's correction.
+    weight, bias : Tensor, optional. Of shape (C,) and the input's dtype.
+    training : bool. Whether to use the means and variances of the input.
+    %(momentum_and_eps)s
 
     Raises
     ------
-    ValueError
-        If there is a single element in a channel when training, or one running value only.
-    RuntimeError
-        If shapes or dtypes do not fit, or nothing says the means.
+    ValueError: If there is a single element in a channel when training, or one running value only.
+    RuntimeError: If shapes or dtypes do not fit, or nothing says the means.
 
     References
     ----------
@@ -407,7 +356,6 @@ def batch_norm(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x, mean, var = wg.tensor([[1.0], [3.0]]), wg.zeros(1), wg.ones(1)
     >>> wg.nn.functional.batch_norm(x, mean, var, training=True)
     tensor([[-1.0000],
@@ -440,12 +388,17 @@ def normalised_batch(
 ) -> Any:
     """`batch_norm` without a check of the number of values."""
     shape = x.payload.shape
-    if shape == (0,):
-        return T.clone(x)
+    weight, bias = parameter(weight, name, "weight", 4), parameter(bias, name, "bias", 5)
+    if not x.payload.size:
+        # PyTorch asks for no means then, nor for as many parameters as there are channels
+        result = T.clone(x)
+        for combine, param in ((T.mul, weight), (T.add, bias)):
+            if param is not None and param.payload.size:
+                result = combine(result, T.select(param, dim=0, index=0))
+        return result
     if len(shape) < 2:
         raise IndexError(_TOO_FEW.format(list(shape)))
     mean, var = running(name, running_mean, running_var)
-    weight, bias = parameter(weight, name, "weight", 4), parameter(bias, name, "bias", 5)
     if mean is None and not training:
         raise RuntimeError("running_mean must be defined in evaluation mode")
     for arg, param in (
@@ -461,8 +414,11 @@ def normalised_batch(
     dim = (0, *range(2, len(shape)))
     known = T.moments(widened(x), dim=dim, eps=eps)
     result = applied("batch_norm", x, weight, bias, known, eps=eps)
-    if mean is not None and x.payload.size:
+    if mean is not None:
         count = x.payload.size // shape[1]
         if count > 1:
             update(name, mean, var, known.payload, count, momentum)
     return result
+
+
+fill_sections(globals())

@@ -14,8 +14,8 @@ from wengert.ops.out import into
 from wengert.prims.table import TABLE
 from wengert.tape.base import new_tensor
 from wengert.tape.inplace import write
-from wengert.tape.lift import cast
 from wengert.tape.modes import is_recording
+from wengert.tape.operands import cast
 from wengert.tape.record import T
 
 __all__ = [
@@ -54,12 +54,12 @@ def check_dtypes(x: Any, kernel: str, *params: Any) -> None:
     Parameters of float32 may come with an input of half precision.
     """
     dtype = x.payload.dtype
-    if dtype.kind in "biuc":
+    given = [param.payload.dtype for param in params if param is not None]
+    if dtype.kind in "biuc" and (kernel == "batch_norm" or all(own == dtype for own in given)):
         raise NotImplementedError(
             f"\"{kernel}\" not implemented for '{dtype_name(x.payload)}': convert the input to a "
             "real floating dtype"
         )
-    given = [param.payload.dtype for param in params if param is not None]
     if not given or all(own == dtype for own in given):
         return
     if given[0] == dtype:
@@ -73,7 +73,7 @@ def check_dtypes(x: Any, kernel: str, *params: Any) -> None:
             "mixed dtype (CPU): expect parameter to have scalar type of Float, or the input's, "
             f"{long_name(dtype)}, but got {', '.join(long_name(own) for own in given)}"
         )
-    if dtype.itemsize != 2:
+    if dtype.itemsize != 2 or dtype.kind in "biu":
         raise RuntimeError(
             "mixed dtype (CPU): all inputs must share same datatype. The input is "
             f"{long_name(dtype)}, the parameters {long_name(given[0])}."

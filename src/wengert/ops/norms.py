@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.errors import long_name
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.matrix_norms import matrix_norm
@@ -13,7 +15,7 @@ from wengert.ops.options import number
 from wengert.ops.out import into
 from wengert.ops.select import clamp_min
 from wengert.prims import distances as _records
-from wengert.tape.lift import is_number
+from wengert.tape.operands import is_number
 from wengert.tape.record import T
 
 __all__ = ["dist", "norm", "normalize", "renorm"]
@@ -21,6 +23,7 @@ __all__ = ["dist", "norm", "normalize", "renorm"]
 REQUIRES = (_records,)
 
 
+@export("wengert", "Tensor")
 def norm(
     input: Any,
     p: float | str | None = "fro",
@@ -33,36 +36,24 @@ def norm(
 
     Parameters
     ----------
-    input : Tensor
-        Of floating or complex dtype.
-    p : number, "fro" or "nuc"
-        The power, as ``ord`` of `linalg.vector_norm`; "fro" and None stand for 2. "nuc" is the sum
-        of the singular values, of matrices only.
-    dim : int or tuple of int, optional
-        The dimensions to combine; all by default. For "nuc" two.
-    keepdim : bool
-        Whether to leave a dimension of size 1 for each of them.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
-    dtype : dtype, optional
-        What to convert the input to first.
+    %(inexact_input)s
+    p : number, "fro" or "nuc". The power, as ``ord`` of `linalg.vector_norm`; "fro" and None stand
+        for 2. "nuc" is the sum of the singular values, of matrices only.
+    dim : int or tuple of int, optional. The dimensions to combine; all by default. For "nuc" two.
+    %(keepdims, to_dtype)s
 
     Returns
     -------
-    Tensor
-        The norms, real; differentiable, with the gradient 0 where a norm has no derivative.
+    Tensor: The norms, real; differentiable, with the gradient 0 where a norm has no derivative.
 
     Raises
     ------
-    RuntimeError
-        For another string, for dimensions that do not fit, for an integer dtype or bool, or for an
-        infinite norm of no elements.
-    IndexError
-        If a dimension is out of range.
+    RuntimeError: For another string, for dimensions that do not fit, for an integer dtype or bool,
+        or for an infinite norm of no elements.
+    %(error_dims)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([3.0, 4.0], requires_grad=True)
     >>> x.norm().backward()
     >>> x.grad
@@ -84,30 +75,26 @@ def norm(
     return matrix_norm(x, p, dim, keepdim, dtype=dtype, out=out)
 
 
+@export("wengert", "Tensor")
 def dist(input: Any, other: Any, p: float = 2) -> Any:
     """The norm of the difference of two tensors, as vectors.
 
     Parameters
     ----------
-    input, other : Tensor
-        Of floating or complex dtype; they broadcast against each other.
-    p : number
-        The power of the norm, as ``ord`` of `linalg.vector_norm`.
+    input, other : Tensor. Of floating or complex dtype; they broadcast against each other.
+    p : number. The power of the norm, as ``ord`` of `linalg.vector_norm`.
 
     Returns
     -------
-    Tensor
-        Without dimensions, real. Differentiable with respect to both, to any order; where the
+    Tensor: Without dimensions, real. Differentiable with respect to both, to any order; where the
         norm has no derivative, as for tensors that are the same, the gradient is 0.
 
     Raises
     ------
-    RuntimeError
-        If the shapes do not broadcast, or both are of an integer dtype or bool.
+    RuntimeError: If the shapes do not broadcast, or both are of an integer dtype or bool.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.dist(wg.tensor([1.0, 2.0]), wg.tensor([4.0, 6.0]))
     tensor(5.)
     """
@@ -120,33 +107,25 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
     return vector_norm(T.sub(x, y), p)
 
 
+@export("wengert", "Tensor", "Tensor_")
 def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
     """A copy in which parts that are too long are scaled down.
 
     Parameters
     ----------
-    input : Tensor
-        Of floating or complex dtype, with at least two dimensions.
-    p : number
-        The power of the norm; positive.
-    dim : int
-        The dimension whose positions are the parts.
-    maxnorm : number
-        The largest norm that a part keeps.
+    input : Tensor. Of floating or complex dtype, with at least two dimensions.
+    p : number. The power of the norm; positive.
+    dim : int. The dimension whose positions are the parts.
+    maxnorm : number. The largest norm that a part keeps.
 
-    Returns
-    -------
-    Tensor
-        Of the same shape. Differentiable, to any order.
+    %(returns_alike)s
 
     Raises
     ------
-    RuntimeError
-        If there are less than two dimensions, or `p` or `maxnorm` is out of range.
+    RuntimeError: If there are less than two dimensions, or `p` or `maxnorm` is out of range.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.renorm(wg.tensor([[3.0, 4.0], [0.1, 0.2]]), 2, 0, 1.0)
     tensor([[0.6000, 0.8000],
             [0.1000, 0.2000]])
@@ -179,37 +158,22 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
     return T.renorm(x, p=power, dim=others, maxnorm=most)
 
 
+@export("nn.functional")
 def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Any:
     """The input over its norm along a dimension, which becomes 1.
 
     Parameters
     ----------
-    input : Tensor
-        Of floating or complex dtype.
-    p : float
-        The exponent of the norm.
-    dim : int or tuple of int
-        The dimensions along which the norm is taken.
-    eps : float
-        The least divisor.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    %(inexact_input)s
+    p : float. The exponent of the norm.
+    dim : int or tuple of int. The dimensions along which the norm is taken.
+    eps : float. The least divisor.
 
-    Returns
-    -------
-    Tensor
-        Of the input's shape; differentiable.
-
-    Raises
-    ------
-    IndexError
-        If the dimension is out of range.
-    RuntimeError
-        If the dtype is neither floating nor complex.
+    %(returns_of_the_shape, raises_dim)s
+    RuntimeError: If the dtype is neither floating nor complex.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.normalize(wg.tensor([[3.0, 4.0], [0.0, 0.0]]))
     tensor([[0.6000, 0.8000],
             [0.0000, 0.0000]])
@@ -218,3 +182,6 @@ def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out:
     length = clamp_min(norm(x, p, dim, keepdim=True), eps)
     result = T.div(x, length)
     return result if out is None else into(out, result, "div")
+
+
+fill_sections(globals())

@@ -12,9 +12,10 @@ import numpy as np
 from wengert.base.device import check_device
 from wengert.base.dtypes import as_dtype, default_float, dtype, is_differentiable
 from wengert.interp.levels import Lifted
+from wengert.ops.coerce import NOT_A_NUMBER, has_tangent
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.inference import made_in_inference
-from wengert.tape.modes import current_mode
+from wengert.tape.modes import current_mode, is_grad_enabled, traced
 
 __all__ = [
     "fixed",
@@ -38,17 +39,12 @@ def made(array: Any, device: Any = None, requires_grad: bool = False) -> Any:
     mode = current_mode()
     if mode is None:
         return new_tensor(array, edge)
-    if mode.tracing is not None:
-        array = mode.tracing.memory(array)
-    return made_in_inference(new_tensor(array, edge))
+    return made_in_inference(new_tensor(traced("made", array), edge))
 
 
 def fixed(array: Any) -> Any:
     """A new tensor over an array that follows from shapes and numbers alone, for every run."""
-    mode = current_mode()
-    if mode is not None and mode.tracing is not None:
-        array = mode.tracing.memory(array)
-    return new_tensor(array)
+    return new_tensor(traced("made", array))
 
 
 def _not_differentiable(kind: Any) -> RuntimeError:
@@ -81,6 +77,8 @@ def input_tensor(function: str, value: Any) -> Any:
 def number(value: Any) -> Any:
     """A Python number from a number, or from a tensor or array of one element."""
     if isinstance(value, TensorBase):
+        if has_tangent(value) or (value.edge is not None and is_grad_enabled()):
+            raise TypeError(NOT_A_NUMBER)
         value = value.payload
     if isinstance(value, np.ndarray | np.generic):
         return value.item()

@@ -15,19 +15,22 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops import named_results
 from wengert.ops.checks import one_dim, real_input, renamed
 from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.named_results import pair
 from wengert.ops.out import into
+from wengert.prims import blend as _blend_records
 from wengert.prims import sorting as _records
 from wengert.tape.base import new_tensor
-from wengert.tape.lift import cast, is_number
+from wengert.tape.operands import cast, is_number
 from wengert.tape.record import T
 
 __all__ = ["kthvalue", "median", "mode", "nanmedian", "nanquantile", "quantile"]
 
-REQUIRES = (_records,)
+REQUIRES = (_records, _blend_records)
 
 
 def _checked(input: Any, dim: Any, name: str, kernel: str) -> tuple[Any, int]:
@@ -47,6 +50,7 @@ def _checked(input: Any, dim: Any, name: str, kernel: str) -> tuple[Any, int]:
     return tensor, axis
 
 
+@export("wengert", "Tensor")
 def kthvalue(
     input: Any, k: int, dim: int = -1, keepdim: bool = False, *, out: Any = None, **names: Any
 ) -> Any:
@@ -54,32 +58,22 @@ def kthvalue(
 
     Parameters
     ----------
-    input : Tensor
-        Of any real dtype but bool. A NaN counts as larger than every number.
-    k : int
-        The rank, from 1.
-    dim : int
-        The dimension to choose along.
-    keepdim : bool
-        Whether to leave a dimension of size 1 in its place.
-    out : tuple of two Tensors, optional
-        Where to write the results.
+    input : Tensor. Of any real dtype but bool. A NaN counts as larger than every number.
+    k : int. The rank, from 1.
+    %(selected_dim, keepdim, two_outs)s
 
     Returns
     -------
-    return_types.kthvalue
-        A named tuple ``(values, indices)``; the values are differentiable, to any order.
+    return_types.kthvalue: A named tuple ``(values, indices)``; the values are differentiable, to
+        any order.
 
     Raises
     ------
-    RuntimeError
-        If there are no `k` elements.
-    IndexError
-        If the dimension is out of range or of size 0.
+    RuntimeError: If there are no `k` elements.
+    %(error_empty_dim)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.kthvalue(wg.tensor([4.0, 1.0, 3.0]), 2).values
     tensor(3.)
     """
@@ -97,6 +91,7 @@ def kthvalue(
     return pair(named_results.kthvalue, T.kthvalue(x, indices, dim=axis), indices, out)
 
 
+@export("wengert", "Tensor")
 def median(
     input: Any, dim: int | None = None, keepdim: bool = False, *, out: Any = None, **names: Any
 ) -> Any:
@@ -106,29 +101,19 @@ def median(
 
     Parameters
     ----------
-    input : Tensor
-        Of any real dtype but bool. The median of elements with a NaN is NaN.
-    dim : int, optional
-        The dimension to choose along; all elements by default.
-    keepdim : bool
-        Whether to leave a dimension of size 1 in its place.
-    out : tuple of two Tensors, optional
-        Where to write the results, if there is a `dim`.
+    input : Tensor. Of any real dtype but bool. The median of elements with a NaN is NaN.
+    %(chosen_dim, keepdim, outs_of_dim)s
 
     Returns
     -------
-    Tensor or return_types.median
-        The median of all elements, or a named tuple ``(values, indices)``; the values are
-        differentiable, to any order. Without `dim` equal elements share the gradient.
+    Tensor or return_types.median: The median of all elements, or a named tuple ``(values,
+        indices)``; the values are differentiable, to any order. Without `dim` equal elements share
+        the gradient.
 
-    Raises
-    ------
-    IndexError
-        If the dimension is out of range or of size 0.
+    %(raises_empty_dim)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.median(wg.tensor([4.0, 1.0, 3.0, 2.0]))
     tensor(2.)
     >>> wg.median(wg.tensor([[4, 1, 3], [0, 5, 2]]), dim=1).indices
@@ -137,6 +122,7 @@ def median(
     return _median("median", input, dim, keepdim, out, names)
 
 
+@export("wengert", "Tensor")
 def nanmedian(
     input: Any, dim: int | None = None, keepdim: bool = False, *, out: Any = None, **names: Any
 ) -> Any:
@@ -144,29 +130,18 @@ def nanmedian(
 
     Parameters
     ----------
-    input : Tensor
-        Of any real dtype but bool.
-    dim : int, optional
-        The dimension to choose along; all elements by default.
-    keepdim : bool
-        Whether to leave a dimension of size 1 in its place.
-    out : tuple of two Tensors, optional
-        Where to write the results, if there is a `dim`.
+    %(numeric_input, chosen_dim, keepdim, outs_of_dim)s
 
     Returns
     -------
-    Tensor or return_types.nanmedian
-        The median of all elements, or a named tuple ``(values, indices)``; the values are
-        differentiable, to any order. Without `dim` equal elements share the gradient.
+    Tensor or return_types.nanmedian: The median of all elements, or a named tuple ``(values,
+        indices)``; the values are differentiable, to any order. Without `dim` equal elements share
+        the gradient.
 
-    Raises
-    ------
-    IndexError
-        If the dimension is out of range or of size 0.
+    %(raises_empty_dim)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nanmedian(wg.tensor([4.0, float("nan"), 3.0]))
     tensor(3.)
     """
@@ -191,34 +166,24 @@ def _median(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict
     return result if out is None else into(out, result, name)
 
 
+@export("wengert", "Tensor")
 def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None, **names: Any) -> Any:
     """The most frequent element along a dimension: of several, the smallest.
 
     Parameters
     ----------
-    input : Tensor
-        Of any real dtype. A NaN equals nothing, and so is never frequent.
-    dim : int
-        The dimension to choose along.
-    keepdim : bool
-        Whether to leave a dimension of size 1 in its place.
-    out : tuple of two Tensors, optional
-        Where to write the results.
+    input : Tensor. Of any real dtype. A NaN equals nothing, and so is never frequent.
+    %(selected_dim, keepdim, two_outs)s
 
     Returns
     -------
-    return_types.mode
-        A named tuple ``(values, indices)``, with the last position of each value; the values are
-        differentiable, to any order.
+    return_types.mode: A named tuple ``(values, indices)``, with the last position of each value;
+        the values are differentiable, to any order.
 
-    Raises
-    ------
-    IndexError
-        If the dimension is out of range or of size 0.
+    %(raises_empty_dim)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> values, indices = wg.mode(wg.tensor([3, 1, 2, 1]))
     >>> values, indices
     (tensor(1), tensor(3))
@@ -235,6 +200,7 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None, *
 _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
+@export("wengert", "Tensor")
 def quantile(
     input: Any,
     q: Any,
@@ -249,36 +215,12 @@ def quantile(
 
     Parameters
     ----------
-    input : Tensor
-        Of float32 or float64, with at least one element. Quantiles of elements with a NaN are NaN.
-    q : float or Tensor
-        Which quantiles, from 0 to 1: a number, or a tensor of the input's dtype with one dimension
-        or none.
-    dim : int, optional
-        The dimension to choose along; all elements by default.
-    keepdim : bool
-        Whether to leave a dimension of size 1 in its place.
-    interpolation : {"linear", "lower", "higher", "midpoint", "nearest"}
-        What to make of a rank between two elements.
-    out : Tensor, optional
-        Where to write the result.
-
-    Returns
-    -------
-    Tensor
-        The quantiles, those of a `q` with a dimension along a new first one. Differentiable with
-        respect to `input` and, interpolated linearly, to `q`, to any order.
-
-    Raises
-    ------
-    RuntimeError
-        If the dtypes do not fit, there is no element, or `q` is not within 0 and 1.
-    IndexError
-        If the dimension is out of range.
+    input : Tensor. Of float32 or float64, with at least one element. Quantiles of elements with a
+        NaN are NaN.
+    %(quantiles, raises_quantiles, error_dim)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([1.0, 2.0, 4.0, 8.0])
     >>> wg.quantile(x, 0.5)
     tensor(3.)
@@ -288,6 +230,7 @@ def quantile(
     return _quantile("quantile", input, q, dim, keepdim, interpolation, out, names)
 
 
+@export("wengert", "Tensor")
 def nanquantile(
     input: Any,
     q: Any,
@@ -302,36 +245,11 @@ def nanquantile(
 
     Parameters
     ----------
-    input : Tensor
-        Of float32 or float64, with at least one element.
-    q : float or Tensor
-        Which quantiles, from 0 to 1: a number, or a tensor of the input's dtype with one dimension
-        or none.
-    dim : int, optional
-        The dimension to choose along; all elements by default.
-    keepdim : bool
-        Whether to leave a dimension of size 1 in its place.
-    interpolation : {"linear", "lower", "higher", "midpoint", "nearest"}
-        What to make of a rank between two elements.
-    out : Tensor, optional
-        Where to write the result.
-
-    Returns
-    -------
-    Tensor
-        The quantiles, those of a `q` with a dimension along a new first one. Differentiable with
-        respect to `input` and, interpolated linearly, to `q`, to any order.
-
-    Raises
-    ------
-    RuntimeError
-        If the dtypes do not fit, there is no element, or `q` is not within 0 and 1.
-    IndexError
-        If the dimension is out of range.
+    input : Tensor. Of float32 or float64, with at least one element.
+    %(quantiles, raises_quantiles, error_dim)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nanquantile(wg.tensor([1.0, float("nan"), 3.0]), 0.5)
     tensor(2.)
     """
@@ -480,3 +398,6 @@ def _at_common_ranks(rows: Any, q: Any, interpolation: str) -> Any:
         return T.lerp(low, high, weight=0.5)
     parts = [rank - floor for rank, floor in zip(ranks, below, strict=True)]
     return T.lerp_tensor(low, high, new_tensor(np.array(parts, payload.dtype)))
+
+
+fill_sections(globals())

@@ -18,7 +18,7 @@ from wengert.tape.sites import warn
 from wengert.tape.views import refresh_views
 from wengert.tape.write_checks import check_writable
 
-__all__ = ["into"]
+__all__ = ["into", "into_several"]
 
 
 def into(out: Any, result: Any, name: str) -> Any:
@@ -26,8 +26,7 @@ def into(out: Any, result: Any, name: str) -> Any:
 
     Raises
     ------
-    RuntimeError
-        If either belongs to the graph: writing to ``out=`` is not recorded.
+    RuntimeError: If either belongs to the graph: writing to ``out=`` is not recorded.
     """
     if not isinstance(out, TensorBase):
         raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
@@ -68,3 +67,17 @@ def into(out: Any, result: Any, name: str) -> Any:
     if out.ext is not None:
         refresh_views(out, None)
     return out
+
+
+def into_several(out: Any, results: Any, name: str) -> Any:
+    """Put several results into several tensors."""
+    if not isinstance(out, tuple | list):
+        raise TypeError(
+            f"{name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}"
+        )
+    if len(out) != len(results):
+        raise TypeError(
+            f"{name}() expected a tuple of {len(results)} elements for the argument 'out', but got "
+            f"{len(out)}"
+        )
+    return type(results)([into(o, r, name) for o, r in zip(out, results, strict=True)])

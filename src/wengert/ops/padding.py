@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from wengert.ops.coerce import integer, operand
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
+from wengert.ops.coerce import integer, number, operand
 from wengert.prims import padding as _records
 from wengert.prims import structure as _more_records
 from wengert.tape.base import new_tensor
-from wengert.tape.lift import held
+from wengert.tape.operands import held
 from wengert.tape.record import T
 
 __all__ = [
@@ -56,31 +58,26 @@ def _pairs(widths: tuple[int, ...], ndim: int) -> Pads:
     return ((0, 0),) * (ndim - len(given)) + tuple(given)
 
 
+@export("wengert")
 def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
     """The tensor with a number before and after it (see `nn.functional.pad`).
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape and dtype.
-    pad : sequence of int
-        Widths before and after, from the last dimension on; negative ones cut.
-    value : number
-        What the frame consists of.
+    %(any_input)s
+    pad : sequence of int. Widths before and after, from the last dimension on; negative ones cut.
+    value : number. What the frame consists of.
 
     Returns
     -------
-    Tensor
-        A copy; differentiable.
+    Tensor: A copy; differentiable.
 
     Raises
     ------
-    RuntimeError
-        If the widths do not fit the tensor.
+    RuntimeError: If the widths do not fit the tensor.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.constant_pad_nd(wg.tensor([1.0, 2.0]), (1, 2), 9)
     tensor([9., 1., 2., 9., 9.])
     """
@@ -106,37 +103,32 @@ def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
     return T.constant_pad_nd(x, pads=pairs, value=held(value, x.payload.dtype))
 
 
+@export("nn.functional")
 def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None) -> Any:
     """The tensor with a frame around it.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape for ``"constant"``; for the other modes with one or two dimensions, which are
-        batch and channels, before those that are padded.
-    pad : sequence of int
-        Widths before and after, from the last dimension on. Negative ones cut.
-    mode : {"constant", "reflect", "replicate", "circular"}
-        Whether the frame consists of a number, of the tensor reflected at its edge (which is not
-        repeated), of its edge, or of its other end.
-    value : number, optional
-        The number, for ``"constant"``; 0 by default.
+    input : Tensor. Of any shape for ``"constant"``; for the other modes with one or two dimensions,
+        which are batch and channels, before those that are padded.
+    pad : sequence of int. Widths before and after, from the last dimension on. Negative ones cut.
+    mode : {"constant", "reflect", "replicate", "circular"}. Whether the frame consists of a number,
+        of the tensor reflected at its edge (which is not repeated), of its edge, or of its other
+        end.
+    value : number, optional. The number, for ``"constant"``; 0 by default.
 
     Returns
     -------
-    Tensor
-        A copy; differentiable, to any order.
+    Tensor: A copy; differentiable, to any order.
 
     Raises
     ------
-    RuntimeError
-        If the widths do not fit the tensor.
-    NotImplementedError
-        For other modes, and for other numbers of dimensions than 1 to 3 in those modes.
+    RuntimeError: If the widths do not fit the tensor.
+    NotImplementedError: For other modes, and for other numbers of dimensions than 1 to 3 in those
+        modes.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([[1.0, 2.0, 3.0]])
     >>> wg.nn.functional.pad(x, (1, 1)), wg.nn.functional.pad(x, (2, 1), mode="reflect")
     (tensor([[0., 1., 2., 3., 0.]]), tensor([[3., 2., 1., 2., 3., 2.]]))
@@ -153,7 +145,7 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
             f"padding length {len(widths)} and input of dimension {len(shape)}"
         )
     if mode == "constant":
-        return constant_pad_nd(x, widths, 0 if value is None else value)
+        return constant_pad_nd(x, widths, 0 if value is None else number(value, "pad", "value"))
     if mode not in _RECORDS:
         raise NotImplementedError(
             f"Unrecognised padding mode {mode}: use constant, reflect, replicate or circular"
@@ -204,29 +196,23 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
     return getattr(T, _RECORDS[mode])(x, pads=pairs, mode=mode)
 
 
+@export("wengert", "nn.functional")
 def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
     """Channels spread over places: (..., c·r², h, w) becomes (..., c, h·r, w·r).
 
     Parameters
     ----------
-    input : Tensor
-        With at least three dimensions.
-    upscale_factor : int
-        The factor r.
+    %(volumes)s
+    upscale_factor : int. The factor r.
 
-    Returns
-    -------
-    Tensor
-        Differentiable.
+    %(returns_differentiable)s
 
     Raises
     ------
-    RuntimeError
-        If the number of channels is not divisible by r².
+    RuntimeError: If the number of channels is not divisible by r².
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.pixel_shuffle(wg.arange(4.0).reshape(4, 1, 1), 2)
     tensor([[[0., 1.],
              [2., 3.]]])
@@ -249,29 +235,23 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
     return T.pixel_shuffle(x, upscale_factor=r)
 
 
+@export("wengert", "nn.functional")
 def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
     """Places gathered into channels: (..., c, h·r, w·r) becomes (..., c·r², h, w).
 
     Parameters
     ----------
-    input : Tensor
-        With at least three dimensions.
-    downscale_factor : int
-        The factor r.
+    %(volumes)s
+    downscale_factor : int. The factor r.
 
-    Returns
-    -------
-    Tensor
-        Differentiable.
+    %(returns_differentiable)s
 
     Raises
     ------
-    RuntimeError
-        If height or width is not divisible by r.
+    RuntimeError: If height or width is not divisible by r.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.pixel_unshuffle(wg.arange(4.0).reshape(1, 2, 2), 2).shape
     torch.Size([4, 1, 1])
     """
@@ -294,29 +274,23 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
     return T.pixel_unshuffle(x, downscale_factor=r)
 
 
+@export("wengert", "nn.functional")
 def channel_shuffle(input: Any, groups: int) -> Any:
     """Channels in another order: the first of each group, then the second of each, and so on.
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (n, c, ...).
-    groups : int
-        The number of groups, which divides c.
+    input : Tensor. Of shape (n, c, ...).
+    groups : int. The number of groups, which divides c.
 
-    Returns
-    -------
-    Tensor
-        Differentiable.
+    %(returns_differentiable)s
 
     Raises
     ------
-    RuntimeError
-        If the channels cannot be divided so.
+    RuntimeError: If the channels cannot be divided so.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.channel_shuffle(wg.arange(4).reshape(1, 4, 1), 2).flatten()
     tensor([0, 2, 1, 3])
     """
@@ -339,41 +313,37 @@ def channel_shuffle(input: Any, groups: int) -> Any:
     return T.channel_shuffle(x, groups=parts)
 
 
+@export("wengert", "nn.functional")
 def native_channel_shuffle(input: Any, groups: int) -> Any:
     """`channel_shuffle` by another name.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.native_channel_shuffle(wg.arange(4).reshape(1, 4, 1), 2).flatten()
     tensor([0, 2, 1, 3])
     """
     return channel_shuffle(input, groups)
 
 
+@export("nn.functional")
 def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     """A vector of zeros with a one at each class.
 
     Parameters
     ----------
-    tensor : Tensor
-        Classes, int64, of any shape.
-    num_classes : int
-        How many there are; -1: one more than the largest class met.
+    tensor : Tensor. Classes, int64, of any shape.
+    num_classes : int. How many there are; -1: one more than the largest class met.
 
     Returns
     -------
-    Tensor
-        int64, with one dimension more; never requires a gradient.
+    Tensor: int64, with one dimension more; never requires a gradient.
 
     Raises
     ------
-    RuntimeError
-        If a class is negative or too large, or the dtype is another.
+    RuntimeError: If a class is negative or too large, or the dtype is another.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.functional.one_hot(wg.tensor([0, 2]))
     tensor([[1, 0, 0],
             [0, 0, 1]])
@@ -394,3 +364,6 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
         raise RuntimeError("Class values must be smaller than num_classes.")
     same = T.eq(T.unsqueeze(new_tensor(x), dim=x.ndim), new_tensor(np.arange(count)))
     return T.to_copy(same, dtype=np.dtype(np.int64))
+
+
+fill_sections(globals())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.ops.coerce import integer, operand, sizes_of
 from wengert.tape.record import T
@@ -24,29 +26,16 @@ __all__ = [
 ]
 
 
+@export("wengert", "Tensor", "Tensor_ reshaped")
 def transpose(input: Any, dim0: int, dim1: int) -> Any:
     """Two dimensions exchanged.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    dim0, dim1 : int
-        The dimensions.
-
-    Returns
-    -------
-    Tensor
-        A view. Differentiable.
-
-    Raises
-    ------
-    IndexError
-        If there is no such dimension.
+    %(input, two_dims, returns_view, raises_no_dim)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.zeros(2, 3, 4).transpose(0, 2).shape
     torch.Size([4, 3, 2])
     """
@@ -59,85 +48,57 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
     return T.transpose(x, dim0=first, dim1=second)
 
 
+@export("wengert", "Tensor", "Tensor_ reshaped")
 def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
     """`transpose` under NumPy's name.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    axis0, axis1 : int
-        The dimensions.
+    %(input)s
+    axis0, axis1 : int. The dimensions.
 
-    Returns
-    -------
-    Tensor
-        A view. Differentiable.
-
-    Raises
-    ------
-    IndexError
-        If there is no such dimension.
+    %(returns_view, raises_no_dim)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.swapaxes(wg.zeros(2, 3), 0, 1).shape
     torch.Size([3, 2])
     """
     return transpose(input, axis0, axis1)
 
 
+@export("wengert", "Tensor", "Tensor_ reshaped")
 def swapdims(input: Any, dim0: int, dim1: int) -> Any:
     """`transpose` under another name.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    dim0, dim1 : int
-        The dimensions.
-
-    Returns
-    -------
-    Tensor
-        A view. Differentiable.
-
-    Raises
-    ------
-    IndexError
-        If there is no such dimension.
+    %(input, two_dims, returns_view, raises_no_dim)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.swapdims(wg.zeros(2, 3), 0, 1).shape
     torch.Size([3, 2])
     """
     return transpose(input, dim0, dim1)
 
 
+@export("wengert", "Tensor", "Tensor_ reshaped")
 def t(input: Any) -> Any:
     """The transpose of a matrix; a vector or a scalar as it is.
 
     Parameters
     ----------
-    input : Tensor
-        Of at most two dimensions.
+    input : Tensor. Of at most two dimensions.
 
-    Returns
-    -------
-    Tensor
-        A view. Differentiable.
+    %(returns_view)s
 
     Raises
     ------
-    RuntimeError
-        If there are more than two dimensions.
+    RuntimeError: If there are more than two dimensions.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.zeros(2, 3).t().shape
     torch.Size([3, 2])
     """
@@ -150,29 +111,24 @@ def t(input: Any) -> Any:
     return T.t(x)
 
 
+@export("wengert", "Tensor")
 def permute(input: Any, *sizes: Any, dims: Any = None) -> Any:
     """The dimensions in another order.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    *sizes : int, or one sequence of ints
-        For each dimension of the result the one of `input` that it is (also as `dims`).
+    %(input)s
+    *sizes : int, or one sequence of ints. For each dimension of the result the one of `input` that
+        it is (also as `dims`).
 
-    Returns
-    -------
-    Tensor
-        A view. Differentiable.
+    %(returns_view)s
 
     Raises
     ------
-    RuntimeError
-        If a dimension is missing or is named twice.
+    RuntimeError: If a dimension is missing or is named twice.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.zeros(2, 3, 4).permute(2, 0, 1).shape
     torch.Size([4, 2, 3])
     """
@@ -191,31 +147,16 @@ def permute(input: Any, *sizes: Any, dims: Any = None) -> Any:
     return T.permute(x, dims=order)
 
 
+@export("wengert", "Tensor")
 def movedim(input: Any, source: Any, destination: Any) -> Any:
     """Some dimensions at other places, the rest in their order.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    source, destination : int or tuple of int
-        Where the dimensions are, and where they go.
-
-    Returns
-    -------
-    Tensor
-        A view. Differentiable.
-
-    Raises
-    ------
-    IndexError
-        If there is no such dimension.
-    RuntimeError
-        If a dimension is named twice, or the two are not as many.
+    %(input, moved)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.zeros(2, 3, 4).movedim(0, -1).shape
     torch.Size([3, 4, 2])
     """
@@ -244,31 +185,16 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
     return T.permute(x, dims=tuple(order))
 
 
+@export("wengert", "Tensor")
 def moveaxis(input: Any, source: Any, destination: Any) -> Any:
     """`movedim` under NumPy's name.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    source, destination : int or tuple of int
-        Where the dimensions are, and where they go.
-
-    Returns
-    -------
-    Tensor
-        A view. Differentiable.
-
-    Raises
-    ------
-    IndexError
-        If there is no such dimension.
-    RuntimeError
-        If a dimension is named twice, or the two are not as many.
+    %(input, moved)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.moveaxis(wg.zeros(2, 3, 4), 0, -1).shape
     torch.Size([3, 4, 2])
     """
@@ -283,7 +209,6 @@ def reversed_dims(input: Any) -> Any:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.zeros(2, 3).T.shape
     torch.Size([3, 2])
     """
@@ -297,12 +222,10 @@ def mT(input: Any) -> Any:
 
     Raises
     ------
-    RuntimeError
-        If there is one dimension only; a tensor without dimensions is returned as it is.
+    RuntimeError: If there is one dimension only; a tensor without dimensions is returned as it is.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.zeros(5, 2, 3).mT.shape
     torch.Size([5, 3, 2])
     """
@@ -322,12 +245,10 @@ def H(input: Any) -> Any:
 
     Raises
     ------
-    RuntimeError
-        If the tensor has another number of dimensions than two (or none).
+    RuntimeError: If the tensor has another number of dimensions than two (or none).
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.zeros(2, 3).H.shape
     torch.Size([3, 2])
     """
@@ -346,39 +267,34 @@ def mH(input: Any) -> Any:
 
     Raises
     ------
-    RuntimeError
-        If there is one dimension only.
+    RuntimeError: If there is one dimension only.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.zeros(5, 2, 3).mH.shape
     torch.Size([5, 3, 2])
     """
     return adjoint(input)
 
 
+@export("wengert", "Tensor")
 def adjoint(input: Any) -> Any:
     """The conjugate transposes of matrices.
 
     Parameters
     ----------
-    input : Tensor
-        Of at least two dimensions, of which the last two are the matrices', or of none.
+    input : Tensor. Of at least two dimensions, of which the last two are the matrices', or of none.
 
     Returns
     -------
-    Tensor
-        A view of real tensors. Differentiable.
+    Tensor: A view of real tensors. Differentiable.
 
     Raises
     ------
-    RuntimeError
-        If there is one dimension only.
+    RuntimeError: If there is one dimension only.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.adjoint(wg.zeros(5, 2, 3)).shape
     torch.Size([5, 3, 2])
     """
@@ -396,3 +312,6 @@ def adjoint(input: Any) -> Any:
 
 def _conjugated(x: Any) -> Any:
     return T.conj(x) if x.payload.dtype.kind == "c" else x
+
+
+fill_sections(globals())

@@ -1,26 +1,28 @@
 """Layer 5 · ops: values put at places: of a dimension, of a mask, of the elements in order.
 
-Each operation has two forms, one that writes and one that copies: what a form in `FORMS` returns
-names the primitive with its arguments, checked, for both.
+Each operation has two forms, one that writes and one that copies (`wengert.ops.written`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from wengert.base.errors import long_name
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast, expanded, normal_dim
 from wengert.ops.coerce import dtype_name, integer, operand
+from wengert.ops.written import Form, copied, form
+from wengert.prims import place as _records
 from wengert.tape.base import TensorBase
-from wengert.tape.lift import cast, is_number
+from wengert.tape.operands import cast, is_number
 from wengert.tape.record import T
 
-__all__ = ["FORMS", "index_copy", "index_fill", "masked_scatter", "put"]
+__all__ = ["index_copy", "index_fill", "masked_scatter", "put"]
 
-Form = tuple[str, tuple[Any, ...], dict[str, Any]]
+REQUIRES = (_records,)
 
 
 def _long(index: Any, op: str, message: str) -> Any:
@@ -46,6 +48,7 @@ def _outside(index: Any, low: int, high: int) -> int | None:
     return most if most >= high else None
 
 
+@form
 def _index_fill(x: Any, dim: int, index: Any, value: Any) -> Form:
     axis = _axis(x, dim, "index_fill")
     where = _long(index, "index_fill", "Expected dtype int64 for index.")
@@ -75,42 +78,35 @@ def _index_fill(x: Any, dim: int, index: Any, value: Any) -> Form:
     return "index_fill", (where,), {"dim": axis, "value": value}
 
 
+@export("wengert", "Tensor", "Tensor_ written")
 def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     """A copy in which positions of a dimension have one value.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    dim : int
-        The dimension.
-    index : Tensor
-        The positions, an int64 vector; negative ones count from the end.
-    value : number or Tensor
-        A tensor must have no dimensions.
+    %(input, dim)s
+    index : Tensor. The positions, an int64 vector; negative ones count from the end.
+    value : number or Tensor. A tensor must have no dimensions.
 
     Returns
     -------
-    Tensor
-        Differentiable with respect to `input` and `value`, to any order.
+    Tensor: Differentiable with respect to `input` and `value`, to any order.
 
     Raises
     ------
-    IndexError
-        If there is no such dimension or position, or the index is not of int64.
-    RuntimeError
-        If `index` has more than one dimension, or `value` has any.
+    IndexError: If there is no such dimension or position, or the index is not of int64.
+    RuntimeError: If `index` has more than one dimension, or `value` has any.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.zeros(3).index_fill(0, wg.tensor([0, 2]), 5.0)
     tensor([5., 0., 5.])
     """
     x = operand(input, "index_fill")
-    return _run(x, _index_fill(x, dim, index, value))
+    return copied(x, _index_fill(x, dim, index, value))
 
 
+@form
 def _index_copy(x: Any, dim: int, index: Any, source: Any) -> Form:
     axis = _axis(x, dim, "index_copy")
     where = _long(index, "index_copy", "Expected a long tensor for index, but got ")
@@ -152,43 +148,37 @@ def _index_copy(x: Any, dim: int, index: Any, source: Any) -> Form:
     return "index_copy", (where, y), {"dim": axis}
 
 
+@export("wengert", "Tensor", "Tensor_ written")
 def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     """A copy in which positions of a dimension are those of another tensor.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    dim : int
-        The dimension.
-    index : Tensor
-        The positions, an int64 vector without negative numbers.
-    source : Tensor
-        What is written: of the shape of `input`, but with as many positions as `index` names.
+    %(input, dim)s
+    index : Tensor. The positions, an int64 vector without negative numbers.
+    source : Tensor. What is written: of the shape of `input`, but with as many positions as `index`
+        names.
 
     Returns
     -------
-    Tensor
-        Differentiable with respect to `input` and `source`, to any order, as long as no position
-        is named twice.
+    Tensor: Differentiable with respect to `input` and `source`, to any order, as long as no
+        position is named twice.
 
     Raises
     ------
-    IndexError
-        If there is no such dimension or position, or the numbers of positions differ.
-    RuntimeError
-        If the dtypes or the other sizes differ.
+    IndexError: If there is no such dimension or position, or the numbers of positions differ.
+    RuntimeError: If the dtypes or the other sizes differ.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.zeros(3).index_copy(0, wg.tensor([2, 0]), wg.tensor([5.0, 6.0]))
     tensor([6., 0., 5.])
     """
     x = operand(input, "index_copy")
-    return _run(x, _index_copy(x, dim, index, source))
+    return copied(x, _index_copy(x, dim, index, source))
 
 
+@form
 def _masked_scatter(x: Any, mask: Any, source: Any) -> Form:
     where = operand(mask, "masked_scatter", "mask", 2)
     if not isinstance(source, TensorBase | np.ndarray):
@@ -219,32 +209,27 @@ def _masked_scatter(x: Any, mask: Any, source: Any) -> Form:
     return "masked_scatter", (where, y), {}
 
 
+@export("wengert", "Tensor", "Tensor_ written")
 def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     """A copy in which the elements where a mask holds are those of another tensor, in order.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape; broadcasts with `mask`.
-    mask : Tensor
-        Of bools.
-    source : Tensor
-        Of any shape, with at least as many elements as the mask holds at.
+    input : Tensor. Of any shape; broadcasts with `mask`.
+    mask : Tensor. Of bools.
+    source : Tensor. Of any shape, with at least as many elements as the mask holds at.
 
     Returns
     -------
-    Tensor
-        Differentiable with respect to `input` and `source`, to any order.
+    Tensor: Differentiable with respect to `input` and `source`, to any order.
 
     Raises
     ------
-    RuntimeError
-        If `mask` is not of bools or does not broadcast, if the dtypes differ, or if `source` has
-        too few elements.
+    RuntimeError: If `mask` is not of bools or does not broadcast, if the dtypes differ, or if
+        `source` has too few elements.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.zeros(3).masked_scatter(wg.tensor([True, False, True]), wg.tensor([5.0, 6.0]))
     tensor([5., 0., 6.])
     """
@@ -252,9 +237,10 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     shape = broadcast(where.payload.shape, x.payload.shape)
     if shape != x.payload.shape:
         x = T.expand(x, shape=shape)
-    return _run(x, _masked_scatter(x, where, source))
+    return copied(x, _masked_scatter(x, where, source))
 
 
+@form
 def _put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Form:
     where = _long(index, "put", "Expected a long tensor for index, but got ")
     y = operand(source, "put", "source", 3)
@@ -277,53 +263,35 @@ def _put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Form:
     return "put", (where, y), {"accumulate": bool(accumulate)}
 
 
+@export("wengert", "Tensor", "Tensor_ written")
 def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     """A copy with values written, or added, at positions of the tensor laid out as one dimension.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    index : Tensor
-        The positions, of int64; negative ones count from the end.
-    source : Tensor
-        The values: as many as `index` has elements.
-    accumulate : bool
-        Whether to add to what is there; elements that are named twice get both.
+    %(input)s
+    index : Tensor. The positions, of int64; negative ones count from the end.
+    source : Tensor. The values: as many as `index` has elements.
+    accumulate : bool. Whether to add to what is there; elements that are named twice get both.
 
     Returns
     -------
-    Tensor
-        Differentiable with respect to `input` and `source`, to any order; without `accumulate` as
-        long as no element is named twice.
+    Tensor: Differentiable with respect to `input` and `source`, to any order; without `accumulate`
+        as long as no element is named twice.
 
     Raises
     ------
-    IndexError
-        If a position is out of range, or the numbers of elements differ.
-    RuntimeError
-        If the dtypes differ, or the index is not of int64.
+    IndexError: If a position is out of range, or the numbers of elements differ.
+    RuntimeError: If the dtypes differ, or the index is not of int64.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.zeros(2, 2).put(wg.tensor([3, 0]), wg.tensor([5.0, 6.0]))
     tensor([[6., 0.],
             [0., 5.]])
     """
     x = operand(input, "put")
-    return _run(x, _put(x, index, source, accumulate))
+    return copied(x, _put(x, index, source, accumulate))
 
 
-def _run(x: Any, form: Form) -> Any:
-    name, others, params = form
-    return getattr(T, name)(x, *others, **params)
-
-
-FORMS: dict[str, Callable[..., Form]] = {
-    "index_copy": _index_copy,
-    "index_fill": _index_fill,
-    "masked_scatter": _masked_scatter,
-    "put": _put,
-}
-"""``form(tensor, ...)`` for each operation: its primitive, further arguments and parameters."""
+fill_sections(globals())

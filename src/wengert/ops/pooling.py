@@ -9,9 +9,12 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.windows import several, window
 from wengert.prims import pooling
+from wengert.tape.base import TensorBase
 from wengert.tape.record import T
 
 __all__ = [
@@ -96,7 +99,7 @@ def _max_pool(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         dilation: Any = 1,
         ceil_mode: bool = False,
         return_indices: bool = False,
-    ) -> Any:
+    ) -> tuple[Any, Any]:
         x = operand(input, name)
         kernel, steps, pads, gaps = window(
             name, x.payload.shape, kernel_size, stride, padding, dilation, ceil_mode
@@ -335,7 +338,7 @@ def _lp_pool(d: int) -> Callable[..., Any]:
             f"avg_pool{d}d", x.payload.shape, kernel_size, stride, 0, 1, ceil_mode
         )
         sums = getattr(T, f"avg_pool{d}d")(
-            T.mul(x, x) if norm_type == 2 else T.pow(x, norm_type),
+            T.mul(x, x) if _is_number(norm_type, 2) else T.pow(x, norm_type),
             kernel_size=kernel,
             stride=steps,
             padding=pads,
@@ -352,26 +355,44 @@ def _lp_pool(d: int) -> Callable[..., Any]:
     return _named(function, name, _NORM, **words)
 
 
-def _root(sums: Any, p: float) -> Any:
+def _is_number(value: Any, number: int) -> bool:
+    """Whether `value` is a certain number, and no tensor, by which there may be a gradient."""
+    return not isinstance(value, TensorBase) and value == number
+
+
+def _root(sums: Any, p: Any) -> Any:
     power = 1.0 / p
-    if power == 1:
+    if _is_number(p, 1):
         return sums
     if p < 1:
         return T.pow(sums, power)
     # the slope of the root is infinite at 0: there the root of 1 is taken, and left out
     none = T.eq(sums, 0)
     kept = T.masked_fill(sums, none, value=1)
-    root = T.sqrt(kept) if p == 2 else T.pow(kept, power)
+    root = T.sqrt(kept) if _is_number(p, 2) else T.pow(kept, power)
     return T.masked_fill(root, none, value=0)
 
 
 lp_pool1d = _lp_pool(1)
 lp_pool2d = _lp_pool(2)
 lp_pool3d = _lp_pool(3)
+export("wengert", "nn.functional")(
+    max_pool1d, max_pool1d_with_indices, max_pool2d, max_pool3d, avg_pool1d
+)
+export("nn.functional")(
+    max_pool2d_with_indices,
+    max_pool3d_with_indices,
+    avg_pool2d,
+    avg_pool3d,
+    lp_pool1d,
+    lp_pool2d,
+    lp_pool3d,
+)
 
 # -- over channels --------------------------------------------------------------------------------
 
 
+@export("nn.functional")
 def local_response_norm(
     input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Any:
@@ -382,28 +403,21 @@ def local_response_norm(
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (N, C, ...), of three dimensions or more.
-    size : int
-        The number of neighbouring channels, its own included.
-    alpha, beta, k : float
-        See above.
+    input : Tensor. Of shape (N, C, ...), of three dimensions or more.
+    size : int. The number of neighbouring channels, its own included.
+    alpha, beta, k : float. See above.
 
     Returns
     -------
-    Tensor
-        Of the input's shape; differentiable, to any order.
+    Tensor: Of the input's shape; differentiable, to any order.
 
     Raises
     ------
-    ValueError
-        If the input has fewer than three dimensions.
-    RuntimeError
-        If `size` is not positive.
+    ValueError: If the input has fewer than three dimensions.
+    RuntimeError: If `size` is not positive.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.ones(1, 3, 1)
     >>> wg.nn.functional.local_response_norm(x, 3, alpha=3.0, beta=1.0).flatten()
     tensor([0.3333, 0.2500, 0.3333])
@@ -439,3 +453,6 @@ def local_response_norm(
         means = T.slice(means, dim=1, start=0, end=shape[1], step=1)
     divisor = T.pow(T.add(T.mul(T.unsafe_view(means, shape=shape), alpha), k), beta)
     return T.div(x, divisor)
+
+
+fill_sections(globals())

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.dtypes import joined
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded, normal_dims
 from wengert.ops.affine import outer
 from wengert.ops.coerce import dtype_name, integer, operand, operands
-from wengert.ops.matmul import ADDED_MATRICES, check_dtypes
+from wengert.ops.matmul import ADDED_MATRICES, check_dtypes, size_of
 from wengert.ops.matrix_functions import chained, powers
 from wengert.ops.matrix_functions import cross as _cross
 from wengert.ops.out import into
 from wengert.ops.reduce import sum
-from wengert.ops.shape import in_shape
+from wengert.ops.strided import in_shape
 from wengert.prims import contraction as _contraction
 from wengert.prims import products as _records
 from wengert.tape.base import TensorBase
+from wengert.tape.operands import cast
 from wengert.tape.record import T
 
 __all__ = [
@@ -33,6 +37,7 @@ __all__ = [
 REQUIRES = (_contraction, _records)
 
 
+@export("wengert", "Tensor", "Tensor_")
 def addbmm(
     input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None
 ) -> Any:
@@ -42,34 +47,25 @@ def addbmm(
 
     Parameters
     ----------
-    input : Tensor
-        What is added; broadcasts to (n, p).
-    batch1, batch2 : Tensor
-        Of shapes (b, n, m) and (b, m, p) and of one dtype.
-    beta, alpha : number
-        Factors. With ``beta=0`` the values of `input` have no effect, not even NaN.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input : Tensor. What is added; broadcasts to (n, p).
+    batch1, batch2 : Tensor. Of shapes (b, n, m) and (b, m, p) and of one dtype.
+    %(factors)s
 
     Returns
     -------
-    Tensor
-        Of shape (n, p). Differentiable with respect to the three tensors, to any order.
+    Tensor: Of shape (n, p). Differentiable with respect to the three tensors, to any order.
 
-    Raises
-    ------
-    RuntimeError
-        If the shapes or dtypes do not fit.
+    %(raises_shapes_or_dtypes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.addbmm(wg.zeros(1, 1), wg.ones(2, 1, 3), wg.ones(2, 3, 1))
     tensor([[6.]])
     """
     x, y = operand(batch1, "addbmm", "batch1", 2), operand(batch2, "addbmm", "batch2", 3)
     added = operand(input, "addbmm")
     a, b = x.payload, y.payload
+    rows, columns = size_of(a, 1), size_of(b, 2)
     for name, value in (("batch1", a), ("batch2", b)):
         if value.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor, but has {value.ndim} dimensions")
@@ -82,8 +78,7 @@ def addbmm(
             f"Incompatible matrix sizes for bmm ({a.shape[1]}x{a.shape[2]} and "
             f"{b.shape[1]}x{b.shape[2]})"
         )
-    count, rows, inner = a.shape
-    columns = b.shape[2]
+    count, _, inner = a.shape
     if added.payload.shape != (rows, columns):
         expanded(added.payload.shape, (rows, columns))
     if a.dtype != b.dtype or a.dtype.kind == "b":
@@ -100,6 +95,7 @@ def addbmm(
     return result if out is None else into(out, result, "addbmm")
 
 
+@export("wengert", "Tensor", "Tensor_")
 def addr(
     input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None
 ) -> Any:
@@ -107,28 +103,20 @@ def addr(
 
     Parameters
     ----------
-    input : Tensor
-        What is added; broadcasts to (n, m).
-    vec1, vec2 : Tensor
-        Of shapes (n,) and (m,).
-    beta, alpha : number
-        Factors. With ``beta=0`` the values of `input` have no effect, not even NaN.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input : Tensor. What is added; broadcasts to (n, m).
+    vec1, vec2 : Tensor. Of shapes (n,) and (m,).
+    %(factors)s
 
     Returns
     -------
-    Tensor
-        Of shape (n, m). Differentiable with respect to the three tensors, to any order.
+    Tensor: Of shape (n, m). Differentiable with respect to the three tensors, to any order.
 
     Raises
     ------
-    RuntimeError
-        If the shapes do not fit, or a factor of integers is floating.
+    RuntimeError: If the shapes do not fit, or a factor of integers is floating.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.addr(wg.ones(2, 2), wg.tensor([1.0, 2.0]), wg.tensor([1.0, 10.0]))
     tensor([[ 2., 11.],
             [ 3., 21.]])
@@ -153,33 +141,30 @@ def addr(
                 )
     if kinds == {"b"}:
         beta, alpha = bool(beta), bool(alpha)
-    result = T.addr(x, v, w, beta=beta, alpha=alpha)
+    # unlike elsewhere, numbers without dimensions count as much as the vectors
+    dtype = joined(joined(x.payload.dtype, v.payload.dtype), w.payload.dtype)
+    result = T.addr(*(cast(t, dtype) for t in (x, v, w)), beta=beta, alpha=alpha)
     return result if out is None else into(out, result, "addr")
 
 
+@export("wengert", "Tensor")
 def ger(input: Any, vec2: Any, *, out: Any = None) -> Any:
     """The products of each element of one vector with each of another: see `outer`.
 
     Parameters
     ----------
-    input, vec2 : Tensor
-        Vectors.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input, vec2 : Tensor. Vectors.
 
     Returns
     -------
-    Tensor
-        Of shape (n, m). Differentiable, to any order.
+    Tensor: Of shape (n, m). Differentiable, to any order.
 
     Raises
     ------
-    RuntimeError
-        If one is no vector.
+    RuntimeError: If one is no vector.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.ger(wg.tensor([1.0, 2.0]), wg.tensor([3.0]))
     tensor([[3.],
             [6.]])
@@ -187,6 +172,7 @@ def ger(input: Any, vec2: Any, *, out: Any = None) -> Any:
     return outer(input, vec2, out=out)
 
 
+@export("wengert")
 def chain_matmul(*matrices: Any, out: Any = None) -> Any:
     """The product of matrices in the order that takes the fewest multiplications.
 
@@ -194,24 +180,18 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Any:
 
     Parameters
     ----------
-    *matrices : Tensor
-        One or more matrices.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    *matrices : Tensor. One or more matrices.
 
     Returns
     -------
-    Tensor
-        The product. Differentiable, to any order.
+    Tensor: The product. Differentiable, to any order.
 
     Raises
     ------
-    RuntimeError
-        If there are none, or shapes or dtypes do not fit.
+    RuntimeError: If there are none, or shapes or dtypes do not fit.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.chain_matmul(wg.ones(1, 3), wg.ones(3, 4), wg.ones(4, 1))
     tensor([[12.]])
     """
@@ -230,32 +210,24 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Any:
     return result if out is None else into(out, result, "chain_matmul")
 
 
+@export("wengert", "Tensor")
 def cross(input: Any, other: Any, dim: int | None = None, *, out: Any = None) -> Any:
     """The vector products of vectors with three elements.
 
     Parameters
     ----------
-    input, other : Tensor
-        With as many dimensions; they broadcast against each other.
-    dim : int, optional
-        The dimension of size 3 along which the vectors lie; by default the first one of that size.
-        `linalg.cross` takes the last dimension.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input, other : Tensor. With as many dimensions; they broadcast against each other.
+    dim : int, optional. The dimension of size 3 along which the vectors lie; by default the first
+        one of that size. `linalg.cross` takes the last dimension.
 
     Returns
     -------
-    Tensor
-        Orthogonal to both. Differentiable with respect to both, to any order.
+    Tensor: Orthogonal to both. Differentiable with respect to both, to any order.
 
-    Raises
-    ------
-    RuntimeError
-        If the shapes or dtypes do not fit.
+    %(raises_shapes_or_dtypes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.cross(wg.tensor([1.0, 0.0, 0.0]), wg.tensor([0.0, 1.0, 0.0]), dim=0)
     tensor([0., 0., 1.])
     """
@@ -268,29 +240,25 @@ def cross(input: Any, other: Any, dim: int | None = None, *, out: Any = None) ->
     return _cross(x, operand(other, "cross", "other", 2), dim=dim, out=out)
 
 
+@export("wengert", "Tensor")
 def kron(input: Any, other: Any, *, out: Any = None) -> Any:
     """The Kronecker product: each element of the first tensor times the whole second one.
 
     Parameters
     ----------
-    input, other : Tensor
-        Of any shapes; the one with fewer dimensions gets further ones of size 1 in front.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input, other : Tensor. Of any shapes; the one with fewer dimensions gets further ones of size 1
+        in front.
 
     Returns
     -------
-    Tensor
-        The sizes of both multiplied. Differentiable with respect to both, to any order.
+    Tensor: The sizes of both multiplied. Differentiable with respect to both, to any order.
 
     Raises
     ------
-    TypeError
-        If one is no tensor.
+    TypeError: If one is no tensor.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.kron(wg.tensor([1.0, 10.0]), wg.tensor([1.0, 2.0]))
     tensor([ 1.,  2., 10., 20.])
     """
@@ -305,27 +273,24 @@ def kron(input: Any, other: Any, *, out: Any = None) -> Any:
     return result if out is None else into(out, result, "kron")
 
 
+@export("wengert", "Tensor")
 def trace(input: Any) -> Any:
     """The sum of the elements on the diagonal of a matrix.
 
     Parameters
     ----------
-    input : Tensor
-        Of two dimensions.
+    input : Tensor. Of two dimensions.
 
     Returns
     -------
-    Tensor
-        Without dimensions; of int64 for integers. Differentiable, to any order.
+    Tensor: Without dimensions; of int64 for integers. Differentiable, to any order.
 
     Raises
     ------
-    RuntimeError
-        If the tensor is no matrix.
+    RuntimeError: If the tensor is no matrix.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.trace(wg.tensor([[1.0, 2.0], [3.0, 4.0]]))
     tensor(5.)
     """
@@ -338,31 +303,26 @@ def trace(input: Any) -> Any:
     return sum(T.diagonal(x, offset=0, dim1=0, dim2=1))
 
 
+@export("wengert")
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     """The Vandermonde matrix of a vector: the powers of its elements.
 
     Parameters
     ----------
-    x : Tensor
-        Of shape (n,).
-    N : int, optional
-        The number of powers; by default n.
-    increasing : bool
-        Whether the powers go up from 0, or down to it.
+    x : Tensor. Of shape (n,).
+    N : int, optional. The number of powers; by default n.
+    increasing : bool. Whether the powers go up from 0, or down to it.
 
     Returns
     -------
-    Tensor
-        Of shape (n, N). Differentiable, to any order.
+    Tensor: Of shape (n, N). Differentiable, to any order.
 
     Raises
     ------
-    RuntimeError
-        If `x` is no vector, or `N` is negative.
+    RuntimeError: If `x` is no vector, or `N` is negative.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.vander(wg.tensor([2.0, 3.0]), N=3)
     tensor([[4., 2., 1.],
             [9., 3., 1.]])
@@ -410,33 +370,27 @@ def _dim_lists(dims: Any, a: Any, b: Any) -> tuple[tuple[int, ...], tuple[int, .
     return tuple(range(a.ndim - dims, a.ndim)), tuple(range(dims))
 
 
+@export("wengert")
 def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
     """The sums of products of two tensors over given dimensions.
 
     Parameters
     ----------
-    a, b : Tensor
-        Of one dtype.
-    dims : int, or two lists of int
-        How many dimensions to sum over, the last ones of `a` and the first ones of `b`; or which
-        dimensions of `a`, and which of `b`. A size of 1 broadcasts.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    a, b : Tensor. Of one dtype.
+    dims : int, or two lists of int. How many dimensions to sum over, the last ones of `a` and the
+        first ones of `b`; or which dimensions of `a`, and which of `b`. A size of 1 broadcasts.
 
     Returns
     -------
-    Tensor
-        With the other dimensions of `a`, then those of `b`. Differentiable with respect to both, to
-        any order.
+    Tensor: With the other dimensions of `a`, then those of `b`. Differentiable with respect to
+        both, to any order.
 
     Raises
     ------
-    RuntimeError
-        If the sizes or dtypes do not fit.
+    RuntimeError: If the sizes or dtypes do not fit.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.tensordot(wg.ones(2, 3, 4), wg.ones(4, 3, 5), dims=([1, 2], [1, 0])).shape
     torch.Size([2, 5])
     """
@@ -470,3 +424,6 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
     others = [label for j, label in enumerate(right) if j not in second]
     result = T.contract(x, y, a=left, b=tuple(right), out=(*kept, *others))
     return result if out is None else into(out, result, "tensordot")
+
+
+fill_sections(globals())

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.interp.levels import Lifted
 from wengert.ops.coerce import dtype_name, operand
@@ -25,8 +26,7 @@ def _tolerances(
 
     Parameters
     ----------
-    rcond, absolute
-        A tolerance given by position, and whether it is absolute.
+    rcond, absolute: A tolerance given by position, and whether it is absolute.
     """
     if rcond is not None:
         if atol is not None or rtol is not None:
@@ -94,32 +94,25 @@ def pinv(
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (..., m, n) and of a floating or complex dtype.
-    rcond : number or Tensor, optional
-        An old name for `rtol`.
-    hermitian : bool
-        Whether the matrices are Hermitian; then their lower triangles are read.
-    atol, rtol : number or Tensor, optional
-        Singular values up to ``max(atol, rtol * largest)`` count as 0. By default `rtol` is
-        max(m, n) times the precision of the dtype, or 0 if `atol` is given and positive. Tensors
-        broadcast with the shape of `input` without its last two dimensions.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    input : Tensor. Of shape (..., m, n) and of a floating or complex dtype.
+    rcond : number or Tensor, optional. An old name for `rtol`.
+    hermitian : bool. Whether the matrices are Hermitian; then their lower triangles are read.
+    atol, rtol : number or Tensor, optional. Singular values up to ``max(atol, rtol * largest)``
+        count as 0. By default `rtol` is max(m, n) times the precision of the dtype, or 0 if `atol`
+        is given and positive. Tensors broadcast with the shape of `input` without its last two
+        dimensions.
+    out : Tensor, optional. Where to write the result; outside the graph only.
 
     Returns
     -------
-    Tensor
-        Of shape (..., n, m). Differentiable, to any order, in directions that keep the rank.
+    Tensor: Of shape (..., n, m). Differentiable, to any order, in directions that keep the rank.
 
     Raises
     ------
-    RuntimeError
-        If the input is no matrix of a floating or complex dtype.
+    RuntimeError: If the input is no matrix of a floating or complex dtype.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.linalg.pinv(wg.tensor([[2.0, 0.0], [0.0, 0.0]]))
     tensor([[0.5000, 0.0000],
             [0.0000, 0.0000]])
@@ -155,30 +148,23 @@ def matrix_rank(
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (..., m, n) and of a floating or complex dtype.
-    tol : number or Tensor, optional
-        What counts as 0, absolutely; an old form of `atol` with ``rtol=0``.
-    hermitian : bool
-        Whether the matrices are Hermitian; then absolute eigenvalues are counted.
-    atol, rtol : number or Tensor, optional
-        As for `pinv`.
-    out : Tensor, optional
-        Where to write the result.
+    input : Tensor. Of shape (..., m, n) and of a floating or complex dtype.
+    tol : number or Tensor, optional. What counts as 0, absolutely; an old form of `atol` with
+        ``rtol=0``.
+    hermitian : bool. Whether the matrices are Hermitian; then absolute eigenvalues are counted.
+    atol, rtol : number or Tensor, optional. As for `pinv`.
+    out : Tensor, optional. Where to write the result.
 
     Returns
     -------
-    Tensor
-        Integers, of the shape of `input` without its last two dimensions; no gradient.
+    Tensor: Integers, of the shape of `input` without its last two dimensions; no gradient.
 
     Raises
     ------
-    RuntimeError
-        If the input is no matrix of a floating or complex dtype.
+    RuntimeError: If the input is no matrix of a floating or complex dtype.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.linalg.matrix_rank(wg.ones(3, 3))
     tensor(1)
     """
@@ -209,3 +195,6 @@ def matrix_rank(
             kept = T.gt(values, T.maximum(_column(a, found.dtype), relative))
             result = T.sum_dim(kept, dim=(kept.payload.ndim - 1,), keepdim=False)
     return result if out is None else into(out, result, "linalg_matrix_rank")
+
+
+fill_sections(globals())

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import as_dtype, is_differentiable
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.kernels import random as kernels
 from wengert.ops.generator import stream_of
@@ -28,6 +30,7 @@ __all__ = [
 ]
 
 
+@export("wengert")
 def rand(
     *shape: Any,
     size: Any = None,
@@ -43,36 +46,16 @@ def rand(
 
     Parameters
     ----------
-    *shape : int or sequence of int
-        The shape, as several integers or as one sequence; also as ``size=``.
-    size : sequence of int, optional
-        The shape, as a keyword.
-    generator : Generator, optional
-        Where to draw from; the default generator unless given.
-    out : Tensor, optional
-        Where to write the result.
-    dtype : dtype, optional
-        A floating or complex dtype; the default floating dtype unless given.
-    layout, pin_memory
-        Have no effect.
-    device : device or str, optional
-        Only the CPU.
-    requires_grad : bool
-        Whether gradients are wanted.
-
-    Returns
-    -------
-    Tensor
-        A leaf.
+    %(sizes, where_to_draw)s
+    dtype : dtype, optional. A floating or complex dtype; the default floating dtype unless given.
+    %(ignored_layout, device, requires_grad, returns_leaf)s
 
     Raises
     ------
-    NotImplementedError
-        If `dtype` is an integer type or bool.
+    NotImplementedError: If `dtype` is an integer type or bool.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> _ = wg.manual_seed(0)
     >>> wg.rand(3)
     tensor([0.4963, 0.7682, 0.0885])
@@ -85,6 +68,7 @@ def rand(
     return made(array, device, requires_grad) if out is None else into(out, made(array), "rand")
 
 
+@export("wengert")
 def randn(
     *shape: Any,
     size: Any = None,
@@ -100,7 +84,6 @@ def randn(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> _ = wg.manual_seed(0)
     >>> wg.randn(3)
     tensor([ 1.5410, -0.2934, -2.1788])
@@ -134,6 +117,7 @@ def _filled(
     return parts.view(kind).reshape(shape)
 
 
+@export("wengert")
 def rand_like(
     input: Any,
     *,
@@ -149,34 +133,11 @@ def rand_like(
 
     Parameters
     ----------
-    input : Tensor
-        What the result is to be like; not recorded.
-    generator : Generator, optional
-        Where to draw from; the default generator unless given.
-    dtype : dtype, optional
-        Another dtype.
-    layout, pin_memory
-        Have no effect.
-    memory_format : memory_format, optional
-        The order of the result's memory; default: that of `input`.
-    device : device or str, optional
-        Only the CPU.
-    requires_grad : bool
-        Whether gradients are wanted.
-
-    Returns
-    -------
-    Tensor
-        A leaf.
-
-    Raises
-    ------
-    NotImplementedError
-        If the dtype is an integer type or bool.
+    input : Tensor. What the result is to be like; not recorded.
+    %(where_to_draw, other_dtype, device, requires_grad, returns_leaf, raises_integers)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> _ = wg.manual_seed(0)
     >>> wg.rand_like(wg.ones(2))
     tensor([0.4963, 0.7682])
@@ -189,6 +150,7 @@ def rand_like(
     )
 
 
+@export("wengert")
 def randn_like(
     input: Any,
     *,
@@ -204,7 +166,6 @@ def randn_like(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> _ = wg.manual_seed(0)
     >>> wg.randn_like(wg.ones(2))
     tensor([ 1.5410, -0.2934])
@@ -217,6 +178,7 @@ def randn_like(
     )
 
 
+@export("wengert")
 def normal(
     mean: Any = 0.0,
     std: Any = 1.0,
@@ -237,26 +199,21 @@ def normal(
 
     Parameters
     ----------
-    mean, std : float or Tensor
-        Tensors have one element for each result and broadcast; with two numbers `size` is needed.
-    size : sequence of int, optional
-        The shape, where both are numbers.
-    generator, out, dtype, layout, device, requires_grad, pin_memory
-        As for `rand`.
+    mean, std : float or Tensor. Tensors have one element for each result and broadcast; with two
+        numbers `size` is needed.
+    size : sequence of int, optional. The shape, where both are numbers.
+    generator, out, dtype, layout, device, requires_grad, pin_memory: As for `rand`.
 
     Returns
     -------
-    Tensor
-        A leaf of the dtype of the tensors.
+    Tensor: A leaf of the dtype of the tensors.
 
     Raises
     ------
-    RuntimeError
-        If a standard deviation is negative, or the shapes do not broadcast.
+    RuntimeError: If a standard deviation is negative, or the shapes do not broadcast.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> _ = wg.manual_seed(0)
     >>> wg.normal(2.0, 3.0, size=(3,))
     tensor([ 6.6230,  1.1197, -4.5364])
@@ -294,3 +251,6 @@ def normal(
         array = array + (mean.payload if isinstance(mean, TensorBase) else kind.type(mean))
     array = np.asarray(array).astype(kind, copy=False)
     return made(array, device, requires_grad) if out is None else into(out, made(array), "normal")
+
+
+fill_sections(globals())

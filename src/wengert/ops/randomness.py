@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from wengert.interp.levels import Transforms
-from wengert.tape.modes import current_mode
+from wengert.base.ports import PORTS
+from wengert.tape.modes import current_mode, traced
 
 __all__ = ["check_randomness", "drawn"]
 
@@ -24,7 +24,14 @@ def check_randomness() -> None:
     mode = current_mode()
     if mode is None or not mode.levels:
         return
-    if any(level.size is not None and level.randomness == "error" for level in mode.levels):
+    kinds = {level.randomness for level in mode.levels if level.size is not None}
+    if "never" in kinds:
+        raise RuntimeError(
+            "vmap: We do not yet support calling random operations inside of vmap. Please perform "
+            "random operations outside of vmap as a workaround: this pass computes for a batch of "
+            "vectors at once"
+        )
+    if "error" in kinds:
         raise RuntimeError(
             "vmap: called random operation while in randomness error mode. Please either use the "
             "'same' or 'different' randomness flags on vmap or perform the randomness operation "
@@ -42,9 +49,11 @@ def drawn(draw: Callable[[], Any]) -> Any:
     levels = [level for level in levels if level.randomness == "different"]
     if levels:
         draw = functools.partial(_rows, draw, tuple(level.size or 0 for level in levels))
-    value: Any = draw() if mode.tracing is None else mode.tracing.drawn(draw)
+    value: Any = traced("drawn", draw)
+    if value is draw:
+        value = draw()
     for level in levels:
-        value = Transforms.batched(value, level)
+        value = PORTS.batched(value, level)
     return value
 
 

@@ -10,10 +10,13 @@ import numpy as np
 
 from wengert.base.dtypes import as_dtype, default_complex, default_float
 from wengert.base.errors import long_name
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.kernels import fused
 from wengert.ops.coerce import operand
 from wengert.ops.options import float_type, integer, made, number, type_of
 from wengert.ops.out import into
+from wengert.prims import parts as _records
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
 
@@ -28,7 +31,10 @@ __all__ = [
     "triu_indices",
 ]
 
+REQUIRES = (_records,)
 
+
+@export("wengert")
 def arange(
     start: Any = 0,
     end: Any = None,
@@ -45,36 +51,22 @@ def arange(
 
     Parameters
     ----------
-    start : number
-        The first; with one argument alone that is `end`, and the first is 0.
-    end : number
-        Where to stop.
-    step : number
-        The difference of neighbours, not 0, in the direction from `start` to `end`.
-    out : Tensor, optional
-        Where to write the result.
-    dtype : dtype, optional
-        int64 if all three are integers, else the default floating dtype.
-    layout, pin_memory
-        Have no effect.
-    device : device or str, optional
-        Only the CPU.
-    requires_grad : bool
-        Whether gradients are wanted.
+    start : number. The first; with one argument alone that is `end`, and the first is 0.
+    end : number. Where to stop.
+    step : number. The difference of neighbours, not 0, in the direction from `start` to `end`.
+    dtype : dtype, optional. int64 if all three are integers, else the default floating dtype.
+    %(ignored_layout, device, requires_grad)s
 
     Returns
     -------
-    Tensor
-        A leaf of one dimension.
+    Tensor: A leaf of one dimension.
 
     Raises
     ------
-    RuntimeError
-        If `step` is 0 or leads away from `end`, or a bound is not finite.
+    RuntimeError: If `step` is 0 or leads away from `end`, or a bound is not finite.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.arange(5), wg.arange(1, 2.5, 0.5)
     (tensor([0, 1, 2, 3, 4]), tensor([1.0000, 1.5000, 2.0000]))
     """
@@ -157,6 +149,7 @@ def _spaced(
     return start, end, count, kind
 
 
+@export("wengert")
 def linspace(
     start: Any,
     end: Any,
@@ -173,28 +166,21 @@ def linspace(
 
     Parameters
     ----------
-    start, end : number
-        The first and the last.
-    steps : int
-        How many.
-    out, layout, device, pin_memory, requires_grad
-        As for `arange`.
-    dtype : dtype, optional
-        The default floating dtype, or complex if a bound is.
+    start, end : number. The first and the last.
+    steps : int. How many.
+    out, layout, device, pin_memory, requires_grad: As for `arange`.
+    dtype : dtype, optional. The default floating dtype, or complex if a bound is.
 
     Returns
     -------
-    Tensor
-        A leaf of one dimension.
+    Tensor: A leaf of one dimension.
 
     Raises
     ------
-    RuntimeError
-        If `steps` is negative.
+    RuntimeError: If `steps` is negative.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.linspace(0, 1, 5)
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
     """
@@ -202,6 +188,7 @@ def linspace(
     return made(array, device, requires_grad) if out is None else into(out, made(array), "linspace")
 
 
+@export("wengert")
 def logspace(
     start: Any,
     end: Any,
@@ -219,28 +206,21 @@ def logspace(
 
     Parameters
     ----------
-    start, end : number
-        The first and the last exponent.
-    steps : int
-        How many.
-    base : float
-        What is raised to them.
-    out, dtype, layout, device, pin_memory, requires_grad
-        As for `linspace`.
+    start, end : number. The first and the last exponent.
+    steps : int. How many.
+    base : float. What is raised to them.
+    out, dtype, layout, device, pin_memory, requires_grad: As for `linspace`.
 
     Returns
     -------
-    Tensor
-        A leaf of one dimension.
+    Tensor: A leaf of one dimension.
 
     Raises
     ------
-    RuntimeError
-        If `steps` is negative.
+    RuntimeError: If `steps` is negative.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.logspace(0, 2, 3)
     tensor([  1.,  10., 100.])
     """
@@ -252,6 +232,7 @@ def logspace(
     return made(array, device, requires_grad) if out is None else into(out, made(array), "logspace")
 
 
+@export("wengert")
 def eye(
     n: Any,
     m: Any = None,
@@ -267,26 +248,20 @@ def eye(
 
     Parameters
     ----------
-    n, m : int
-        The numbers of rows and of columns; as many columns as rows if `m` is None.
-    out, layout, device, pin_memory, requires_grad
-        As for `arange`.
-    dtype : dtype, optional
-        The default floating dtype unless given.
+    n, m : int. The numbers of rows and of columns; as many columns as rows if `m` is None.
+    out, layout, device, pin_memory, requires_grad: As for `arange`.
+    dtype : dtype, optional. The default floating dtype unless given.
 
     Returns
     -------
-    Tensor
-        A leaf of shape (n, m).
+    Tensor: A leaf of shape (n, m).
 
     Raises
     ------
-    RuntimeError
-        If `n` or `m` is negative.
+    RuntimeError: If `n` or `m` is negative.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.eye(2)
     tensor([[1., 0.],
             [0., 1.]])
@@ -308,6 +283,7 @@ def _triangle(function: str, mask: Any, row: int, col: int, dtype: Any, device: 
     return made(np.stack(np.nonzero(mask)).astype(kind), device)
 
 
+@export("wengert")
 def tril_indices(
     row: int,
     col: int,
@@ -321,25 +297,18 @@ def tril_indices(
 
     Parameters
     ----------
-    row, col : int
-        The shape of the matrix.
-    offset : int
-        The diagonal: 0 the main one, above it positive.
-    dtype : dtype, optional
-        int64 unless given.
-    device : device or str, optional
-        Only the CPU.
-    layout
-        Has no effect.
+    row, col : int. The shape of the matrix.
+    offset : int. The diagonal: 0 the main one, above it positive.
+    dtype : dtype, optional. int64 unless given.
+    %(device)s
+    layout: Has no effect.
 
     Returns
     -------
-    Tensor
-        Of shape (2, number of elements).
+    Tensor: Of shape (2, number of elements).
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.tril_indices(2, 2)
     tensor([[0, 1, 1],
             [0, 0, 1]])
@@ -348,6 +317,7 @@ def tril_indices(
     return _triangle("tril_indices", mask, row, col, dtype, device)
 
 
+@export("wengert")
 def triu_indices(
     row: int,
     col: int,
@@ -361,7 +331,6 @@ def triu_indices(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.triu_indices(2, 2)
     tensor([[0, 0, 1],
             [0, 1, 1]])
@@ -401,59 +370,52 @@ def _of_parts(function: str, names: tuple[str, str], parts: tuple[Any, Any], out
     return into(out, made_of, function)
 
 
+@export("wengert")
 def complex(real: Any, imag: Any, *, out: Any = None) -> Any:
     """The complex tensor with these real and imaginary parts.
 
     Parameters
     ----------
-    real, imag : Tensor
-        Both float32 or both float64, of shapes that broadcast.
-    out : Tensor, optional
-        Where to write the result, which must not be part of a graph.
+    real, imag : Tensor. Both float32 or both float64, of shapes that broadcast.
 
     Returns
     -------
-    Tensor
-        complex64 or complex128. Differentiable to any order in both arguments.
+    Tensor: complex64 or complex128. Differentiable to any order in both arguments.
 
     Raises
     ------
-    RuntimeError
-        If the dtypes differ or are not floating.
+    RuntimeError: If the dtypes differ or are not floating.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.complex(wg.tensor([1.0]), wg.tensor([2.0]))
     tensor([1.+2.j])
     """
     return _of_parts("complex", ("real", "imag"), (real, imag), out)
 
 
+@export("wengert")
 def polar(abs: Any, angle: Any, *, out: Any = None) -> Any:
     """The complex tensor with these lengths and angles (in radians).
 
     Parameters
     ----------
-    abs, angle : Tensor
-        Both float32 or both float64, of shapes that broadcast.
-    out : Tensor, optional
-        Where to write the result, which must not be part of a graph.
+    abs, angle : Tensor. Both float32 or both float64, of shapes that broadcast.
 
     Returns
     -------
-    Tensor
-        complex64 or complex128. Differentiable to any order in both arguments.
+    Tensor: complex64 or complex128. Differentiable to any order in both arguments.
 
     Raises
     ------
-    RuntimeError
-        If the dtypes differ or are not floating.
+    RuntimeError: If the dtypes differ or are not floating.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.polar(wg.tensor([2.0]), wg.tensor([0.0]))
     tensor([2.+0.j])
     """
     return _of_parts("polar", ("abs", "angle"), (abs, angle), out)
+
+
+fill_sections(globals())

@@ -46,24 +46,19 @@ def run_layers(
 
     Parameters
     ----------
-    mode
-        ``"LSTM"``, ``"GRU"``, ``"RNN_TANH"`` or ``"RNN_RELU"``.
-    rows
-        The rows of all steps (see NOTE [steps of a recurrent layer] in `wengert.kernels`).
+    mode: ``"LSTM"``, ``"GRU"``, ``"RNN_TANH"`` or ``"RNN_RELU"``.
+    rows: The rows of all steps (see NOTE [steps of a recurrent layer] in `wengert.kernels`).
     states
         h, and for an LSTM c, before the first step: of shape (layers * directions, batch, size).
     layers
         For each layer and each of its directions the parameters: two weights, two biases or None,
         and the weight of a projection or None.
-    sizes
-        The number of rows of each step.
-    rate
-        The probability of each element to become 0 between layers.
+    sizes: The number of rows of each step.
+    rate: The probability of each element to become 0 between layers.
 
     Returns
     -------
-    tuple
-        The rows of the last layer, and the final states.
+    tuple: The rows of the last layer, and the final states.
     """
     before = list(zip(*[T.unbind(state, dim=0) for state in states], strict=True))
     after: list[tuple[Any, ...]] = []
@@ -113,7 +108,7 @@ def _taken(name: str, steps: Any, tensors: list[Any], how: dict[str, Any]) -> tu
     """One layer in one direction: fused, if all of it is arrays, or step by step."""
     payloads = [tensor.payload for tensor in tensors]
     mode = current_mode()
-    if (mode is not None and (mode.tracing is not None or mode.levels)) or any(
+    if (mode is not None and mode.lifts) or any(
         type(p) is not np.ndarray or p.dtype not in _FUSED for p in payloads
     ):
         made: tuple[Any, ...] = steps(T, *tensors, **how)

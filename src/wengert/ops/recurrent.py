@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.affine import linear
 from wengert.ops.coerce import operand
 from wengert.ops.split import chunk
@@ -48,6 +50,7 @@ def _sums(
     return linear(x, w_ih, biases[0]), linear(states[0], w_hh, biases[1])
 
 
+@export("wengert")
 def rnn_tanh_cell(
     input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
 ) -> Any:
@@ -55,28 +58,19 @@ def rnn_tanh_cell(
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (n, m).
-    hx : Tensor
-        The hidden state, of shape (n, h).
-    w_ih, w_hh : Tensor
-        Of shapes (h, m) and (h, h).
-    b_ih, b_hh : Tensor, optional
-        Of shape (h,).
+    input : Tensor. Of shape (n, m).
+    hx : Tensor. The hidden state, of shape (n, h).
+    w_ih, w_hh : Tensor. Of shapes (h, m) and (h, h).
+    b_ih, b_hh : Tensor, optional. Of shape (h,).
 
     Returns
     -------
-    Tensor
-        The next hidden state; differentiable, to any order.
+    Tensor: The next hidden state; differentiable, to any order.
 
-    Raises
-    ------
-    RuntimeError
-        If the shapes or dtypes do not fit.
+    %(raises_shapes_or_dtypes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.rnn_tanh_cell(wg.ones(1, 2), wg.zeros(1, 3), wg.ones(3, 2), wg.ones(3, 3))
     tensor([[0.9640, 0.9640, 0.9640]])
     """
@@ -84,6 +78,7 @@ def rnn_tanh_cell(
     return T.tanh(T.add(own, back))
 
 
+@export("wengert")
 def rnn_relu_cell(
     input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
 ) -> Any:
@@ -93,7 +88,6 @@ def rnn_relu_cell(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.rnn_relu_cell(wg.ones(1, 2), wg.ones(1, 3), wg.ones(3, 2), -wg.ones(3, 3))
     tensor([[0., 0., 0.]])
     """
@@ -101,6 +95,7 @@ def rnn_relu_cell(
     return T.relu(T.add(own, back))
 
 
+@export("wengert")
 def gru_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
     """One step of a gated recurrent unit.
 
@@ -110,28 +105,19 @@ def gru_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: 
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (n, m).
-    hx : Tensor
-        The hidden state, of shape (n, h).
-    w_ih, w_hh : Tensor
-        Of shapes (3 h, m) and (3 h, h).
-    b_ih, b_hh : Tensor, optional
-        Of shape (3 h,).
+    input : Tensor. Of shape (n, m).
+    hx : Tensor. The hidden state, of shape (n, h).
+    w_ih, w_hh : Tensor. Of shapes (3 h, m) and (3 h, h).
+    b_ih, b_hh : Tensor, optional. Of shape (3 h,).
 
     Returns
     -------
-    Tensor
-        The next hidden state; differentiable, to any order.
+    Tensor: The next hidden state; differentiable, to any order.
 
-    Raises
-    ------
-    RuntimeError
-        If the shapes or dtypes do not fit.
+    %(raises_shapes_or_dtypes)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.gru_cell(wg.ones(1, 2), wg.ones(1, 1), wg.zeros(3, 2), wg.zeros(3, 1))
     tensor([[0.5000]])
     """
@@ -142,6 +128,7 @@ def gru_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: 
     return T.add(n, T.mul(z, T.sub(hx, n)))
 
 
+@export("wengert")
 def lstm_cell(
     input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
 ) -> tuple[Any, Any]:
@@ -153,30 +140,20 @@ def lstm_cell(
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (n, m).
-    hx : tuple of Tensor
-        The hidden state and the cell state, of shape (n, h) each.
-    w_ih, w_hh : Tensor
-        Of shapes (4 h, m) and (4 h, h).
-    b_ih, b_hh : Tensor, optional
-        Of shape (4 h,).
+    input : Tensor. Of shape (n, m).
+    hx : tuple of Tensor. The hidden state and the cell state, of shape (n, h) each.
+    w_ih, w_hh : Tensor. Of shapes (4 h, m) and (4 h, h).
+    b_ih, b_hh : Tensor, optional. Of shape (4 h,).
 
     Returns
     -------
-    tuple of Tensor
-        The next hidden state and the next cell state; differentiable, to any order.
+    tuple of Tensor: The next hidden state and the next cell state; differentiable, to any order.
 
-    Raises
-    ------
-    RuntimeError
-        If the shapes or dtypes do not fit.
-    TypeError
-        If `hx` is no pair.
+    %(raises_shapes_or_dtypes)s
+    TypeError: If `hx` is no pair.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> state = wg.zeros(1, 1), wg.ones(1, 1)
     >>> wg.lstm_cell(wg.ones(1, 2), state, wg.zeros(4, 2), wg.zeros(4, 1))
     (tensor([[0.2311]]), tensor([[0.5000]]))
@@ -195,3 +172,6 @@ def lstm_cell(
     i, f, g, o = chunk(T.add(own, back), 4, 1)
     c = T.add(T.mul(T.sigmoid(f), c), T.mul(T.sigmoid(i), T.tanh(g)))
     return T.mul(T.sigmoid(o), T.tanh(c)), c
+
+
+fill_sections(globals())

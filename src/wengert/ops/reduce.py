@@ -14,11 +14,14 @@ import numpy as np
 
 from wengert.base.dtypes import as_dtype, is_differentiable
 from wengert.base.errors import long_name
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.checks import all_dims, dim_or_axis, one_dim, renamed
 from wengert.ops.coerce import operand
 from wengert.ops.out import into
+from wengert.prims import moments as _records
 from wengert.tape.base import TensorBase
-from wengert.tape.lift import cast
+from wengert.tape.operands import cast
 from wengert.tape.record import T
 
 __all__ = [
@@ -32,6 +35,8 @@ __all__ = [
     "prod",
     "sum",
 ]
+
+REQUIRES = (_records,)
 
 _INT64 = np.dtype(np.int64)
 
@@ -52,6 +57,7 @@ def _narrowed(result: Any, dtype: Any) -> Any:
     return result if dtype is None else cast(result, as_dtype(dtype).dtype)
 
 
+@export("wengert", "Tensor")
 def sum(
     input: Any,
     dim: Any = None,
@@ -65,32 +71,17 @@ def sum(
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape and dtype.
-    dim : int or tuple of int, optional
-        The dimensions to sum over; all by default.
-    keepdim : bool
-        Whether to leave a dimension of size 1 for each that is summed over.
-    dtype : dtype, optional
-        What to convert the input to before adding. Without it bools and integers add up as int64.
-    out : Tensor, optional
-        Where to write the result.
+    %(any_input, summed)s
 
     Returns
     -------
-    Tensor
-        The sums (0 over no elements); differentiable for floating and complex dtypes.
+    Tensor: The sums (0 over no elements); differentiable for floating and complex dtypes.
 
-    Raises
-    ------
-    IndexError
-        If a dimension is out of range.
-    RuntimeError
-        If a dimension is given twice.
+    %(raises_dims)s
+    RuntimeError: If a dimension is given twice.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([[1.0, 2.0], [3.0, 4.0]])
     >>> x.sum()
     tensor(10.)
@@ -111,6 +102,7 @@ def sum(
     return result if out is None else into(out, result, "sum")
 
 
+@export("wengert", "Tensor")
 def mean(
     input: Any,
     dim: Any = None,
@@ -124,32 +116,22 @@ def mean(
 
     Parameters
     ----------
-    input : Tensor
-        Of floating or complex dtype, unless `dtype` is given.
-    dim : int or tuple of int, optional
-        The dimensions to average over; all by default.
-    keepdim : bool
-        Whether to leave a dimension of size 1 for each that is averaged over.
-    dtype : dtype, optional
-        A floating or complex dtype to convert the input to first.
-    out : Tensor, optional
-        Where to write the result.
+    input : Tensor. Of floating or complex dtype, unless `dtype` is given.
+    dim : int or tuple of int, optional. The dimensions to average over; all by default.
+    keepdim : bool. Whether to leave a dimension of size 1 for each that is averaged over.
+    dtype : dtype, optional. A floating or complex dtype to convert the input to first.
 
     Returns
     -------
-    Tensor
-        The means (NaN over no elements); differentiable.
+    Tensor: The means (NaN over no elements); differentiable.
 
     Raises
     ------
-    RuntimeError
-        If the input is of an integer dtype or bool and no `dtype` is given.
-    IndexError
-        If a dimension is out of range.
+    RuntimeError: If the input is of an integer dtype or bool and no `dtype` is given.
+    %(error_dims)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.mean(wg.tensor([[1.0, 2.0], [3.0, 4.0]]), dim=0)
     tensor([2., 3.])
     """
@@ -179,6 +161,7 @@ def _as_mean_dtype(input: Any, dtype: np.dtype[Any], whose: str) -> Any:
     return cast(input, dtype)
 
 
+@export("wengert", "Tensor")
 def prod(
     input: Any,
     dim: int | None = None,
@@ -194,32 +177,21 @@ def prod(
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape and dtype.
-    dim : int, optional
-        The dimension to multiply along; all by default.
-    keepdim : bool
-        Whether to leave a dimension of size 1 in its place.
-    dtype : dtype, optional
-        What to convert the input to first. Without it bools and integers multiply as int64.
-    out : Tensor, optional
-        Where to write the result.
+    %(any_input)s
+    dim : int, optional. The dimension to multiply along; all by default.
+    %(keepdim)s
+    dtype : dtype, optional. What to convert the input to first. Without it bools and integers
+        multiply as int64.
 
     Returns
     -------
-    Tensor
-        The products (1 over no elements); differentiable.
+    Tensor: The products (1 over no elements); differentiable.
 
-    Raises
-    ------
-    IndexError
-        If the dimension is out of range.
-    TypeError
-        If `dim` is not an int.
+    %(raises_dim)s
+    TypeError: If `dim` is not an int.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([2.0, 0.0, 5.0], requires_grad=True)
     >>> x.prod().backward()
     >>> x.grad
@@ -246,6 +218,7 @@ def _of_scalar(dim: Any, name: str) -> tuple[int, ...]:
     return ()
 
 
+@export("wengert", "Tensor")
 def any(
     input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None, **names: Any
 ) -> Any:
@@ -253,34 +226,23 @@ def any(
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape and dtype; NaN counts as other than 0.
-    dim : int or tuple of int, optional
-        The dimensions to look along; all by default. An empty tuple asks of each element alone.
-    keepdim : bool
-        Whether to leave a dimension of size 1 for each of them.
-    out : Tensor, optional
-        Where to write the result.
+    %(tested)s
 
     Returns
     -------
-    Tensor
-        Of bools (for uint8 input, of uint8); without a derivative. False over no elements.
+    Tensor: Of bools (for uint8 input, of uint8); without a derivative. False over no elements.
 
-    Raises
-    ------
-    IndexError
-        If a dimension is out of range.
+    %(raises_dims)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.any(wg.tensor([[0, 1], [0, 0]]), dim=1)
     tensor([ True, False])
     """
     return _truth("any", input, dim, keepdim, out, names)
 
 
+@export("wengert", "Tensor")
 def all(
     input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None, **names: Any
 ) -> Any:
@@ -288,28 +250,16 @@ def all(
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape and dtype; NaN counts as other than 0.
-    dim : int or tuple of int, optional
-        The dimensions to look along; all by default. An empty tuple asks of each element alone.
-    keepdim : bool
-        Whether to leave a dimension of size 1 for each of them.
-    out : Tensor, optional
-        Where to write the result.
+    %(tested)s
 
     Returns
     -------
-    Tensor
-        Of bools (for uint8 input, of uint8); without a derivative. True over no elements.
+    Tensor: Of bools (for uint8 input, of uint8); without a derivative. True over no elements.
 
-    Raises
-    ------
-    IndexError
-        If a dimension is out of range.
+    %(raises_dims)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.all(wg.tensor([[0, 1], [2, 3]]), dim=1)
     tensor([False,  True])
     """
@@ -328,38 +278,35 @@ def _truth(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict[
     return result if out is None else into(out, result, name)
 
 
-def count_nonzero(input: Any, dim: Any = None, **names: Any) -> Any:
+@export("wengert", "Tensor")
+def count_nonzero(input: Any, dim: Any = None, *dims: Any, **names: Any) -> Any:
     """The number of elements other than 0, of all or along dimensions.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape and dtype.
-    dim : int or tuple of int, optional
-        The dimensions to count along; all by default.
+    %(any_input)s
+    dim : int or tuple of int, optional. The dimensions to count along; all by default.
+    *dims : int. More of them.
 
     Returns
     -------
-    Tensor
-        Of int64; without a derivative.
+    Tensor: Of int64; without a derivative.
 
-    Raises
-    ------
-    IndexError
-        If a dimension is out of range.
+    %(raises_dims)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.count_nonzero(wg.tensor([[0, 1], [2, 3]]), dim=0)
     tensor([1, 2])
     """
     if names:
         dim, _ = renamed("count_nonzero", dim, True, names)
     input = operand(input, "count_nonzero")
+    dim = (dim, *dims) if dims else dim
     return T.count_nonzero(input, dim=all_dims(dim, input.payload.ndim, "count_nonzero"))
 
 
+@export("wengert", "Tensor")
 def logsumexp(
     input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None, **names: Any
 ) -> Any:
@@ -367,30 +314,21 @@ def logsumexp(
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape; bools and integers become floating.
-    dim : int or tuple of int
-        The dimensions to sum over. It must be given.
-    keepdim : bool
-        Whether to leave a dimension of size 1 for each of them.
-    out : Tensor, optional
-        Where to write the result.
+    input : Tensor. Of any shape; bools and integers become floating.
+    dim : int or tuple of int. The dimensions to sum over. It must be given.
+    %(keepdims)s
 
     Returns
     -------
-    Tensor
-        The logarithms (minus infinity over no elements); differentiable.
+    Tensor: The logarithms (minus infinity over no elements); differentiable.
 
     Raises
     ------
-    TypeError
-        If no `dim` is given.
-    IndexError
-        If a dimension is out of range.
+    TypeError: If no `dim` is given.
+    %(error_dims)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.logsumexp(wg.tensor([[1000.0, 1000.0], [0.0, 1.0]]), dim=1)
     tensor([1000.6932,    1.3133])
     """
@@ -416,6 +354,7 @@ def _runnable(input: Any, dtype: Any, name: str) -> Any:
     return input
 
 
+@export("wengert", "Tensor", "Tensor_")
 def cumsum(
     input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, axis: Any = None
 ) -> Any:
@@ -423,28 +362,14 @@ def cumsum(
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape and dtype.
-    dim : int
-        The dimension to run along; `axis` is NumPy's name of it.
-    dtype : dtype, optional
-        What to convert the input to first. Without it bools and integers add up as int64.
-    out : Tensor, optional
-        Where to write the result.
+    %(any_input, named_along)s
+    dtype : dtype, optional. What to convert the input to first. Without it bools and integers add
+        up as int64.
 
-    Returns
-    -------
-    Tensor
-        Of the input's shape; differentiable.
-
-    Raises
-    ------
-    IndexError
-        If the dimension is out of range.
+    %(returns_of_the_shape, raises_dim)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.cumsum(wg.tensor([1.0, 2.0, 3.0]), dim=0)
     tensor([1., 3., 6.])
     """
@@ -455,6 +380,7 @@ def cumsum(
     return result if out is None else into(out, result, "cumsum")
 
 
+@export("wengert", "Tensor", "Tensor_")
 def cumprod(
     input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, axis: Any = None
 ) -> Any:
@@ -464,28 +390,14 @@ def cumprod(
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape and dtype.
-    dim : int
-        The dimension to run along; `axis` is NumPy's name of it.
-    dtype : dtype, optional
-        What to convert the input to first. Without it bools and integers multiply as int64.
-    out : Tensor, optional
-        Where to write the result.
+    %(any_input, named_along)s
+    dtype : dtype, optional. What to convert the input to first. Without it bools and integers
+        multiply as int64.
 
-    Returns
-    -------
-    Tensor
-        Of the input's shape; differentiable.
-
-    Raises
-    ------
-    IndexError
-        If the dimension is out of range.
+    %(returns_of_the_shape, raises_dim)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.cumprod(wg.tensor([1.0, 2.0, 3.0]), dim=0)
     tensor([1., 2., 6.])
     """
@@ -494,3 +406,6 @@ def cumprod(
     result = T.cumprod(input, dim=one_dim(dim, input.payload.ndim, "cumprod"), reverse=False)
     result = _narrowed(result, dtype)
     return result if out is None else into(out, result, "cumprod")
+
+
+fill_sections(globals())

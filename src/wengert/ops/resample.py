@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.adaptive_pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -34,10 +37,11 @@ _MODES = {
 _MEANS = (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)
 
 
+@export("nn.functional")
 def interpolate(
     input: Any,
-    size: Any = None,
-    scale_factor: Any = None,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None,
@@ -47,39 +51,31 @@ def interpolate(
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (N, C, L), (N, C, H, W) or (N, C, D, H, W), floating; also uint8, except for
-        "linear", "trilinear", "lanczos" and "area".
-    size : int or tuple of int, optional
-        The new sizes.
-    scale_factor : float or tuple of float, optional
-        What to multiply the sizes by; either this or `size`.
-    mode : str
-        "nearest", "nearest-exact" (which measures from the middle of the elements), "area" (means),
-        "linear" for three dimensions, "bilinear", "bicubic" or "lanczos" for four, "trilinear" for
-        five.
-    align_corners : bool, optional
-        For the linear and cubic modes: whether the middles of the outer elements stay where they
-        are, rather than their outer edges.
-    recompute_scale_factor : bool, optional
-        Whether the scale is that of the sizes, which are whole numbers, instead of `scale_factor`.
-    antialias : bool
-        For "bilinear", "bicubic" and "lanczos" (which needs it): whether to widen the filter when
-        sizes get smaller.
+    input : Tensor. Of shape (N, C, L), (N, C, H, W) or (N, C, D, H, W), floating; also uint8,
+        except for "linear", "trilinear", "lanczos" and "area".
+    size : int or tuple of int, optional. The new sizes.
+    scale_factor : float or tuple of float, optional. What to multiply the sizes by; either this or
+        `size`.
+    mode : str. "nearest", "nearest-exact" (which measures from the middle of the elements), "area"
+        (means), "linear" for three dimensions, "bilinear", "bicubic" or "lanczos" for four,
+        "trilinear" for five.
+    align_corners : bool, optional. For the linear and cubic modes: whether the middles of the outer
+        elements stay where they are, rather than their outer edges.
+    recompute_scale_factor : bool, optional. Whether the scale is that of the sizes, which are whole
+        numbers, instead of `scale_factor`.
+    antialias : bool. For "bilinear", "bicubic" and "lanczos" (which needs it): whether to widen the
+        filter when sizes get smaller.
 
     Returns
     -------
-    Tensor
-        Of shape (N, C, *size); linear in the input, and differentiable to any order.
+    Tensor: Of shape (N, C, *size); linear in the input, and differentiable to any order.
 
     Raises
     ------
-    ValueError
-        If not exactly one of `size` and `scale_factor` is given, or an option is not the mode's.
-    NotImplementedError
-        If the mode does not go with the number of dimensions, or with the dtype.
-    RuntimeError
-        If a size is 0.
+    ValueError: If not exactly one of `size` and `scale_factor` is given, or an option is not the
+        mode's.
+    NotImplementedError: If the mode does not go with the number of dimensions, or with the dtype.
+    RuntimeError: If a size is 0.
 
     References
     ----------
@@ -88,7 +84,6 @@ def interpolate(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([[[1.0, 2.0]]])
     >>> wg.nn.functional.interpolate(x, size=4)
     tensor([[[1., 1., 2., 2.]]])
@@ -236,10 +231,11 @@ def _deprecated(name: str) -> None:
     )
 
 
+@export("nn.functional")
 def upsample(
     input: Any,
-    size: Any = None,
-    scale_factor: Any = None,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> Any:
@@ -247,10 +243,7 @@ def upsample(
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> import warnings
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore")
+    %(without_warnings)s
     ...     wg.nn.functional.upsample(wg.tensor([[[1.0, 2.0]]]), 4)
     tensor([[[1., 1., 2., 2.]]])
     """
@@ -258,15 +251,17 @@ def upsample(
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
-def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+@export("nn.functional")
+def upsample_nearest(
+    input: Any,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+) -> Any:
     """A former name of `interpolate` with ``mode="nearest"``, which warns.
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> import warnings
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore")
+    %(without_warnings)s
     ...     wg.nn.functional.upsample_nearest(wg.tensor([[[1.0, 2.0]]]), 4)
     tensor([[[1., 1., 2., 2.]]])
     """
@@ -274,17 +269,22 @@ def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> 
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
-def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+@export("nn.functional")
+def upsample_bilinear(
+    input: Any,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+) -> Any:
     """A former name of `interpolate` with bilinear mode and aligned corners, which warns.
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> import warnings
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore")
+    %(without_warnings)s
     ...     wg.nn.functional.upsample_bilinear(wg.tensor([[[[1.0, 2.0]]]]), (1, 3))
     tensor([[[[1.0000, 1.5000, 2.0000]]]])
     """
     _deprecated("upsample_bilinear")
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
+
+
+fill_sections(globals())

@@ -28,6 +28,16 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def __dir__() -> list[str]:
+    later = [vars(importlib.import_module(f"wengert.ops.{module}")) for module in _LATER]
+    found = {name: value for names in (*later, globals()) for name, value in names.items()}
+    return sorted(
+        name
+        for name, value in found.items()
+        if isinstance(value, type) and issubclass(value, Results) and name[0] != "_"
+    )
+
+
 class Results(tuple[Any, ...]):
     """A tuple whose entries have names."""
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import FLOATING, as_dtype, category
+from wengert.base.export import export
 from wengert.kernels import random as kernels
 from wengert.ops.generator import stream_of
 from wengert.ops.options import integer, number
@@ -25,7 +26,7 @@ __all__ = [
     "draw_cauchy",
     "draw_exponential",
     "draw_geometric",
-    "draw_integers",
+    "draw_random",
     "draw_log_normal",
     "draw_normal",
     "draw_uniform",
@@ -65,6 +66,7 @@ def _check_floating(template: Any, kernel: str) -> None:
         )
 
 
+@export("Tensor_ drawn")
 def draw_uniform(
     template: Any, low: float = 0.0, high: float = 1.0, *, generator: Any = None
 ) -> Any:
@@ -86,6 +88,7 @@ def check_std(function: str, std: Any) -> None:
         raise RuntimeError(f"{function} expects std >= 0.0, but found std {std:g}")
 
 
+@export("Tensor_ drawn")
 def draw_normal(
     template: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any = None
 ) -> Any:
@@ -147,9 +150,8 @@ def _rounded(value: int, kind: np.dtype[Any]) -> int:
     return int(nearest) if np.isfinite(nearest) else value
 
 
-def draw_integers(
-    template: Any, low: Any = None, high: Any = None, *, generator: Any = None
-) -> Any:
+@export("Tensor_ drawn")
+def draw_random(template: Any, low: Any = None, high: Any = None, *, generator: Any = None) -> Any:
     """Integers in [low, high), in [0, low) without `high`, of all positive ones without bounds."""
     if low is None:
         return _draw("random_", generator, kernels.full_range, template)
@@ -162,6 +164,7 @@ def draw_integers(
     return _draw("random_", generator, kernels.integers, template, *span_of(bottom, top, kind))
 
 
+@export("Tensor_ drawn")
 def draw_bernoulli(template: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
     """Ones with probability `p`, a number or a tensor that broadcasts; zeros otherwise."""
     if isinstance(p, TensorBase) and p.payload.ndim:
@@ -180,6 +183,7 @@ def draw_bernoulli(template: Any, p: Any = 0.5, *, generator: Any = None) -> Any
     return _draw("bernoulli_", generator, kernels.bernoulli, template, float(p))
 
 
+@export("Tensor_ drawn")
 def draw_exponential(template: Any, rate: float = 1.0, *, generator: Any = None) -> Any:
     """Exponential numbers of a rate (``lambd``)."""
     if not rate > 0:
@@ -188,6 +192,7 @@ def draw_exponential(template: Any, rate: float = 1.0, *, generator: Any = None)
     return _draw("exponential_", generator, kernels.exponential, template, float(rate))
 
 
+@export("Tensor_ drawn")
 def draw_cauchy(
     template: Any, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None
 ) -> Any:
@@ -198,6 +203,7 @@ def draw_cauchy(
     return _draw("cauchy_", generator, kernels.cauchy, template, float(median), float(sigma))
 
 
+@export("Tensor_ drawn")
 def draw_log_normal(
     template: Any, mean: float = 1.0, std: float = 2.0, *, generator: Any = None
 ) -> Any:
@@ -208,6 +214,7 @@ def draw_log_normal(
     return _draw("log_normal_", generator, kernels.log_normal, template, float(mean), float(std))
 
 
+@export("Tensor_ drawn")
 def draw_geometric(template: Any, p: float, *, generator: Any = None) -> Any:
     """The number of trials up to the first success."""
     if not 0 < p < 1:

@@ -7,6 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.dtypes import is_differentiable
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops import named_results
 from wengert.ops.checks import one_dim, real_input, renamed
 from wengert.ops.coerce import dtype_name, operand
@@ -21,33 +23,25 @@ __all__ = ["cummax", "cummin", "logcumsumexp"]
 REQUIRES = (_records, _positions)
 
 
+@export("wengert", "Tensor")
 def cummax(input: Any, dim: int | None = None, *, out: Any = None, **names: Any) -> Any:
     """The running maxima along a dimension, and where they are.
 
     Parameters
     ----------
-    input : Tensor
-        Of any real dtype. From a NaN on, all maxima are NaN.
-    dim : int
-        The dimension to run along.
-    out : tuple of two Tensors, optional
-        Where to write the results.
+    input : Tensor. Of any real dtype. From a NaN on, all maxima are NaN.
+    %(along, two_outs)s
 
     Returns
     -------
-    return_types.cummax
-        A named tuple ``(values, indices)``; of several equal elements the last is the maximum. The
-        values are differentiable, to any order: each gives its gradient to the element at its
-        index.
+    return_types.cummax: A named tuple ``(values, indices)``; of several equal elements the last is
+        the maximum. The values are differentiable, to any order: each gives its gradient to the
+        element at its index.
 
-    Raises
-    ------
-    IndexError
-        If the dimension is out of range.
+    %(raises_dim)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> values, indices = wg.cummax(wg.tensor([1.0, 3.0, 2.0, 3.0]), dim=0)
     >>> values, indices
     (tensor([1., 3., 3., 3.]), tensor([0, 1, 1, 3]))
@@ -55,33 +49,25 @@ def cummax(input: Any, dim: int | None = None, *, out: Any = None, **names: Any)
     return _extremes("cummax", input, dim, out, names)
 
 
+@export("wengert", "Tensor")
 def cummin(input: Any, dim: int | None = None, *, out: Any = None, **names: Any) -> Any:
     """The running minima along a dimension, and where they are.
 
     Parameters
     ----------
-    input : Tensor
-        Of any real dtype. From a NaN on, all minima are NaN.
-    dim : int
-        The dimension to run along.
-    out : tuple of two Tensors, optional
-        Where to write the results.
+    input : Tensor. Of any real dtype. From a NaN on, all minima are NaN.
+    %(along, two_outs)s
 
     Returns
     -------
-    return_types.cummin
-        A named tuple ``(values, indices)``; of several equal elements the last is the minimum. The
-        values are differentiable, to any order: each gives its gradient to the element at its
-        index.
+    return_types.cummin: A named tuple ``(values, indices)``; of several equal elements the last is
+        the minimum. The values are differentiable, to any order: each gives its gradient to the
+        element at its index.
 
-    Raises
-    ------
-    IndexError
-        If the dimension is out of range.
+    %(raises_dim)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.cummin(wg.tensor([2, 3, 1]), dim=0).values
     tensor([2, 2, 1])
     """
@@ -108,34 +94,25 @@ def _no_dim(name: str) -> TypeError:
     return TypeError(f'{name}() missing 1 required positional arguments: "dim"')
 
 
+@export("wengert", "Tensor")
 def logcumsumexp(input: Any, dim: int | None = None, *, out: Any = None, **names: Any) -> Any:
     """The logarithms of the running sums of exponentials along a dimension, without overflow.
 
     Parameters
     ----------
-    input : Tensor
-        Of any floating or complex dtype.
-    dim : int
-        The dimension to run along.
-    out : Tensor, optional
-        Where to write the result.
+    input : Tensor. Of any floating or complex dtype.
+    %(along)s
 
     Returns
     -------
-    Tensor
-        Of the input's shape; differentiable, to any order. Elements of minus infinity, which add
-        nothing, get the gradient 0.
+    Tensor: Of the input's shape; differentiable, to any order. Elements of minus infinity, which
+        add nothing, get the gradient 0.
 
-    Raises
-    ------
-    IndexError
-        If the dimension is out of range.
-    NotImplementedError
-        If the input consists of integers or bools.
+    %(raises_dim)s
+    NotImplementedError: If the input consists of integers or bools.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.logcumsumexp(wg.tensor([1000.0, 1000.0, 1000.0]), dim=0)
     tensor([1000.0000, 1000.6932, 1001.0986])
     """
@@ -152,3 +129,6 @@ def logcumsumexp(input: Any, dim: int | None = None, *, out: Any = None, **names
         )
     result = T.logcumsumexp(x, dim=axis)
     return result if out is None else into(out, result, "logcumsumexp")
+
+
+fill_sections(globals())

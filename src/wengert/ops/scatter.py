@@ -6,16 +6,23 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.gather import along, source_of
 from wengert.ops.out import into
 from wengert.prims import scatter as _records
+from wengert.prims.facet import Facet
+from wengert.prims.record import TABLE
 from wengert.tape.record import T
 
-__all__ = ["index_reduce", "scatter_reduce"]
+__all__ = ["REDUCES", "index_reduce", "scatter_reduce"]
 
 REQUIRES = (_records,)
+
+REDUCES: Facet[tuple[str, ...]] = Facet("reduces", lambda prim: ())
+"""What the parameter `reduce` may say."""
 
 
 def _refuse(x: Any, kernel: str, kinds: str, op: str) -> None:
@@ -27,6 +34,7 @@ def _refuse(x: Any, kernel: str, kinds: str, op: str) -> None:
         )
 
 
+@export("wengert", "Tensor", "Tensor_")
 def scatter_reduce(
     input: Any,
     dim: int,
@@ -41,44 +49,29 @@ def scatter_reduce(
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    dim : int
-        The dimension.
-    index : Tensor
-        The positions, int64 or int32; no larger than `input` apart from `dim`.
-    src : Tensor
-        The values, of at least the shape of `index`.
-    reduce : {"sum", "prod", "mean", "amax", "amin"}
-        How the values for one place are combined.
-    include_self : bool
-        Whether what `input` has at a place is one of the values there.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    %(input, dim, places, source)s
+    reduce : {"sum", "prod", "mean", "amax", "amin"}. How the values for one place are combined.
+    include_self : bool. Whether what `input` has at a place is one of the values there.
 
     Returns
     -------
-    Tensor
-        Differentiable with respect to `input` and `src`, to any order (products in which several
-        values are 0: to second order). Extremes that several values share give each of them the
-        same part of the gradient.
+    Tensor: Differentiable with respect to `input` and `src`, to any order (products in which
+        several values are 0: to second order). Extremes that several values share give each of them
+        the same part of the gradient.
 
     Raises
     ------
-    RuntimeError
-        If a position is out of range, the shapes or dtypes do not fit, or `reduce` is none of
-        these.
-    NotImplementedError
-        If values of this dtype have no order, for extremes, or no means.
+    RuntimeError: If a position is out of range, the shapes or dtypes do not fit, or `reduce` is
+        none of these.
+    NotImplementedError: If values of this dtype have no order, for extremes, or no means.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.ones(3).scatter_reduce(0, wg.tensor([2, 2]), wg.tensor([5.0, 6.0]), "prod")
     tensor([ 1.,  1., 30.])
     """
     x, where, axis = along(input, dim, index, "scatter")
-    if reduce not in ("sum", "prod", "mean", "amax", "amin"):
+    if reduce not in REDUCES[TABLE["scatter_reduce"]]:
         raise RuntimeError(
             f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
         )
@@ -91,6 +84,7 @@ def scatter_reduce(
     return result if out is None else into(out, result, "scatter_reduce")
 
 
+@export("wengert", "Tensor", "Tensor_")
 def index_reduce(
     input: Any,
     dim: int,
@@ -105,44 +99,29 @@ def index_reduce(
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    dim : int
-        The dimension.
-    index : Tensor
-        The positions: a vector of int64 or int32.
-    source : Tensor
-        Of the shape of `input`, but with as many positions as `index` names.
-    reduce : {"prod", "mean", "amax", "amin"}
-        How the values for one place are combined.
-    include_self : bool
-        Whether what `input` has at a place is one of the values there.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    %(input, dim, positions)s
+    source : Tensor. Of the shape of `input`, but with as many positions as `index` names.
+    reduce : {"prod", "mean", "amax", "amin"}. How the values for one place are combined.
+    include_self : bool. Whether what `input` has at a place is one of the values there.
 
     Returns
     -------
-    Tensor
-        Differentiable with respect to `input` and `source`, as `scatter_reduce`.
+    Tensor: Differentiable with respect to `input` and `source`, as `scatter_reduce`.
 
     Raises
     ------
-    IndexError
-        If `index` is no vector, or a position is out of range.
-    RuntimeError
-        If the shapes or dtypes do not fit, or `reduce` is none of these.
-    NotImplementedError
-        If values of this dtype have no order, for extremes, or no means.
+    IndexError: If `index` is no vector, or a position is out of range.
+    RuntimeError: If the shapes or dtypes do not fit, or `reduce` is none of these.
+    NotImplementedError: If values of this dtype have no order, for extremes, or no means.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.ones(3).index_reduce(0, wg.tensor([2, 2]), wg.tensor([5.0, 6.0]), "amax")
     tensor([1., 1., 6.])
     """
     x, y = operand(input, "index_reduce"), operand(source, "index_reduce", "source", 4)
     where = operand(index, "index_reduce", "index", 3)
-    if reduce not in ("prod", "mean", "amax", "amin"):
+    if reduce not in REDUCES[TABLE["index_reduce"]]:
         raise RuntimeError(
             "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
             f"{reduce}."
@@ -150,7 +129,7 @@ def index_reduce(
     axis = normal_dim(integer(dim, "index_reduce", "dim"), x.payload.ndim)
     _check_positions(x.payload, where.payload, y.payload, axis)
     if reduce != "prod":
-        kernel = {"mean": "div_floor_cpu", "amax": "maximum_cpu", "amin": "minimum_cpu"}[reduce]
+        kernel = "div_floor_cpu" if reduce == "mean" else f"{reduce[1:]}imum_cpu"
         _refuse(x, kernel, "b" if reduce == "mean" else "c", "index_reduce")
     params = {"dim": axis, "reduce": reduce, "include_self": bool(include_self)}
     result = T.index_reduce(x, where, y, **params)
@@ -190,3 +169,6 @@ def _check_positions(own: Any, index: Any, source: Any, axis: int) -> None:
             f"index out of range in self: dimension {axis} has {size} positions, but the index "
             f"names {index[(index < 0) | (index >= size)].flat[0]}"
         )
+
+
+fill_sections(globals())

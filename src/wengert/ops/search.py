@@ -10,12 +10,14 @@ import numpy as np
 
 from wengert.base.dtypes import from_numpy_dtype, promote
 from wengert.base.errors import long_name
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.out import into
 from wengert.prims import search as _records
 from wengert.tape.base import new_tensor
-from wengert.tape.cuts import note
-from wengert.tape.lift import cast, is_number
+from wengert.tape.detachments import note
+from wengert.tape.operands import cast, is_number
 from wengert.tape.record import T
 
 __all__ = ["bucketize", "isin", "nonzero_static", "searchsorted"]
@@ -25,6 +27,7 @@ REQUIRES = (_records,)
 _INT32, _INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
 
+@export("wengert")
 def searchsorted(
     sorted_sequence: Any,
     input: Any,
@@ -39,35 +42,25 @@ def searchsorted(
 
     Parameters
     ----------
-    sorted_sequence : Tensor
-        One sequence, of one dimension; or several along the last dimension, whose other dimensions
-        are those of `input`.
-    input : Tensor or number
-        The values. A NaN goes to the end.
-    out_int32 : bool
-        Whether to return int32.
-    right : bool
-        Whether to insert behind equal elements, not before them.
-    side : {"left", "right"}, optional
-        The same, in NumPy's way.
-    sorter : Tensor, optional
-        Of int64: positions that sort `sorted_sequence`, which is not sorted then.
-    out : Tensor, optional
-        Where to write the result.
+    sorted_sequence : Tensor. One sequence, of one dimension; or several along the last dimension,
+        whose other dimensions are those of `input`.
+    input : Tensor or number. The values. A NaN goes to the end.
+    out_int32 : bool. Whether to return int32.
+    right : bool. Whether to insert behind equal elements, not before them.
+    side : {"left", "right"}, optional. The same, in NumPy's way.
+    sorter : Tensor, optional. Of int64: positions that sort `sorted_sequence`, which is not sorted
+        then.
 
     Returns
     -------
-    Tensor
-        Of int64, or int32, and of the shape of `input`; without a derivative.
+    Tensor: Of int64, or int32, and of the shape of `input`; without a derivative.
 
     Raises
     ------
-    RuntimeError
-        If the shapes do not fit, or `side` contradicts `right`.
+    RuntimeError: If the shapes do not fit, or `side` contradicts `right`.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> edges = wg.tensor([1.0, 3.0, 5.0])
     >>> wg.searchsorted(edges, wg.tensor([0.5, 3.0, 9.0]))
     tensor([0, 1, 3])
@@ -159,6 +152,7 @@ def _inserted(name: str, rows: Any, values: Any, right: bool, out_int32: bool, o
     return result if out is None else into(out, result, name)
 
 
+@export("wengert")
 def bucketize(
     input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False, out: Any = None
 ) -> Any:
@@ -169,30 +163,21 @@ def bucketize(
 
     Parameters
     ----------
-    input : Tensor or number
-        The values. A NaN is in the last bucket.
-    boundaries : Tensor
-        The boundaries, of one dimension and sorted.
-    out_int32 : bool
-        Whether to return int32.
-    right : bool
-        Whether a boundary belongs to the bucket above it.
-    out : Tensor, optional
-        Where to write the result.
+    input : Tensor or number. The values. A NaN is in the last bucket.
+    boundaries : Tensor. The boundaries, of one dimension and sorted.
+    out_int32 : bool. Whether to return int32.
+    right : bool. Whether a boundary belongs to the bucket above it.
 
     Returns
     -------
-    Tensor
-        Of int64, or int32, and of the shape of `input`; without a derivative.
+    Tensor: Of int64, or int32, and of the shape of `input`; without a derivative.
 
     Raises
     ------
-    RuntimeError
-        If the boundaries have not one dimension.
+    RuntimeError: If the boundaries have not one dimension.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.bucketize(wg.tensor([0.5, 1.0, 4.0]), wg.tensor([1.0, 2.0, 3.0]))
     tensor([0, 0, 3])
     """
@@ -205,6 +190,7 @@ def bucketize(
     return _inserted("bucketize", rows, values, bool(right), out_int32, out)
 
 
+@export("wengert")
 def isin(
     elements: Any,
     test_elements: Any,
@@ -217,30 +203,22 @@ def isin(
 
     Parameters
     ----------
-    elements, test_elements : Tensor or number
-        What to look for and where; one of them must be a tensor. A NaN is among none.
-    assume_unique : bool
-        Accepted for PyTorch's sake.
-    invert : bool
-        Whether to say instead whether it is not.
-    out : Tensor, optional
-        Where to write the result.
+    elements, test_elements : Tensor or number. What to look for and where; one of them must be a
+        tensor. A NaN is among none.
+    assume_unique : bool. Accepted for PyTorch's sake.
+    invert : bool. Whether to say instead whether it is not.
 
     Returns
     -------
-    Tensor
-        Of bools and of the shape of `elements`; without a derivative.
+    Tensor: Of bools and of the shape of `elements`; without a derivative.
 
     Raises
     ------
-    TypeError
-        If both are numbers.
-    RuntimeError
-        If the elements are bools or complex.
+    TypeError: If both are numbers.
+    RuntimeError: If the elements are bools or complex.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.isin(wg.tensor([1, 2, 3]), wg.tensor([3, 1]))
     tensor([ True, False,  True])
     """
@@ -266,33 +244,26 @@ def isin(
     return result if out is None else into(out, result, "isin")
 
 
+@export("wengert", "Tensor")
 def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = None) -> Any:
     """The positions of the first elements that are not zero: a fixed number of them.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    size : int
-        How many positions to return.
-    fill_value : int
-        What stands in the rows that are left over.
-    out : Tensor, optional
-        Where to write the result.
+    %(input)s
+    size : int. How many positions to return.
+    fill_value : int. What stands in the rows that are left over.
 
     Returns
     -------
-    Tensor
-        Of int64, with `size` rows and a column for each dimension; without a derivative.
+    Tensor: Of int64, with `size` rows and a column for each dimension; without a derivative.
 
     Raises
     ------
-    RuntimeError
-        If `size` is negative.
+    RuntimeError: If `size` is negative.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nonzero_static(wg.tensor([0, 3, 4]), size=3)
     tensor([[ 1],
             [ 2],
@@ -307,3 +278,6 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = No
     filler = integer(fill_value, "nonzero_static", "fill_value")
     result = T.nonzero_static(x, size=count, fill_value=filler)
     return result if out is None else into(out, result, "nonzero_static")
+
+
+fill_sections(globals())

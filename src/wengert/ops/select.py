@@ -7,13 +7,16 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import INTEGER, category, promote
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.interp.levels import Lifted
-from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.coerce import dtype_name, operand, real_number
 from wengert.ops.out import into
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.lift import cast, held, is_number
+from wengert.tape.inference import made_in_inference
 from wengert.tape.masked import hides
+from wengert.tape.operands import cast, held, is_number
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
@@ -35,32 +38,27 @@ _BYTES = (
 )
 
 
+@export("wengert")
 def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
     """Elements of `input` where a condition holds, of `other` elsewhere.
 
     Parameters
     ----------
-    condition : Tensor
-        Of bools.
-    input, other : Tensor or number, optional
-        What to choose from; all three broadcast and the dtypes of the two are promoted. Without
-        them the result is ``nonzero(condition, as_tuple=True)``.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    condition : Tensor. Of bools.
+    input, other : Tensor or number, optional. What to choose from; all three broadcast and the
+        dtypes of the two are promoted. Without them the result is ``nonzero(condition,
+        as_tuple=True)``.
 
     Returns
     -------
-    Tensor, or tuple of Tensor
-        Differentiable with respect to `input` and `other`, to any order.
+    Tensor, or tuple of Tensor: Differentiable with respect to `input` and `other`, to any order.
 
     Raises
     ------
-    RuntimeError
-        If the condition does not consist of bools, or the shapes do not broadcast.
+    RuntimeError: If the condition does not consist of bools, or the shapes do not broadcast.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([-1.0, 2.0])
     >>> wg.where(x > 0, x, 0.0)
     tensor([0., 2.])
@@ -95,26 +93,21 @@ def _beside(number: Any, value: Any) -> Any:
     return new_tensor(promote(arrays, [number, *numbers]).type(number))
 
 
+@export("wengert", "Tensor")
 def nonzero(input: Any, *, out: Any = None, as_tuple: bool = False) -> Any:
     """The positions of the elements that are not zero.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    out : Tensor, optional
-        Where to write the result.
-    as_tuple : bool
-        Whether to give a vector for each dimension, as ``x[...]`` takes them.
+    %(input)s
+    as_tuple : bool. Whether to give a vector for each dimension, as ``x[...]`` takes them.
 
     Returns
     -------
-    Tensor of int64, or tuple of them
-        One row for each such element. Not differentiable.
+    Tensor of int64, or tuple of them: One row for each such element. Not differentiable.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nonzero(wg.tensor([0, 3, 4]))
     tensor([[1],
             [2]])
@@ -125,61 +118,54 @@ def nonzero(input: Any, *, out: Any = None, as_tuple: bool = False) -> Any:
         return tuple(T.unbind(rows, dim=1))
     if as_tuple:
         array = x.payload if x.payload.ndim else np.reshape(x.payload, 1)
-        return tuple([new_tensor(positions) for positions in np.nonzero(array)])
+        # NumPy's are columns of one array
+        columns = [new_tensor(np.ascontiguousarray(found)) for found in np.nonzero(array)]
+        return tuple(map(made_in_inference, columns))
     result = T.nonzero(x)
     return result if out is None else into(out, result, "nonzero")
 
 
+@export("wengert", "Tensor")
 def argwhere(input: Any) -> Any:
     """`nonzero` under NumPy's name.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
+    %(input)s
 
     Returns
     -------
-    Tensor of int64
-        One row for each element that is not zero. Not differentiable.
+    Tensor of int64: One row for each element that is not zero. Not differentiable.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.argwhere(wg.tensor([0, 3])).tolist()
     [[1]]
     """
     return nonzero(input)
 
 
+@export("wengert", "Tensor")
 def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Any:
     """The elements kept between two bounds.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    min, max : number or Tensor, optional
-        The bounds, at least one; both numbers or both tensors that broadcast. Where they cross,
-        the result is `max`.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    %(input)s
+    min, max : number or Tensor, optional. The bounds, at least one; both numbers or both tensors
+        that broadcast. Where they cross, the result is `max`.
 
     Returns
     -------
-    Tensor
-        NaN stays NaN. Differentiable, to any order; at a bound the derivative by `input` is 1.
+    Tensor: NaN stays NaN. Differentiable, to any order; at a bound the derivative by `input` is 1.
 
     Raises
     ------
-    RuntimeError
-        If there is no bound, or the shapes do not broadcast.
-    TypeError
-        If a bound is neither number nor tensor, or the two are of different kinds.
+    RuntimeError: If there is no bound, or the shapes do not broadcast.
+    TypeError: If a bound is neither number nor tensor, or the two are of different kinds.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.tensor([-1.0, 0.5, 2.0]).clamp(0, 1)
     tensor([0.0000, 0.5000, 1.0000])
     """
@@ -188,6 +174,9 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> A
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     bounds = [bound for bound in (min, max) if bound is not None]
     if all(is_number(bound) for bound in bounds):
+        if any(isinstance(bound, complex | np.complexfloating) for bound in bounds):
+            min, max = (b if b is None else real_number(b, x, "clamp", "bound") for b in (min, max))
+            bounds = [bound for bound in (min, max) if bound is not None]
         if category(x.payload.dtype) <= INTEGER:
             x = cast(x, promote([x.payload], bounds))
         result = T.clamp(x, min=min, max=max)
@@ -207,127 +196,108 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> A
     return result if out is None else into(out, result, "clamp")
 
 
+@export("wengert", "Tensor")
 def clip(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Any:
     """`clamp` under NumPy's name.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    min, max : number or Tensor, optional
-        The bounds, at least one.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    %(input)s
+    min, max : number or Tensor, optional. The bounds, at least one.
 
     Returns
     -------
-    Tensor
-        Differentiable, to any order; at a bound the derivative by `input` is 1.
+    Tensor: Differentiable, to any order; at a bound the derivative by `input` is 1.
 
     Raises
     ------
-    RuntimeError
-        If there is no bound.
+    RuntimeError: If there is no bound.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.clip(wg.tensor([1, 5]), max=3)
     tensor([1, 3])
     """
     return clamp(input, min, max, out=out)
 
 
+@export("wengert", "Tensor")
 def clamp_min(input: Any, min: Any, *, out: Any = None) -> Any:
     """The elements, but at least a bound.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    min : number or Tensor
-        The bound.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    %(input)s
+    min : number or Tensor. The bound.
 
     Returns
     -------
-    Tensor
-        Differentiable, to any order; at the bound the derivative by `input` is 1.
+    Tensor: Differentiable, to any order; at the bound the derivative by `input` is 1.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.clamp_min(wg.tensor([1, 5]), 3)
     tensor([3, 5])
     """
     x = operand(input, "clamp_min")
     if not is_number(min):
         return clamp(x, min=min, out=out)
+    min = real_number(min, x, "clamp_min", "min")
     if category(x.payload.dtype) <= INTEGER:
         x = cast(x, promote([x.payload], [min]))
     result = T.clamp_min(x, min=min)
     return result if out is None else into(out, result, "clamp_min")
 
 
+@export("wengert", "Tensor")
 def clamp_max(input: Any, max: Any, *, out: Any = None) -> Any:
     """The elements, but at most a bound.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    max : number or Tensor
-        The bound.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    %(input)s
+    max : number or Tensor. The bound.
 
     Returns
     -------
-    Tensor
-        Differentiable, to any order; at the bound the derivative by `input` is 1.
+    Tensor: Differentiable, to any order; at the bound the derivative by `input` is 1.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.clamp_max(wg.tensor([1, 5]), 3)
     tensor([1, 3])
     """
     x = operand(input, "clamp_max")
     if not is_number(max):
         return clamp(x, max=max, out=out)
+    max = real_number(max, x, "clamp_max", "max")
     if category(x.payload.dtype) <= INTEGER:
         x = cast(x, promote([x.payload], [max]))
     result = T.clamp_max(x, max=max)
     return result if out is None else into(out, result, "clamp_max")
 
 
+@export("wengert", "Tensor")
 def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     """A copy with one value where a mask holds.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    mask : Tensor
-        Of bools; broadcasts with `input`.
-    value : number or Tensor
-        The value; a tensor without dimensions.
+    %(input, mask)s
+    value : number or Tensor. The value; a tensor without dimensions.
 
     Returns
     -------
-    Tensor
-        Of the dtype of `input`. Differentiable with respect to `input` and `value`, to any order.
+    Tensor: Of the dtype of `input`. Differentiable with respect to `input` and `value`, to any
+        order.
 
     Raises
     ------
-    RuntimeError
-        If the mask does not consist of bools, the shapes do not broadcast, or the value does not
-        fit the dtype.
+    RuntimeError: If the mask does not consist of bools, the shapes do not broadcast, or the value
+        does not fit the dtype.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([1.0, 2.0])
     >>> x.masked_fill(x > 1, 0)
     tensor([1., 0.])
@@ -357,31 +327,24 @@ def check_fits(number: Any, dtype: np.dtype[Any]) -> None:
         held(number.item(), dtype)
 
 
+@export("wengert", "Tensor")
 def masked_select(input: Any, mask: Any, *, out: Any = None) -> Any:
     """The elements where a mask holds, in one dimension.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    mask : Tensor
-        Of bools; broadcasts with `input`.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    %(input, mask)s
 
     Returns
     -------
-    Tensor
-        Of one dimension. Differentiable, to any order.
+    Tensor: Of one dimension. Differentiable, to any order.
 
     Raises
     ------
-    RuntimeError
-        If the mask does not consist of bools, or the shapes do not broadcast.
+    RuntimeError: If the mask does not consist of bools, or the shapes do not broadcast.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([1.0, 2.0])
     >>> x.masked_select(x > 1)
     tensor([2.])
@@ -398,3 +361,6 @@ def masked_select(input: Any, mask: Any, *, out: Any = None) -> Any:
         where = where if places == shape else T.expand(where, shape=shape)
     result = hides(T.masked_select(x, where), x)
     return result if out is None else into(out, result, "masked_select")
+
+
+fill_sections(globals())

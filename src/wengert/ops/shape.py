@@ -5,28 +5,26 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from wengert.base.dtypes import as_dtype
 from wengert.base.dtypes import dtype as DType
+from wengert.base.export import export
 from wengert.base.memory_format import (
     check_memory_format,
     contiguous_format,
     is_in_format,
     preserve_format,
 )
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim, normal_dims, resolved
-from wengert.interp.levels import Lifted
 from wengert.ops.checks import dim_or_axis
 from wengert.ops.clone import clone
 from wengert.ops.coerce import integer, operand, sizes_of
-from wengert.ops.strided import view_dtype
+from wengert.ops.strided import in_shape, is_viewable, view_dtype
 from wengert.tape.record import T
 
 __all__ = [
     "contiguous",
     "flatten",
-    "in_shape",
     "ravel",
     "reshape",
     "reshape_as",
@@ -38,44 +36,26 @@ __all__ = [
 ]
 
 
-def _is_viewable(payload: Any, shape: tuple[int, ...]) -> bool:
-    """Whether an array can be seen in another shape without a copy."""
-    if isinstance(payload, Lifted) and payload.traced:
-        if payload.flags.c_contiguous:
-            return True
-        payload = payload.array
-    if isinstance(payload, Lifted):
-        lead = [part.shape[: part.ndim - payload.ndim] for part in payload.contents()]
-        parts = zip(payload.contents(), lead, strict=True)
-        return all(_is_viewable(part, (*first, *shape)) for part, first in parts)
-    if payload.flags.c_contiguous or payload.size == 0:
-        return True
-    return np.may_share_memory(payload.reshape(shape), payload)
-
-
+@export("wengert", "Tensor")
 def reshape(input: Any, *sizes: Any, shape: Any = None) -> Any:
     """The same elements in another shape: a view where possible, else a copy.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    *sizes : int, or one sequence of ints
-        The new shape (also as `shape`). One size may be -1: what the others leave.
+    %(input)s
+    *sizes : int, or one sequence of ints. The new shape (also as `shape`). One size may be -1: what
+        the others leave.
 
     Returns
     -------
-    Tensor
-        It shares memory with `input` if the elements lie so that it can. Differentiable.
+    Tensor: It shares memory with `input` if the elements lie so that it can. Differentiable.
 
     Raises
     ------
-    RuntimeError
-        If the shape has another number of elements.
+    RuntimeError: If the shape has another number of elements.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.arange(6).reshape(2, -1)
     tensor([[0, 1, 2],
             [3, 4, 5]])
@@ -86,51 +66,42 @@ def reshape(input: Any, *sizes: Any, shape: Any = None) -> Any:
     return in_shape(x, new)
 
 
-def in_shape(x: Any, shape: tuple[int, ...]) -> Any:
-    """`reshape` of a tensor to a complete shape of as many elements."""
-    if _is_viewable(x.payload, shape):
-        return T.view(x, shape=shape)
-    return T.unsafe_view(T.contiguous(x), shape=shape)
-
-
-def view(input: Any, *sizes: Any, dtype: Any = None) -> Any:
+@export("Tensor")
+def view(input: Any, *sizes: Any, dtype: Any = None, size: Any = None) -> Any:
     """The same memory in another shape, or as elements of another type.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    *sizes : int, or one sequence of ints
-        The new shape. One size may be -1: what the others leave.
-    dtype : dtype
-        Instead of a shape, also by position: the type to see the bytes as. A smaller type makes the
-        last dimension longer, a larger one shorter. The result has no history.
+    %(input)s
+    *sizes : int, or one sequence of ints. The new shape. One size may be -1: what the others leave.
+    dtype : dtype. Instead of a shape, also by position: the type to see the bytes as. A smaller
+        type makes the last dimension longer, a larger one shorter. The result has no history.
+    size : sequence of int. Another way to give the sizes.
 
     Returns
     -------
-    Tensor
-        It shares memory with `input`. Differentiable by the new shape, not as another type.
+    Tensor: It shares memory with `input`. Differentiable by the new shape, not as another type.
 
     Raises
     ------
-    RuntimeError
-        If the shape has another number of elements, or needs a copy (`reshape` makes one); if the
-        elements do not lie so that they can be seen as the other type.
+    RuntimeError: If the shape has another number of elements, or needs a copy (`reshape` makes
+        one); if the elements do not lie so that they can be seen as the other type.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.zeros(2, 3).view(6).shape
     torch.Size([6])
     """
     x = operand(input, "view")
+    if size is not None and not sizes and dtype is None:
+        sizes = (size,)
     if dtype is None and len(sizes) == 1 and isinstance(sizes[0], DType):
         dtype = sizes[0]
     if dtype is not None:
         return view_dtype(x, as_dtype(dtype))
     payload = x.payload
     shape = resolved(sizes_of(sizes, "view"), payload.size)
-    if not _is_viewable(payload, shape):
+    if not is_viewable(payload, shape):
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one "
             "dimension spans across two contiguous subspaces). Use .reshape(...) instead."
@@ -138,86 +109,73 @@ def view(input: Any, *sizes: Any, dtype: Any = None) -> Any:
     return T.view(x, shape=shape)
 
 
+@export("Tensor")
 def view_as(input: Any, other: Any) -> Any:
     """`view` in the shape of another tensor.
 
     Parameters
     ----------
-    input, other : Tensor
-        With as many elements.
+    input, other : Tensor. With as many elements.
 
     Returns
     -------
-    Tensor
-        It shares memory with `input`. Differentiable.
+    Tensor: It shares memory with `input`. Differentiable.
 
     Raises
     ------
-    RuntimeError
-        As `view`.
+    RuntimeError: As `view`.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.zeros(6).view_as(wg.ones(2, 3)).shape
     torch.Size([2, 3])
     """
     return view(input, operand(other, "view_as", "other").payload.shape)
 
 
+@export("Tensor")
 def reshape_as(input: Any, other: Any) -> Any:
     """`reshape` to the shape of another tensor.
 
     Parameters
     ----------
-    input, other : Tensor
-        With as many elements.
+    input, other : Tensor. With as many elements.
 
     Returns
     -------
-    Tensor
-        A view where possible, else a copy. Differentiable.
+    Tensor: A view where possible, else a copy. Differentiable.
 
     Raises
     ------
-    RuntimeError
-        If the numbers of elements differ.
+    RuntimeError: If the numbers of elements differ.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.zeros(6).reshape_as(wg.ones(2, 3)).shape
     torch.Size([2, 3])
     """
     return reshape(input, operand(other, "reshape_as", "other").payload.shape)
 
 
+@export("wengert", "Tensor")
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     """The dimensions from `start_dim` to `end_dim` as one.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape; without dimensions it gets one.
-    start_dim, end_dim : int
-        The first and the last dimension that are joined.
+    input : Tensor. Of any shape; without dimensions it gets one.
+    start_dim, end_dim : int. The first and the last dimension that are joined.
 
     Returns
     -------
-    Tensor
-        `input` itself if there is nothing to join, a view where possible, else a copy.
+    Tensor: `input` itself if there is nothing to join, a view where possible, else a copy.
         Differentiable.
 
-    Raises
-    ------
-    IndexError
-        If there is no such dimension.
-    RuntimeError
-        If `start_dim` comes after `end_dim`.
+    %(raises_no_dim)s
+    RuntimeError: If `start_dim` comes after `end_dim`.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.zeros(2, 3, 4).flatten(1).shape
     torch.Size([2, 12])
     """
@@ -233,36 +191,33 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     return in_shape(x, (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]))
 
 
+@export("wengert", "Tensor")
 def unflatten(input: Any, dim: int, sizes: Any) -> Any:
     """One dimension as several.
 
     Parameters
     ----------
-    input : Tensor
-        With at least one dimension.
-    dim : int
-        The dimension that is divided.
-    sizes : sequence of int
-        What it becomes; one may be -1.
+    %(vectors)s
+    dim : int. The dimension that is divided.
+    sizes : sequence of int. What it becomes; one may be -1.
 
-    Returns
-    -------
-    Tensor
-        A view. Differentiable.
+    %(returns_view)s
 
     Raises
     ------
-    RuntimeError
-        If the sizes do not multiply to the dimension's size.
+    RuntimeError: If the sizes do not multiply to the dimension's size.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.zeros(2, 6).unflatten(1, (3, -1)).shape
     torch.Size([2, 3, 2])
     """
     x = operand(input, "unflatten")
     shape = x.payload.shape
+    if not shape:
+        raise RuntimeError(
+            f"unflatten got an unexpected error: dimension {dim} of a tensor that has no dimensions"
+        )
     axis = normal_dim(dim, len(shape))
     parts = sizes_of((sizes,), "unflatten", "sizes")
     if not parts:
@@ -277,22 +232,20 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
     return view(x, (*shape[:axis], *parts, *shape[axis + 1 :]))
 
 
+@export("wengert", "Tensor")
 def ravel(input: Any) -> Any:
     """All elements in one dimension: a view where possible, else a copy.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
+    %(input)s
 
     Returns
     -------
-    Tensor
-        Of one dimension. Differentiable.
+    Tensor: Of one dimension. Differentiable.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.zeros(2, 3).ravel().shape
     torch.Size([6])
     """
@@ -300,29 +253,23 @@ def ravel(input: Any) -> Any:
     return T.view(x, shape=(x.payload.size,))
 
 
+@export("Tensor")
 def contiguous(input: Any, memory_format: Any = None) -> Any:
     """The tensor itself if its elements lie in C order, else a copy in which they do.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    memory_format : memory_format, optional
-        The order instead of C order, ``contiguous_format``.
+    %(input)s
+    memory_format : memory_format, optional. The order instead of C order, ``contiguous_format``.
 
-    Returns
-    -------
-    Tensor
-        Differentiable.
+    %(returns_differentiable)s
 
     Raises
     ------
-    RuntimeError
-        If tensors of this number of dimensions cannot have `memory_format`.
+    RuntimeError: If tensors of this number of dimensions cannot have `memory_format`.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.zeros(2, 3).t().contiguous().stride()
     (2, 1)
     """
@@ -337,31 +284,19 @@ def contiguous(input: Any, memory_format: Any = None) -> Any:
     return clone(x, memory_format=order)
 
 
-def squeeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
+@export("wengert", "Tensor", "Tensor_ reshaped")
+def squeeze(input: Any, dim: Any = None, *dims: Any, axis: Any = None) -> Any:
     """Without dimensions of size 1: all of them, or those that `dim` names.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    dim : int or tuple of int, optional
-        The dimensions to look at; those of another size stay.
-    axis : int, optional
-        NumPy's name of `dim`.
-
-    Returns
-    -------
-    Tensor
-        A view. Differentiable.
-
-    Raises
-    ------
-    IndexError
-        If there is no such dimension.
+    %(input)s
+    dim : int or tuple of int, optional. The dimensions to look at; those of another size stay.
+    *dims : int. More of them.
+    %(axis, returns_view, raises_no_dim)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.zeros(1, 3, 1).squeeze().shape
     torch.Size([3])
     """
@@ -369,6 +304,7 @@ def squeeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
         dim = axis
     x = operand(input, "squeeze")
     ndim = x.payload.ndim
+    dim = (dim, *dims) if dims else dim
     if dim is None:
         return T.squeeze(x)
     if isinstance(dim, tuple | list):
@@ -376,31 +312,22 @@ def squeeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
     return T.squeeze_dim(x, dim=normal_dim(integer(dim, "squeeze", "dim"), ndim))
 
 
+@export("wengert", "Tensor", "Tensor_ reshaped")
 def unsqueeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
     """With a new dimension of size 1 at `dim`.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    dim : int
-        Where the new dimension is in the result; -1 is after the last.
-    axis : int, optional
-        NumPy's name of `dim`.
-
-    Returns
-    -------
-    Tensor
-        A view. Differentiable.
+    %(input)s
+    dim : int. Where the new dimension is in the result; -1 is after the last.
+    %(axis, returns_view)s
 
     Raises
     ------
-    IndexError
-        If `dim` is out of range.
+    IndexError: If `dim` is out of range.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.zeros(3).unsqueeze(-1).shape
     torch.Size([3, 1])
     """
@@ -408,3 +335,6 @@ def unsqueeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
     x = operand(input, "unsqueeze")
     dim = normal_dim(integer(dim, "unsqueeze", "dim"), x.payload.ndim + 1)
     return T.unsqueeze(x, dim=dim)
+
+
+fill_sections(globals())

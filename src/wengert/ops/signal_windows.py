@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from wengert.base.errors import long_name
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.options import float_type, made
 
 __all__ = [
@@ -56,6 +58,7 @@ def _window(
     return made(values.astype(kind), device, requires_grad)
 
 
+@export("wengert")
 def hann_window(
     window_length: int,
     periodic: bool = True,
@@ -70,33 +73,24 @@ def hann_window(
 
     Parameters
     ----------
-    window_length : int
-        The number of elements.
-    periodic : bool
-        Whether the window is one period, as spectra want it: that is a symmetric window of one
-        element more without its last.
-    dtype : dtype, optional
-        A real floating dtype; the default one unless given.
-    layout, pin_memory
-        Have no effect.
-    device : device or str, optional
-        Only the CPU.
-    requires_grad : bool
-        Whether gradients are wanted.
+    window_length : int. The number of elements.
+    periodic : bool. Whether the window is one period, as spectra want it: that is a symmetric
+        window of one element more without its last.
+    dtype : dtype, optional. A real floating dtype; the default one unless given.
+    layout, pin_memory: Have no effect.
+    device : device or str, optional. Only the CPU.
+    requires_grad : bool. Whether gradients are wanted.
 
     Returns
     -------
-    Tensor
-        Of shape (window_length,).
+    Tensor: Of shape (window_length,).
 
     Raises
     ------
-    RuntimeError
-        If the length is negative, or the dtype is an integer dtype or bool.
+    RuntimeError: If the length is negative, or the dtype is an integer dtype or bool.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.hann_window(4)
     tensor([0.0000, 0.5000, 1.0000, 0.5000])
     """
@@ -111,6 +105,7 @@ def hann_window(
     )
 
 
+@export("wengert")
 def hamming_window(
     window_length: int,
     periodic: bool = True,
@@ -129,7 +124,6 @@ def hamming_window(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.hamming_window(4)
     tensor([0.0800, 0.5400, 1.0000, 0.5400])
     """
@@ -144,6 +138,7 @@ def hamming_window(
     )
 
 
+@export("wengert")
 def blackman_window(
     window_length: int,
     periodic: bool = True,
@@ -160,7 +155,6 @@ def blackman_window(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.blackman_window(4)[1:]
     tensor([0.3400, 1.0000, 0.3400])
     """
@@ -175,6 +169,7 @@ def blackman_window(
     )
 
 
+@export("wengert")
 def bartlett_window(
     window_length: int,
     periodic: bool = True,
@@ -189,7 +184,6 @@ def bartlett_window(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.bartlett_window(4)
     tensor([0.0000, 0.5000, 1.0000, 0.5000])
     """
@@ -204,6 +198,7 @@ def bartlett_window(
     )
 
 
+@export("wengert")
 def kaiser_window(
     window_length: int,
     periodic: bool = True,
@@ -221,7 +216,6 @@ def kaiser_window(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.kaiser_window(4, beta=2.0)
     tensor([0.4387, 0.8348, 1.0000, 0.8348])
     """
@@ -235,3 +229,6 @@ def kaiser_window(
         device,
         requires_grad,
     )
+
+
+fill_sections(globals())

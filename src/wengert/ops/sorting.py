@@ -6,13 +6,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops import named_results
 from wengert.ops.checks import one_dim, renamed
 from wengert.ops.coerce import integer, operand
 from wengert.ops.named_results import pair
 from wengert.ops.out import into
 from wengert.prims import sorting as _records
-from wengert.tape.cuts import note
+from wengert.tape.detachments import note
 from wengert.tape.record import T
 
 __all__ = ["argsort", "msort", "sort", "topk"]
@@ -31,6 +33,7 @@ def _sortable(input: Any, dim: Any, name: str) -> tuple[Any, int]:
     return tensor, one_dim(dim, payload.ndim, name)
 
 
+@export("wengert", "Tensor")
 def sort(
     input: Any,
     dim: int = -1,
@@ -44,32 +47,17 @@ def sort(
 
     Parameters
     ----------
-    input : Tensor
-        Of any real dtype. A NaN counts as larger than every number.
-    dim : int
-        The dimension to sort along.
-    descending : bool
-        Whether to begin with the largest.
-    stable : bool
-        Accepted for PyTorch's sake: equal elements keep their order in any case.
-    out : tuple of two Tensors, optional
-        Where to write the results.
+    %(sorted, two_outs)s
 
     Returns
     -------
-    return_types.sort
-        A named tuple ``(values, indices)``; the values are differentiable, to any order.
+    return_types.sort: A named tuple ``(values, indices)``; the values are differentiable, to any
+        order.
 
-    Raises
-    ------
-    IndexError
-        If the dimension is out of range.
-    RuntimeError
-        If the input is complex.
+    %(raises_dim, error_complex_input)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> values, indices = wg.sort(wg.tensor([3.0, 1.0, 2.0]))
     >>> values, indices
     (tensor([1., 2., 3.]), tensor([1, 2, 0]))
@@ -81,6 +69,7 @@ def sort(
     return pair(named_results.sort, T.sort(x, indices, dim=axis), indices, out)
 
 
+@export("wengert", "Tensor")
 def argsort(
     input: Any,
     dim: int = -1,
@@ -94,32 +83,16 @@ def argsort(
 
     Parameters
     ----------
-    input : Tensor
-        Of any real dtype. A NaN counts as larger than every number.
-    dim : int
-        The dimension to sort along.
-    descending : bool
-        Whether to begin with the largest.
-    stable : bool
-        Accepted for PyTorch's sake: equal elements keep their order in any case.
-    out : Tensor, optional
-        Where to write the result.
+    %(sorted)s
 
     Returns
     -------
-    Tensor
-        Of int64; without a derivative.
+    Tensor: Of int64; without a derivative.
 
-    Raises
-    ------
-    IndexError
-        If the dimension is out of range.
-    RuntimeError
-        If the input is complex.
+    %(raises_dim, error_complex_input)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.argsort(wg.tensor([3.0, 1.0, 2.0]), descending=True)
     tensor([0, 2, 1])
     """
@@ -132,29 +105,22 @@ def argsort(
     return result if out is None else into(out, result, "argsort")
 
 
+@export("wengert", "Tensor")
 def msort(input: Any, *, out: Any = None) -> Any:
     """The elements along the first dimension in ascending order.
 
     Parameters
     ----------
-    input : Tensor
-        Of any real dtype.
-    out : Tensor, optional
-        Where to write the result.
+    %(real_input)s
 
     Returns
     -------
-    Tensor
-        ``sort(input, dim=0).values``; differentiable, to any order.
+    Tensor: ``sort(input, dim=0).values``; differentiable, to any order.
 
-    Raises
-    ------
-    RuntimeError
-        If the input is complex.
+    %(raises_complex_input)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.msort(wg.tensor([[3, 1], [2, 4]]))
     tensor([[2, 1],
             [3, 4]])
@@ -164,6 +130,7 @@ def msort(input: Any, *, out: Any = None) -> Any:
     return result if out is None else into(out, result, "msort")
 
 
+@export("wengert", "Tensor")
 def topk(
     input: Any,
     k: int,
@@ -178,35 +145,25 @@ def topk(
 
     Parameters
     ----------
-    input : Tensor
-        Of any real dtype but bool. A NaN counts as larger than every number.
-    k : int
-        How many.
-    dim : int
-        The dimension to choose along.
-    largest : bool
-        Whether to choose the largest.
-    sorted : bool
-        Whether they must come in order, the first choice first.
-    out : tuple of two Tensors, optional
-        Where to write the results.
+    input : Tensor. Of any real dtype but bool. A NaN counts as larger than every number.
+    k : int. How many.
+    %(selected_dim)s
+    largest : bool. Whether to choose the largest.
+    sorted : bool. Whether they must come in order, the first choice first.
+    %(two_outs)s
 
     Returns
     -------
-    return_types.topk
-        A named tuple ``(values, indices)``; the values are differentiable, to any order. Which of
-        several equal elements are chosen is not defined.
+    return_types.topk: A named tuple ``(values, indices)``; the values are differentiable, to any
+        order. Which of several equal elements are chosen is not defined.
 
     Raises
     ------
-    RuntimeError
-        If there are no `k` elements, or the input is complex or of bools.
-    IndexError
-        If the dimension is out of range.
+    RuntimeError: If there are no `k` elements, or the input is complex or of bools.
+    %(error_dim)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> values, indices = wg.topk(wg.tensor([1.0, 5.0, 3.0, 4.0]), 2)
     >>> values, indices
     (tensor([5., 4.]), tensor([1, 3]))
@@ -225,3 +182,6 @@ def topk(
         )
     indices = T.argtop(x, k=count, dim=axis, largest=bool(largest), sorted=bool(sorted))
     return pair(named_results.topk, T.topk(x, indices, dim=axis), indices, out)
+
+
+fill_sections(globals())

@@ -18,7 +18,7 @@ from wengert.ops.out import into
 from wengert.prims import bessel as _bessel
 from wengert.prims import polynomials as _polynomials
 from wengert.prims.record import TABLE
-from wengert.tape.lift import is_number
+from wengert.tape.operands import is_number
 from wengert.tape.record import T
 
 __all__ = [

@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.kernels.spectral import LinAlgError
 from wengert.ops.coerce import dtype_name, operand
-from wengert.ops.out import into
+from wengert.ops.out import into, into_several
 from wengert.ops.spectral_types import linalg_eig, linalg_eigh, linalg_qr, linalg_svd
 from wengert.prims import spectral as _records
 from wengert.tape.modes import is_recording
@@ -87,20 +88,6 @@ def _traced(x: Any) -> bool:
     return x.edge is not None and is_recording()
 
 
-def several(out: Any, results: Any, name: str) -> Any:
-    """Put several results into several tensors."""
-    if not isinstance(out, tuple | list):
-        raise TypeError(
-            f"{name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}"
-        )
-    if len(out) != len(results):
-        raise TypeError(
-            f"{name}() expected a tuple of {len(results)} elements for the argument 'out', but got "
-            f"{len(out)}"
-        )
-    return type(results)([into(o, r, name) for o, r in zip(out, results, strict=True)])
-
-
 # -- Hermitian matrices ---------------------------------------------------------------------------
 
 
@@ -120,31 +107,25 @@ def eigh(input: Any, UPLO: str = "L", *, out: Any = None) -> Any:
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (..., n, n) and of a floating or complex dtype.
-    UPLO : {"L", "U"}
-        The triangle that is read, the lower or the upper one; the other one is ignored.
-    out : tuple of Tensor, optional
-        Where to write the results; outside the graph only.
+    %(square_matrices)s
+    UPLO : {"L", "U"}. The triangle that is read, the lower or the upper one; the other one is
+        ignored.
+    %(outs)s
 
     Returns
     -------
-    eigenvalues : Tensor
-        Real, in ascending order, of shape (..., n).
-    eigenvectors : Tensor
-        Of shape (..., n, n), the columns, of length 1.
-        Both are differentiable, to any order, with gradients that are Hermitian. See "Raises".
+    eigenvalues : Tensor. Real, in ascending order, of shape (..., n).
+    eigenvectors : Tensor. Of shape (..., n, n), the columns, of length 1. Both are differentiable,
+        to any order, with gradients that are Hermitian. See "Raises".
 
     Raises
     ------
-    RuntimeError
-        If the matrices are not square, or do not converge. In the backward pass, if the loss
-        depends on the phase of complex eigenvectors, or on eigenvectors of eigenvalues that are
-        the same to rounding errors: such eigenvectors have no derivative.
+    RuntimeError: If the matrices are not square, or do not converge. In the backward pass, if the
+        loss depends on the phase of complex eigenvectors, or on eigenvectors of eigenvalues that
+        are the same to rounding errors: such eigenvectors have no derivative.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> values, vectors = wg.linalg.eigh(wg.tensor([[2.0, 1.0], [1.0, 2.0]]))
     >>> values
     tensor([1., 3.])
@@ -153,7 +134,7 @@ def eigh(input: Any, UPLO: str = "L", *, out: Any = None) -> Any:
     UPLO = _triangle(UPLO, "eigh")
     _lapack(x, "linalg_eigh_cpu")
     results = linalg_eigh(T.linalg_eigh(x, UPLO=UPLO)[1:])
-    return results if out is None else several(out, results, "linalg_eigh")
+    return results if out is None else into_several(out, results, "linalg_eigh")
 
 
 def eigvalsh(input: Any, UPLO: str = "L", *, out: Any = None) -> Any:
@@ -161,27 +142,20 @@ def eigvalsh(input: Any, UPLO: str = "L", *, out: Any = None) -> Any:
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (..., n, n) and of a floating or complex dtype.
-    UPLO : {"L", "U"}
-        The triangle that is read.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    %(square_matrices)s
+    UPLO : {"L", "U"}. The triangle that is read.
 
     Returns
     -------
-    Tensor
-        Real, in ascending order, of shape (..., n). Differentiable, to any order; the first
+    Tensor: Real, in ascending order, of shape (..., n). Differentiable, to any order; the first
         derivative is finite also where eigenvalues are repeated.
 
     Raises
     ------
-    RuntimeError
-        If the matrices are not square, or do not converge.
+    RuntimeError: If the matrices are not square, or do not converge.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.linalg.eigvalsh(wg.tensor([[2.0, 1.0], [1.0, 2.0]]))
     tensor([1., 3.])
     """
@@ -209,29 +183,22 @@ def eig(input: Any, *, out: Any = None) -> Any:
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (..., n, n) and of a floating or complex dtype.
-    out : tuple of Tensor, optional
-        Where to write the results; outside the graph only.
+    %(square_matrices, outs)s
 
     Returns
     -------
-    eigenvalues : Tensor
-        Complex, in no particular order, of shape (..., n).
-    eigenvectors : Tensor
-        Complex, of shape (..., n, n): the columns, of length 1.
-        Both are differentiable, to any order. See "Raises".
+    eigenvalues : Tensor. Complex, in no particular order, of shape (..., n).
+    eigenvectors : Tensor. Complex, of shape (..., n, n): the columns, of length 1. Both are
+        differentiable, to any order. See "Raises".
 
     Raises
     ------
-    RuntimeError
-        If the matrices are not square, or hold NaN or infinity. In the backward pass, if the loss
-        depends on the phase of eigenvectors, or on eigenvectors of eigenvalues that are the same
-        to rounding errors, or if there are fewer eigenvectors than dimensions.
+    RuntimeError: If the matrices are not square, or hold NaN or infinity. In the backward pass, if
+        the loss depends on the phase of eigenvectors, or on eigenvectors of eigenvalues that are
+        the same to rounding errors, or if there are fewer eigenvectors than dimensions.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> values, vectors = wg.linalg.eig(wg.tensor([[0.0, 1.0], [-1.0, 0.0]]))
     >>> values.imag.abs()
     tensor([1., 1.])
@@ -239,7 +206,7 @@ def eig(input: Any, *, out: Any = None) -> Any:
     x = square(input, "eig")
     _complexible(x)
     results = linalg_eig(T.linalg_eig(x)[1:])
-    return results if out is None else several(out, results, "linalg_eig")
+    return results if out is None else into_several(out, results, "linalg_eig")
 
 
 def eigvals(input: Any, *, out: Any = None) -> Any:
@@ -247,25 +214,19 @@ def eigvals(input: Any, *, out: Any = None) -> Any:
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (..., n, n) and of a floating or complex dtype.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    %(square_matrices)s
 
     Returns
     -------
-    Tensor
-        Complex, in no particular order, of shape (..., n). Differentiable, to any order, where
+    Tensor: Complex, in no particular order, of shape (..., n). Differentiable, to any order, where
         there are as many eigenvectors as dimensions.
 
     Raises
     ------
-    RuntimeError
-        If the matrices are not square, or hold NaN or infinity.
+    RuntimeError: If the matrices are not square, or hold NaN or infinity.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.linalg.eigvals(wg.tensor([[3.0, 1.0], [0.0, 3.0]])).real
     tensor([3., 3.])
     """
@@ -289,36 +250,27 @@ def svd(A: Any, full_matrices: bool = True, *, driver: str | None = None, out: A
 
     Parameters
     ----------
-    A : Tensor
-        Of shape (..., m, n) and of a floating or complex dtype.
-    full_matrices : bool
-        Whether U and Vh are square. For gradients, say False: the vectors that True adds may be
-        any basis.
-    driver : None
-        There is one driver for all.
-    out : tuple of Tensor, optional
-        Where to write the results; outside the graph only.
+    A : Tensor. Of shape (..., m, n) and of a floating or complex dtype.
+    full_matrices : bool. Whether U and Vh are square. For gradients, say False: the vectors that
+        True adds may be any basis.
+    driver : None. There is one driver for all.
+    %(outs)s
 
     Returns
     -------
-    U : Tensor
-        Of shape (..., m, m), or (..., m, k) with k = min(m, n).
-    S : Tensor
-        Real, in descending order, of shape (..., k).
-    Vh : Tensor
-        Of shape (..., n, n), or (..., k, n).
-        All are differentiable, to any order. See "Raises".
+    U : Tensor. Of shape (..., m, m), or (..., m, k) with k = min(m, n).
+    S : Tensor. Real, in descending order, of shape (..., k).
+    Vh : Tensor. Of shape (..., n, n), or (..., k, n). All are differentiable, to any order. See
+        "Raises".
 
     Raises
     ------
-    RuntimeError
-        If the input is no matrix, or holds NaN or infinity. In the backward pass, if the loss
-        depends on the phase of complex singular vectors, on singular vectors of singular values
-        that are the same to rounding errors, or on those that ``full_matrices`` adds.
+    RuntimeError: If the input is no matrix, or holds NaN or infinity. In the backward pass, if the
+        loss depends on the phase of complex singular vectors, on singular vectors of singular
+        values that are the same to rounding errors, or on those that ``full_matrices`` adds.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> U, S, Vh = wg.linalg.svd(wg.tensor([[3.0, 0.0], [0.0, -4.0]]))
     >>> S
     tensor([4., 3.])
@@ -327,7 +279,7 @@ def svd(A: Any, full_matrices: bool = True, *, driver: str | None = None, out: A
     x = _for_svd(A, "svd")
     _no_driver(driver)
     results = linalg_svd(T.linalg_svd(x, full_matrices=full_matrices)[1:])
-    return results if out is None else several(out, results, "linalg_svd")
+    return results if out is None else into_several(out, results, "linalg_svd")
 
 
 def _flag(value: Any, op: str, arg: str) -> None:
@@ -348,27 +300,20 @@ def svdvals(A: Any, *, driver: str | None = None, out: Any = None) -> Any:
 
     Parameters
     ----------
-    A : Tensor
-        Of shape (..., m, n) and of a floating or complex dtype.
-    driver : None
-        There is one driver for all.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    A : Tensor. Of shape (..., m, n) and of a floating or complex dtype.
+    driver : None. There is one driver for all.
 
     Returns
     -------
-    Tensor
-        Real, in descending order, of shape (..., min(m, n)). Differentiable, to any order; the
+    Tensor: Real, in descending order, of shape (..., min(m, n)). Differentiable, to any order; the
         first derivative is finite also where singular values are repeated.
 
     Raises
     ------
-    RuntimeError
-        If the input is no matrix, or holds NaN or infinity.
+    RuntimeError: If the input is no matrix, or holds NaN or infinity.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.linalg.svdvals(wg.tensor([[3.0, 0.0], [0.0, -4.0]]))
     tensor([4., 3.])
     """
@@ -391,31 +336,25 @@ def qr(A: Any, mode: str = "reduced", *, out: Any = None) -> Any:
 
     Parameters
     ----------
-    A : Tensor
-        Of shape (..., m, n) and of a floating or complex dtype.
-    mode : {"reduced", "complete", "r"}
-        "reduced": Q has k = min(m, n) columns; "complete": it has m; "r": it is not computed.
-    out : tuple of Tensor, optional
-        Where to write the results; outside the graph only.
+    A : Tensor. Of shape (..., m, n) and of a floating or complex dtype.
+    mode : {"reduced", "complete", "r"}. "reduced": Q has k = min(m, n) columns; "complete": it has
+        m; "r": it is not computed.
+    %(outs)s
 
     Returns
     -------
-    Q : Tensor
-        Of shape (..., m, k) or (..., m, m); empty for the mode "r".
-    R : Tensor
-        Of shape (..., k, n) or (..., m, n).
-        Both are differentiable, to any order, if the first k columns of A are linearly
-        independent; for the mode "complete" only if m <= n, for the mode "r" not at all.
+    Q : Tensor. Of shape (..., m, k) or (..., m, m); empty for the mode "r".
+    R : Tensor. Of shape (..., k, n) or (..., m, n). Both are differentiable, to any order, if the
+        first k columns of A are linearly independent; for the mode "complete" only if m <= n, for
+        the mode "r" not at all.
 
     Raises
     ------
-    RuntimeError
-        If the input is no matrix, or the mode is unknown; in the backward pass, if there is no
-        derivative.
+    RuntimeError: If the input is no matrix, or the mode is unknown; in the backward pass, if there
+        is no derivative.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> Q, R = wg.linalg.qr(wg.tensor([[3.0, 1.0], [4.0, 2.0]]))
     >>> R.abs()
     tensor([[5.0000, 2.2000],
@@ -431,4 +370,7 @@ def qr(A: Any, mode: str = "reduced", *, out: Any = None) -> Any:
         )
     floating_lapack(x, "linalg.qr", "geqrf_cpu")
     results = linalg_qr(T.linalg_qr(x, mode=mode)[1:])
-    return results if out is None else several(out, results, "linalg_qr")
+    return results if out is None else into_several(out, results, "linalg_qr")
+
+
+fill_sections(globals())

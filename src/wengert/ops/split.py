@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.ops.coerce import dtype_name, integer, operand, sizes_of
 from wengert.tape.base import TensorBase
@@ -23,29 +25,25 @@ __all__ = [
 ]
 
 
+@export("wengert", "Tensor")
 def select(input: Any, dim: int, index: int) -> Any:
     """One position of a dimension.
 
     Parameters
     ----------
-    input : Tensor
-        With at least one dimension.
-    dim, index : int
-        The dimension and the position, both negative to count from the end.
+    %(vectors)s
+    dim, index : int. The dimension and the position, both negative to count from the end.
 
     Returns
     -------
-    Tensor
-        A view without the dimension. Differentiable.
+    Tensor: A view without the dimension. Differentiable.
 
     Raises
     ------
-    IndexError
-        If there is no such dimension or position.
+    IndexError: If there is no such dimension or position.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.tensor([[1, 2], [3, 4]]).select(1, 0)
     tensor([1, 3])
     """
@@ -63,35 +61,25 @@ def select(input: Any, dim: int, index: int) -> Any:
     return T.select(x, dim=axis, index=index % shape[axis])
 
 
+@export("wengert", "Tensor")
 def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     """A range of positions of a dimension.
 
     Parameters
     ----------
-    input : Tensor
-        With at least one dimension.
-    dim : int
-        The dimension.
-    start : int or Tensor
-        The first position, negative to count from the end.
-    length : int
-        The number of positions.
+    %(vectors, dim)s
+    start : int or Tensor. The first position, negative to count from the end.
+    length : int. The number of positions.
 
-    Returns
-    -------
-    Tensor
-        A view. Differentiable.
+    %(returns_view)s
 
     Raises
     ------
-    IndexError
-        If there is no such dimension or start.
-    RuntimeError
-        If the range ends beyond the dimension.
+    IndexError: If there is no such dimension or start.
+    RuntimeError: If the range ends beyond the dimension.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.arange(5).narrow(0, 1, 3)
     tensor([1, 2, 3])
     """
@@ -121,31 +109,22 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     return T.slice(x, dim=axis, start=start, end=start + length, step=1)
 
 
+@export("wengert", "Tensor")
 def unbind(input: Any, dim: int = 0, *, axis: Any = None) -> tuple[Any, ...]:
     """All positions of a dimension, one by one.
 
     Parameters
     ----------
-    input : Tensor
-        With at least one dimension.
-    dim : int
-        The dimension.
-    axis : int, optional
-        NumPy's name of `dim`.
+    %(vectors, dim, axis)s
 
     Returns
     -------
-    tuple of Tensor
-        Views without the dimension. Differentiable.
+    tuple of Tensor: Views without the dimension. Differentiable.
 
-    Raises
-    ------
-    IndexError
-        If there is no such dimension.
+    %(raises_no_dim)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.tensor([[1, 2], [3, 4]]).unbind()
     (tensor([1, 2]), tensor([3, 4]))
     """
@@ -174,34 +153,33 @@ def _in_steps(x: Any, step: int, axis: int) -> tuple[Any, ...]:
     return parts
 
 
-def split(input: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
+@export("wengert", "Tensor")
+def split(
+    input: Any, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None
+) -> tuple[Any, ...]:
     """Consecutive parts of a dimension.
 
     Parameters
     ----------
-    input : Tensor
-        With at least one dimension.
-    split_size_or_sections : int or sequence of int
-        The size of each part (the last one may be smaller), or the sizes of all parts.
-    dim : int
-        The dimension.
+    %(vectors)s
+    split_size_or_sections : int or sequence of int. The size of each part (the last one may be
+        smaller), or the sizes of all parts.
+    %(dim)s
+    split_size : int or sequence of int. What the method calls `split_size_or_sections`.
 
-    Returns
-    -------
-    tuple of Tensor
-        Views. Differentiable.
+    %(returns_views)s
 
     Raises
     ------
-    RuntimeError
-        If the sizes do not add up to the dimension's.
+    RuntimeError: If the sizes do not add up to the dimension's.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.arange(5).split(2)
     (tensor([0, 1]), tensor([2, 3]), tensor([4]))
     """
+    if split_size_or_sections is None:
+        split_size_or_sections = split_size
     if isinstance(split_size_or_sections, tuple | list):
         return split_with_sizes(input, split_size_or_sections, dim)
     x = operand(input, "split")
@@ -217,31 +195,22 @@ def split(input: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Any, .
     return _in_steps(x, step, axis)
 
 
+@export("wengert", "Tensor")
 def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
     """Consecutive parts of a dimension, of given sizes.
 
     Parameters
     ----------
-    input : Tensor
-        With at least one dimension.
-    split_sizes : sequence of int
-        The sizes of all parts.
-    dim : int
-        The dimension.
-
-    Returns
-    -------
-    tuple of Tensor
-        Views. Differentiable.
+    %(vectors)s
+    split_sizes : sequence of int. The sizes of all parts.
+    %(dim, returns_views)s
 
     Raises
     ------
-    RuntimeError
-        If the sizes do not add up to the dimension's.
+    RuntimeError: If the sizes do not add up to the dimension's.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.split_with_sizes(wg.arange(3), [1, 2])
     (tensor([0]), tensor([1, 2]))
     """
@@ -263,33 +232,22 @@ def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, .
     return parts
 
 
+@export("wengert", "Tensor")
 def chunk(input: Any, chunks: int, dim: int = 0, *, axis: Any = None) -> tuple[Any, ...]:
     """At most `chunks` consecutive parts of a dimension, all but the last of one size.
 
     Parameters
     ----------
-    input : Tensor
-        With at least one dimension.
-    chunks : int
-        The number of parts; there are fewer if they would be empty.
-    dim : int
-        The dimension.
-    axis : int, optional
-        NumPy's name of `dim`.
-
-    Returns
-    -------
-    tuple of Tensor
-        Views. Differentiable.
+    %(vectors)s
+    chunks : int. The number of parts; there are fewer if they would be empty.
+    %(dim, axis, returns_views)s
 
     Raises
     ------
-    RuntimeError
-        If `chunks` is not positive, or the tensor has no dimensions.
+    RuntimeError: If `chunks` is not positive, or the tensor has no dimensions.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.arange(5).chunk(2)
     (tensor([0, 1, 2]), tensor([3, 4]))
     """
@@ -306,32 +264,23 @@ def chunk(input: Any, chunks: int, dim: int = 0, *, axis: Any = None) -> tuple[A
     return _in_steps(x, -(-size // count), axis)
 
 
+@export("wengert", "Tensor")
 def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
     """Consecutive parts of a dimension, as equal as can be or divided at given positions.
 
     Parameters
     ----------
-    input : Tensor
-        With at least one dimension.
-    indices_or_sections : int, or sequence or tensor of int
-        The number of parts (the first ones are larger by one where it does not divide), or the
-        positions before which to divide.
-    dim : int
-        The dimension.
-
-    Returns
-    -------
-    tuple of Tensor
-        Views. Differentiable.
+    %(vectors)s
+    indices_or_sections : int, or sequence or tensor of int. The number of parts (the first ones are
+        larger by one where it does not divide), or the positions before which to divide.
+    %(dim, returns_views)s
 
     Raises
     ------
-    RuntimeError
-        If the number of parts is not positive, or the tensor has no dimensions.
+    RuntimeError: If the number of parts is not positive, or the tensor has no dimensions.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.arange(5).tensor_split(3)
     (tensor([0, 1]), tensor([2, 3]), tensor([4]))
     """
@@ -361,8 +310,11 @@ def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[An
     )
 
 
-def _split_at(input: Any, how: Any, op: str, least: int, axis: int) -> tuple[Any, ...]:
+def _split_at(
+    input: Any, how: Any, more: tuple[int, ...], op: str, least: int, axis: int
+) -> tuple[Any, ...]:
     x = operand(input, op)
+    how = (how, *more) if more else how
     shape = x.payload.shape
     if len(shape) < least:
         raise RuntimeError(
@@ -377,89 +329,53 @@ def _split_at(input: Any, how: Any, op: str, least: int, axis: int) -> tuple[Any
     return tensor_split(x, how, axis)
 
 
-def hsplit(input: Any, indices_or_sections: Any) -> tuple[Any, ...]:
+@export("wengert", "Tensor")
+def hsplit(input: Any, indices_or_sections: Any, *indices: Any) -> tuple[Any, ...]:
     """`tensor_split` along the second dimension, or the only one, into equal parts.
 
     Parameters
     ----------
-    input : Tensor
-        With at least one dimension.
-    indices_or_sections : int or sequence of int
-        The number of equal parts, or the positions before which to divide.
-
-    Returns
-    -------
-    tuple of Tensor
-        Views. Differentiable.
-
-    Raises
-    ------
-    RuntimeError
-        If the parts would not be equal.
+    %(vectors, parts)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> [part.shape for part in wg.hsplit(wg.zeros(2, 4), 2)]
     [torch.Size([2, 2]), torch.Size([2, 2])]
     """
     axis = 0 if operand(input, "hsplit").payload.ndim == 1 else 1
-    return _split_at(input, indices_or_sections, "hsplit", 1, axis)
+    return _split_at(input, indices_or_sections, indices, "hsplit", 1, axis)
 
 
-def vsplit(input: Any, indices_or_sections: Any) -> tuple[Any, ...]:
+@export("wengert", "Tensor")
+def vsplit(input: Any, indices_or_sections: Any, *indices: Any) -> tuple[Any, ...]:
     """`tensor_split` along the first dimension of at least two, into equal parts.
 
     Parameters
     ----------
-    input : Tensor
-        With at least two dimensions.
-    indices_or_sections : int or sequence of int
-        The number of equal parts, or the positions before which to divide.
-
-    Returns
-    -------
-    tuple of Tensor
-        Views. Differentiable.
-
-    Raises
-    ------
-    RuntimeError
-        If the parts would not be equal.
+    %(planes, parts)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> [part.shape for part in wg.vsplit(wg.zeros(2, 4), 2)]
     [torch.Size([1, 4]), torch.Size([1, 4])]
     """
-    return _split_at(input, indices_or_sections, "vsplit", 2, 0)
+    return _split_at(input, indices_or_sections, indices, "vsplit", 2, 0)
 
 
-def dsplit(input: Any, indices_or_sections: Any) -> tuple[Any, ...]:
+@export("wengert", "Tensor")
+def dsplit(input: Any, indices_or_sections: Any, *indices: Any) -> tuple[Any, ...]:
     """`tensor_split` along the third dimension, into equal parts.
 
     Parameters
     ----------
-    input : Tensor
-        With at least three dimensions.
-    indices_or_sections : int or sequence of int
-        The number of equal parts, or the positions before which to divide.
-
-    Returns
-    -------
-    tuple of Tensor
-        Views. Differentiable.
-
-    Raises
-    ------
-    RuntimeError
-        If the parts would not be equal.
+    %(volumes, parts)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> [part.shape for part in wg.dsplit(wg.zeros(1, 2, 4), 2)]
     [torch.Size([1, 2, 2]), torch.Size([1, 2, 2])]
     """
-    return _split_at(input, indices_or_sections, "dsplit", 3, 2)
+    return _split_at(input, indices_or_sections, indices, "dsplit", 3, 2)
+
+
+fill_sections(globals())

@@ -9,20 +9,24 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import as_dtype, default_float, is_differentiable
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops import reduce
 from wengert.ops.checks import all_dims, renamed
 from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.out import into
+from wengert.prims import parts as _parts_records
 from wengert.prims import statistics as _records
-from wengert.tape.lift import cast
+from wengert.tape.operands import cast
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
 __all__ = ["corrcoef", "cov", "nanmean", "nansum"]
 
-REQUIRES = (_records,)
+REQUIRES = (_records, _parts_records)
 
 
+@export("wengert", "Tensor")
 def nansum(
     input: Any,
     dim: Any = None,
@@ -36,32 +40,16 @@ def nansum(
 
     Parameters
     ----------
-    input : Tensor
-        Of any real dtype.
-    dim : int or tuple of int, optional
-        The dimensions to sum over; all by default.
-    keepdim : bool
-        Whether to leave a dimension of size 1 for each that is summed over.
-    dtype : dtype, optional
-        What to convert the input to before adding. Without it bools and integers add up as int64.
-    out : Tensor, optional
-        Where to write the result.
+    %(real_input, summed)s
 
     Returns
     -------
-    Tensor
-        The sums (0 over no elements); differentiable, to any order. A NaN gets the gradient 0.
+    Tensor: The sums (0 over no elements); differentiable, to any order. A NaN gets the gradient 0.
 
-    Raises
-    ------
-    RuntimeError
-        If the input is complex.
-    IndexError
-        If a dimension is out of range.
+    %(raises_complex_input, error_dims)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nansum(wg.tensor([1.0, float("nan"), 2.0]))
     tensor(3.)
     """
@@ -84,6 +72,7 @@ def nansum(
     return result if out is None else into(out, result, "nansum")
 
 
+@export("wengert", "Tensor")
 def nanmean(
     input: Any,
     dim: Any = None,
@@ -97,33 +86,21 @@ def nanmean(
 
     Parameters
     ----------
-    input : Tensor
-        Of any floating dtype.
-    dim : int or tuple of int, optional
-        The dimensions to combine; all by default.
-    keepdim : bool
-        Whether to leave a dimension of size 1 for each of them.
-    dtype : dtype, optional
-        What to convert the input to first.
-    out : Tensor, optional
-        Where to write the result.
+    input : Tensor. Of any floating dtype.
+    %(combined_dims, keepdims, to_dtype)s
 
     Returns
     -------
-    Tensor
-        The means, NaN where no element counts; differentiable, to any order. A NaN gets the
+    Tensor: The means, NaN where no element counts; differentiable, to any order. A NaN gets the
         gradient 0.
 
     Raises
     ------
-    RuntimeError
-        If the input is not floating.
-    IndexError
-        If a dimension is out of range.
+    RuntimeError: If the input is not floating.
+    %(error_dims)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nanmean(wg.tensor([[1.0, float("nan")], [2.0, 4.0]]), dim=1)
     tensor([1., 3.])
     """
@@ -147,41 +124,34 @@ def nanmean(
 # -- covariances ----------------------------------------------------------------------------------
 
 
+@export("wengert", "Tensor")
 def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
     """The covariances of variables, each a row of observations.
 
     Parameters
     ----------
-    input : Tensor
-        Of any dtype but bool: a matrix whose rows are variables and whose columns are
+    input : Tensor. Of any dtype but bool: a matrix whose rows are variables and whose columns are
         observations, or the observations of a single variable.
-    correction : int
-        What is subtracted from the number of observations, or from the sum of the weights, to
-        divide by: 1 for an unbiased estimate, 0 for the mean.
-    fweights : Tensor, optional
-        How often each observation was made: integers.
-    aweights : Tensor, optional
-        How much each observation counts.
+    correction : int. What is subtracted from the number of observations, or from the sum of the
+        weights, to divide by: 1 for an unbiased estimate, 0 for the mean.
+    fweights : Tensor, optional. How often each observation was made: integers.
+    aweights : Tensor, optional. How much each observation counts.
 
     Returns
     -------
-    Tensor
-        A symmetric matrix with the variances on its diagonal; a number for one variable.
+    Tensor: A symmetric matrix with the variances on its diagonal; a number for one variable.
         Differentiable with respect to `input` and `aweights`, to any order.
 
     Raises
     ------
-    RuntimeError
-        If the input has more than two dimensions, or the weights do not fit.
+    RuntimeError: If the input has more than two dimensions, or the weights do not fit.
 
     Warns
     -----
-    UserWarning
-        If no degree of freedom is left.
+    UserWarning: If no degree of freedom is left.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.cov(wg.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
     tensor([[ 1., -1.],
             [-1.,  1.]])
@@ -268,29 +238,26 @@ def _weights(fweights: Any, aweights: Any, count: int, kind: Any) -> tuple[Any, 
     return product, extra
 
 
+@export("wengert", "Tensor")
 def corrcoef(input: Any) -> Any:
     """The correlation coefficients of variables, each a row of observations.
 
     Parameters
     ----------
-    input : Tensor
-        Of any dtype but bool: a matrix whose rows are variables and whose columns are
+    input : Tensor. Of any dtype but bool: a matrix whose rows are variables and whose columns are
         observations, or the observations of a single variable.
 
     Returns
     -------
-    Tensor
-        A symmetric matrix with ones on its diagonal; 1 for one variable. NaN where a variable does
-        not vary. Differentiable, to any order.
+    Tensor: A symmetric matrix with ones on its diagonal; 1 for one variable. NaN where a variable
+        does not vary. Differentiable, to any order.
 
     Raises
     ------
-    RuntimeError
-        If the input has more than two dimensions.
+    RuntimeError: If the input has more than two dimensions.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.corrcoef(wg.tensor([[0.0, 1.0, 2.0], [4.0, 2.0, 0.0]]))
     tensor([[ 1., -1.],
             [-1.,  1.]])
@@ -315,3 +282,6 @@ def corrcoef(input: Any) -> Any:
         # rounding may have moved them out of their bounds
         return T.complex(*[T.clamp(part(share), min=-1, max=1) for part in (T.real, T.imag)])
     return T.clamp(share, min=-1, max=1)
+
+
+fill_sections(globals())

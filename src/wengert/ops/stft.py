@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from wengert.base.errors import long_name
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import integer, operand
 from wengert.prims import fourier as _records
 from wengert.tape.base import new_tensor
@@ -63,9 +65,14 @@ def _centred(window: Any, win_length: int, n_fft: int) -> Any:
 def _continued(x: Any, pad: int, mode: str) -> Any:
     """The signal with `pad` more elements on both sides."""
     array = x.payload
-    last, size = array.ndim - 1, array.shape[-1]
     if not pad:
         return x
+    if not array.ndim:
+        raise RuntimeError(
+            "Argument #4: Padding size should be less than the corresponding input dimension, but "
+            f"got: padding ({pad}, {pad}) for a single number: a signal has 1 or 2 dimensions"
+        )
+    last, size = array.ndim - 1, array.shape[-1]
 
     def part(start: int, end: int) -> Any:
         return T.slice(x, dim=last, start=start, end=end, step=1)
@@ -106,6 +113,7 @@ def _continued(x: Any, pad: int, mode: str) -> Any:
     return T.cat(before, x, after, dim=last)
 
 
+@export("wengert", "Tensor")
 def stft(
     input: Any,
     n_fft: int,
@@ -123,50 +131,38 @@ def stft(
 
     Parameters
     ----------
-    input : Tensor
-        The signal, of shape (L,), or several of shape (B, L); floating or complex.
-    n_fft : int
-        The length of each part.
-    hop_length : int, optional
-        The distance from one part to the next; ``n_fft // 4`` by default.
-    win_length : int, optional
-        The length of the window; `n_fft` by default. A shorter one has zeros on both sides.
-    window : Tensor, optional
-        What to multiply each part with; ones by default, with a warning.
-    center : bool
-        Whether part t has its middle at ``t * hop_length``: then the signal is continued on both
-        sides.
-    pad_mode : {"reflect", "constant", "replicate", "circular"}
-        How to continue it.
-    normalized : bool
-        Whether to divide by the root of `n_fft`.
-    onesided : bool, optional
-        Whether to return half of each spectrum; by default if signal and window are real.
-    return_complex : bool
-        Must be given for real signals. False returns pairs of real numbers along a further
-        dimension, with a warning.
-    align_to_window : bool, optional
-        If not `center`: whether the first part begins where its window does.
+    input : Tensor. The signal, of shape (L,), or several of shape (B, L); floating or complex.
+    n_fft : int. The length of each part.
+    hop_length : int, optional. The distance from one part to the next; ``n_fft // 4`` by default.
+    win_length : int, optional. The length of the window; `n_fft` by default. A shorter one has
+        zeros on both sides.
+    window : Tensor, optional. What to multiply each part with; ones by default, with a warning.
+    center : bool. Whether part t has its middle at ``t * hop_length``: then the signal is continued
+        on both sides.
+    pad_mode : {"reflect", "constant", "replicate", "circular"}. How to continue it.
+    normalized : bool. Whether to divide by the root of `n_fft`.
+    onesided : bool, optional. Whether to return half of each spectrum; by default if signal and
+        window are real.
+    return_complex : bool. Must be given for real signals. False returns pairs of real numbers along
+        a further dimension, with a warning.
+    align_to_window : bool, optional. If not `center`: whether the first part begins where its
+        window does.
 
     Returns
     -------
-    Tensor
-        Complex, of shape (N, T) or (B, N, T): N frequencies of T parts. Differentiable with
+    Tensor: Complex, of shape (N, T) or (B, N, T): N frequencies of T parts. Differentiable with
         respect to the signal and the window, to any order.
 
     Raises
     ------
-    RuntimeError
-        If the lengths do not fit, or `return_complex` is missing.
+    RuntimeError: If the lengths do not fit, or `return_complex` is missing.
 
     Warns
     -----
-    UserWarning
-        If there is no window, or `return_complex` is False.
+    UserWarning: If there is no window, or `return_complex` is False.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.arange(8.0)
     >>> wg.stft(x, 4, window=wg.hann_window(4), return_complex=True).shape
     torch.Size([3, 9])
@@ -266,6 +262,7 @@ def _check_signal(x: Any, window: Any, call: str, n_fft: int, hop: int, width: i
         )
 
 
+@export("wengert", "Tensor")
 def istft(
     input: Any,
     n_fft: int,
@@ -282,34 +279,27 @@ def istft(
 
     Parameters
     ----------
-    input : Tensor
-        What `stft` returned: complex, of shape (N, T) or (B, N, T).
-    n_fft, hop_length, win_length, window, center, normalized, onesided
-        What `stft` was called with.
-    length : int, optional
-        How many elements the signal has.
-    return_complex : bool
-        Whether the signal is complex.
+    input : Tensor. What `stft` returned: complex, of shape (N, T) or (B, N, T).
+    n_fft, hop_length, win_length, window, center, normalized, onesided: What `stft` was called
+        with.
+    length : int, optional. How many elements the signal has.
+    return_complex : bool. Whether the signal is complex.
 
     Returns
     -------
-    Tensor
-        Of shape (L,) or (B, L). Differentiable with respect to the input and the window, to any
+    Tensor: Of shape (L,) or (B, L). Differentiable with respect to the input and the window, to any
         order.
 
     Raises
     ------
-    RuntimeError
-        If the shape does not fit, or if the windows leave an element of the signal out.
+    RuntimeError: If the shape does not fit, or if the windows leave an element of the signal out.
 
     Warns
     -----
-    UserWarning
-        If there is no window, or if zeros are added for `length`.
+    UserWarning: If there is no window, or if zeros are added for `length`.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> w = wg.hann_window(4)
     >>> spectrum = wg.stft(wg.arange(8.0), 4, window=w, return_complex=True)
     >>> wg.allclose(wg.istft(spectrum, 4, window=w), wg.arange(8.0), atol=1e-5)
@@ -440,3 +430,6 @@ def _overlapped(parts: Any, window: Any, hop: int, center: bool, length: Any, ca
             result, shape=(batch, end - start), dim=1, start=0, end=whole - start, step=1
         )
     return result
+
+
+fill_sections(globals())

@@ -4,20 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from wengert.base.errors import long_name
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
+from wengert.interp.dual import Dual
 from wengert.interp.levels import Lifted
-from wengert.kernels.strided import reach, within
+from wengert.kernels.strided import owner_of, reach, shares_owner, stored_as, within
 from wengert.ops.coerce import dtype_name, integer, operand, sizes_of
+from wengert.ops.options import float_type, made, shape_of
 from wengert.tape.base import new_tensor
-from wengert.tape.cuts import note
-from wengert.tape.modes import is_recording
+from wengert.tape.detachments import note
+from wengert.tape.invalidated import Invalidated
+from wengert.tape.modes import is_recording, untraced
 from wengert.tape.node import Unrecorded
 from wengert.tape.record import T
-from wengert.tape.spoiled import Spoiled
+from wengert.tape.sites import mark
+from wengert.tape.views import link
 
 __all__ = [
     "as_strided",
+    "empty_strided",
+    "in_shape",
+    "is_viewable",
     "is_within",
     "unfold",
     "view_as_complex",
@@ -29,6 +40,29 @@ __all__ = [
 Shape = tuple[int, ...]
 
 
+def is_viewable(payload: Any, shape: tuple[int, ...]) -> bool:
+    """Whether an array can be seen in another shape without a copy."""
+    if isinstance(payload, Lifted) and payload.traced:
+        if payload.flags.c_contiguous:
+            return True
+        payload = payload.array
+    if isinstance(payload, Lifted):
+        lead = [part.shape[: part.ndim - payload.ndim] for part in payload.contents()]
+        parts = zip(payload.contents(), lead, strict=True)
+        return all(is_viewable(part, (*first, *shape)) for part, first in parts)
+    if payload.flags.c_contiguous or payload.size == 0:
+        return True
+    return np.may_share_memory(payload.reshape(shape), payload)
+
+
+def in_shape(x: Any, shape: tuple[int, ...]) -> Any:
+    """`reshape` of a tensor to a complete shape of as many elements."""
+    if is_viewable(x.payload, shape):
+        return T.view(x, shape=shape)
+    return T.unsafe_view(T.contiguous(x), shape=shape)
+
+
+@export("wengert", "Tensor", "Tensor_ reshaped")
 def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
     """A view of the tensor's memory with any sizes and strides.
 
@@ -38,35 +72,32 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = 
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    size : sequence of int
-        The sizes of the view.
-    stride : sequence of int
-        The elements between neighbours along each dimension; not negative.
-    storage_offset : int, optional
-        The place of the view's first element in memory; default: that of `input`'s.
+    %(input)s
+    size : sequence of int. The sizes of the view.
+    stride : sequence of int. The elements between neighbours along each dimension; not negative.
+    storage_offset : int, optional. The place of the view's first element in memory; default: that
+        of `input`'s.
 
     Returns
     -------
-    Tensor
-        A view. Differentiable, to any order: what several elements share gets the sum of their
+    Tensor: A view. Differentiable, to any order: what several elements share gets the sum of their
         gradients.
 
     Raises
     ------
-    RuntimeError
-        If the numbers of sizes and strides differ, if a size, a stride or the offset is negative,
-        or if the view would reach beyond the memory.
+    RuntimeError: If the numbers of sizes and strides differ, if a size, a stride or the offset is
+        negative, or if the view would reach beyond the memory.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.arange(6).as_strided((2, 3), (1, 2))
     tensor([[0, 2, 4],
             [1, 3, 5]])
     """
     x = operand(input, "as_strided")
+    lonely = x.ext is None or (x.ext.base is None and not x.ext.views)
+    if lonely and x.edge is None and x.vc is not None:
+        x = _detached(x)
     params = window_of(x, size, stride, storage_offset)
     return T.as_strided(x, **params) if is_within(x, params) else _of_base(x, params)
 
@@ -75,11 +106,12 @@ def window_of(x: Any, size: Any, stride: Any, storage_offset: int | None) -> dic
     """The parameters of the view by strides, checked; it may reach beyond `x`, not its base."""
     sizes, strides = _ints(size, "size", 1), _ints(stride, "stride", 2)
     if isinstance(x.payload, Lifted) and x.payload.traced:
-        x.payload.trace.give_up("as_strided() goes by where its argument lies in memory")
-    elif isinstance(x.payload, Lifted):
+        untraced("as_strided() goes by where its argument lies in memory")
+    elif isinstance(x.payload, Lifted) and not _has_place(x.payload):
         raise RuntimeError(
-            "as_strided: a tensor inside of vmap or jvp has no single place in memory to show by "
-            "strides: use views that are named by dimensions (select, narrow, unfold, diagonal)"
+            "as_strided: a tensor inside of vmap or jvp has no single place in memory, and strides "
+            "can access memory outside of `tensor`: use views that are named by dimensions ("
+            "select, narrow, unfold, diagonal)"
         )
     base = _base_of(x)
     apart = 0 if base is x else _address(x) - _address(base)
@@ -90,8 +122,39 @@ def window_of(x: Any, size: Any, stride: Any, storage_offset: int | None) -> dic
     return {"size": sizes, "stride": strides, "storage_offset": offset, "layout": layout}
 
 
+def _detached(x: Any) -> Any:
+    """What `detach` made of the first elements of memory, over all of that."""
+    dual = x.payload if isinstance(x.payload, Dual) and _has_place(x.payload) else None
+    array = x.payload if dual is None else dual.primal
+    if array.__class__ is not np.ndarray or array.base is None:
+        return x
+    owner = owner_of(array)
+    same = owner.dtype == array.dtype and owner.flags.c_contiguous and owner.nbytes > array.nbytes
+    if not same or owner.__array_interface__["data"] != array.__array_interface__["data"]:
+        return x
+    whole = owner.reshape(-1)
+    if dual is not None:
+        tangent = owner_of(dual.tangent).reshape(-1)
+        whole = Dual(whole, tangent, dual.owner, dual.own, dual.given)
+    made = new_tensor(whole, None, x.vc)
+    link(x, made)
+    return made
+
+
+def _has_place(payload: Any) -> bool:
+    """Whether the tangent of a value lies in its memory as the value does in its own."""
+    return (
+        isinstance(payload, Dual)
+        and payload.primal.__class__ is np.ndarray
+        and payload.tangent.__class__ is np.ndarray
+        and stored_as(payload.tangent, payload.primal) is payload.tangent
+    )
+
+
 def _base_of(x: Any) -> Any:
-    return x if x.ext is None or x.ext.base is None else x.ext.base
+    """The tensor whose memory `x` shows a part of: itself, also where ``.data`` gave it other."""
+    base = None if x.ext is None else x.ext.base
+    return x if base is None or not shares_owner(x.payload, base.payload) else base
 
 
 def is_within(x: Any, params: dict[str, Any]) -> bool:
@@ -109,7 +172,7 @@ def _of_base(x: Any, params: dict[str, Any]) -> Any:
             "as_strided() reaches beyond a view that requires a gradient which its base does not: "
             "apply it to the base"
         )
-    if x.edge.__class__ is Spoiled and is_recording():
+    if x.edge.__class__ is Invalidated and is_recording():
         raise RuntimeError(x.edge.message)
     if base.payload.dtype != x.payload.dtype:
         base = T.view_as_real(base)
@@ -117,7 +180,8 @@ def _of_base(x: Any, params: dict[str, Any]) -> Any:
     result = T.as_strided(base, **params)
     result.ext.no_write = result.ext.no_write or x.ext.no_write
     if x.edge.__class__ is Unrecorded:
-        result.edge = Unrecorded()
+        result.edge = Unrecorded(base=base)
+        mark(result.edge)
     return result
 
 
@@ -140,7 +204,8 @@ def _memory(x: Any) -> Any:
     payload = x.payload
     if isinstance(payload, Lifted) and payload.traced:
         return payload.array
-    return x.array()
+    payload = x.array()
+    return payload.primal if isinstance(payload, Dual) else payload
 
 
 def _address(x: Any) -> int:
@@ -180,36 +245,27 @@ def _check_geometry(size: Shape, stride: Shape, offset: int, memory: Any, width:
         )
 
 
+@export("Tensor")
 def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
     """All windows of a dimension: a view in which they overlap.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    dimension : int
-        The dimension.
-    size : int
-        The number of elements of each window.
-    step : int
-        The distance from one window to the next.
+    %(input)s
+    dimension : int. The dimension.
+    size : int. The number of elements of each window.
+    step : int. The distance from one window to the next.
 
     Returns
     -------
-    Tensor
-        A view: along `dimension` the windows, along a new last dimension their elements.
+    Tensor: A view: along `dimension` the windows, along a new last dimension their elements.
         Differentiable: elements that several windows share get the sum of their gradients.
 
-    Raises
-    ------
-    IndexError
-        If there is no such dimension.
-    RuntimeError
-        If `size` is negative or more than there is, or `step` is not positive.
+    %(raises_no_dim)s
+    RuntimeError: If `size` is negative or more than there is, or `step` is not positive.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.arange(5).unfold(0, 3, 1)
     tensor([[0, 1, 2],
             [1, 2, 3],
@@ -231,27 +287,22 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
     return T.unfold(x, dimension=axis, size=size, step=step)
 
 
+@export("wengert")
 def view_as_real(input: Any) -> Any:
     """A complex tensor as pairs of real numbers, along a new last dimension of size 2.
 
     Parameters
     ----------
-    input : Tensor
-        Complex, of any shape.
+    input : Tensor. Complex, of any shape.
 
-    Returns
-    -------
-    Tensor
-        A view. Differentiable.
+    %(returns_view)s
 
     Raises
     ------
-    RuntimeError
-        If the tensor is not complex.
+    RuntimeError: If the tensor is not complex.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.view_as_real(wg.tensor([1 + 2j]))
     tensor([[1., 2.]])
     """
@@ -263,27 +314,25 @@ def view_as_real(input: Any) -> Any:
     return T.view_as_real(x)
 
 
+@export("wengert")
 def view_as_complex(input: Any) -> Any:
     """Pairs of real numbers along the last dimension as complex numbers.
 
     Parameters
     ----------
-    input : Tensor
-        Real and floating, with a last dimension of size 2 whose elements lie side by side.
+    input : Tensor. Real and floating, with a last dimension of size 2 whose elements lie side by
+        side.
 
     Returns
     -------
-    Tensor
-        A view without the last dimension. Differentiable.
+    Tensor: A view without the last dimension. Differentiable.
 
     Raises
     ------
-    RuntimeError
-        If the tensor is not of that kind.
+    RuntimeError: If the tensor is not of that kind.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.view_as_complex(wg.tensor([[1.0, 2.0]]))
     tensor([1.+2.j])
     """
@@ -342,3 +391,47 @@ def _check_wider(array: Any, ratio: int, names: str) -> None:
                 f"self.stride({i}) must be divisible by {ratio} to view {names}, but got "
                 f"{step // array.itemsize}"
             )
+
+
+@export("wengert")
+def empty_strided(
+    size: Any,
+    stride: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """A tensor whose elements are whatever the memory holds, with these steps between them.
+
+    Parameters
+    ----------
+    size, stride : sequence of int. The shape, and the elements between neighbours along each
+        dimension; not negative.
+
+    Raises
+    ------
+    RuntimeError: If their numbers differ, or a stride is negative.
+
+    Examples
+    --------
+    >>> wg.empty_strided((2, 3), (1, 2)).stride()
+    (1, 2)
+    """
+    shape, kind = shape_of("empty_strided", (size,)), float_type(dtype)
+    steps = tuple(int(step) for step in stride)
+    if len(steps) != len(shape):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides "
+            f"({len(steps)})"
+        )
+    if any(step < 0 for step in steps):
+        raise RuntimeError(f"empty_strided: strides cannot be negative, but got {list(steps)}")
+    memory = np.empty(reach(shape, steps), kind)
+    array = np.lib.stride_tricks.as_strided(memory, shape, [step * kind.itemsize for step in steps])
+    return made(array, device, requires_grad)
+
+
+fill_sections(globals())

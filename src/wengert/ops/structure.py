@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import default_float, from_numpy_dtype
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast, normal_dim
 from wengert.base.size import Size
 from wengert.ops.arrange import diag, flip
@@ -20,6 +22,7 @@ from wengert.ops.shape import reshape
 from wengert.ops.split import narrow
 from wengert.prims import structure as _records
 from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.inference import made_in_inference
 from wengert.tape.record import T
 
 __all__ = [
@@ -45,44 +48,32 @@ def _each(name: str, tensors: tuple[Any, ...], grown: Any) -> Any:
     return made[0] if len(made) == 1 else made
 
 
+@export("wengert")
 def atleast_1d(*tensors: Any) -> Any:
     """Tensors as they are, numbers as vectors of one element.
 
     Parameters
     ----------
-    *tensors : Tensor
-        One, several, or one sequence of them.
-
-    Returns
-    -------
-    Tensor, or tuple of Tensor
-        Views; differentiable.
+    %(views_of_tensors)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.atleast_1d(wg.tensor(2.0))
     tensor([2.])
     """
     return _each("atleast_1d", tensors, lambda x: x if x.payload.ndim else reshape(x, (1,)))
 
 
+@export("wengert")
 def atleast_2d(*tensors: Any) -> Any:
     """Tensors with at least two dimensions; a vector becomes a row.
 
     Parameters
     ----------
-    *tensors : Tensor
-        One, several, or one sequence of them.
-
-    Returns
-    -------
-    Tensor, or tuple of Tensor
-        Views; differentiable.
+    %(views_of_tensors)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.atleast_2d(wg.tensor([1.0, 2.0]))
     tensor([[1., 2.]])
     """
@@ -95,22 +86,16 @@ def atleast_2d(*tensors: Any) -> Any:
     return _each("atleast_2d", tensors, grown)
 
 
+@export("wengert")
 def atleast_3d(*tensors: Any) -> Any:
     """Tensors with at least three dimensions; a vector of n elements has the shape (1, n, 1).
 
     Parameters
     ----------
-    *tensors : Tensor
-        One, several, or one sequence of them.
-
-    Returns
-    -------
-    Tensor, or tuple of Tensor
-        Views; differentiable.
+    %(views_of_tensors)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.atleast_3d(wg.ones(2, 3)).shape
     torch.Size([2, 3, 1])
     """
@@ -125,27 +110,24 @@ def atleast_3d(*tensors: Any) -> Any:
     return _each("atleast_3d", tensors, grown)
 
 
+@export("wengert")
 def block_diag(*tensors: Any) -> Any:
     """A matrix with matrices along its diagonal, and zeros elsewhere.
 
     Parameters
     ----------
-    *tensors : Tensor
-        Of at most two dimensions; vectors count as rows.
+    *tensors : Tensor. Of at most two dimensions; vectors count as rows.
 
     Returns
     -------
-    Tensor
-        Of the common dtype; differentiable, to any order.
+    Tensor: Of the common dtype; differentiable, to any order.
 
     Raises
     ------
-    RuntimeError
-        If a tensor has more than two dimensions.
+    RuntimeError: If a tensor has more than two dimensions.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.block_diag(wg.ones(1, 2), wg.tensor(3.0))
     tensor([[1., 1., 0.],
             [0., 0., 3.]])
@@ -163,33 +145,29 @@ def block_diag(*tensors: Any) -> Any:
                 f"{i} has {ndim} dimensions"
             )
     if not tensors:
-        return new_tensor(np.empty((1, 0), default_float()))
+        return made_in_inference(new_tensor(np.empty((1, 0), default_float())))
     return T.block_diag(*tensors)
 
 
+@export("wengert")
 def broadcast_shapes(*shapes: Any) -> Any:
     """The shape that shapes broadcast to.
 
     Parameters
     ----------
-    *shapes : int or sequence of int
-        The shapes.
+    *shapes : int or sequence of int. The shapes.
 
     Returns
     -------
-    Size
-        The sizes, of each dimension the one that is not 1.
+    Size: The sizes, of each dimension the one that is not 1.
 
     Raises
     ------
-    RuntimeError
-        If they do not broadcast.
-    ValueError
-        If a size is negative.
+    RuntimeError: If they do not broadcast.
+    ValueError: If a size is negative.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.broadcast_shapes((2, 1), (3,))
     torch.Size([2, 3])
     """
@@ -218,24 +196,16 @@ def _unlike(made: tuple[int, ...], size: tuple[int, ...], i: int) -> RuntimeErro
     )
 
 
+@export("wengert", "Tensor")
 def diagflat(input: Any, offset: int = 0) -> Any:
     """A matrix with the elements of a tensor, row after row, on a diagonal.
 
     Parameters
     ----------
-    input : Tensor
-        Of any shape.
-    offset : int
-        Which diagonal: 0 the main one, positive above it.
-
-    Returns
-    -------
-    Tensor
-        Differentiable.
+    %(input, offset, returns_differentiable)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.diagflat(wg.tensor([1.0, 2.0]))
     tensor([[1., 0.],
             [0., 2.]])
@@ -243,60 +213,49 @@ def diagflat(input: Any, offset: int = 0) -> Any:
     return diag(reshape(operand(input, "diagflat"), (-1,)), offset)
 
 
+@export("wengert", "Tensor")
 def is_nonzero(input: Any) -> bool:
     """Whether the only element of a tensor is not zero.
 
     Parameters
     ----------
-    input : Tensor
-        With one element.
+    input : Tensor. With one element.
 
     Returns
     -------
-    bool
-        Never differentiable.
+    bool: Never differentiable.
 
     Raises
     ------
-    RuntimeError
-        If there is not exactly one element.
+    RuntimeError: If there is not exactly one element.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.is_nonzero(wg.tensor([2.0]))
     True
     """
     return bool(operand(input, "is_nonzero"))
 
 
+@export("wengert", "Tensor")
 def narrow_copy(input: Any, dim: int, start: int, length: int, *, out: Any = None) -> Any:
     """A copy of a range of a dimension.
 
     Parameters
     ----------
-    input : Tensor
-        With at least one dimension.
-    dim, start, length : int
-        The dimension, the first position (negative to count from the end) and their number.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
+    %(vectors)s
+    dim, start, length : int. The dimension, the first position (negative to count from the end) and
+        their number.
 
-    Returns
-    -------
-    Tensor
-        Differentiable, to any order.
+    %(returns_smooth)s
 
     Raises
     ------
-    IndexError
-        If there is no such dimension or start.
-    RuntimeError
-        If the range ends beyond the dimension.
+    IndexError: If there is no such dimension or start.
+    RuntimeError: If the range ends beyond the dimension.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.narrow_copy(wg.tensor([1, 2, 3]), 0, 1, 2)
     tensor([2, 3])
     """
@@ -311,33 +270,27 @@ def narrow_copy(input: Any, dim: int, start: int, length: int, *, out: Any = Non
     return result if out is None else into(out, result, "narrow_copy")
 
 
+@export("wengert", "Tensor")
 def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
     """The tensor turned by quarters in the plane of two dimensions.
 
     Parameters
     ----------
-    input : Tensor
-        With at least two dimensions.
-    k : int
-        The number of quarter turns, from the first of `dims` towards the second.
-    dims : sequence of two ints
-        The dimensions of the plane.
+    %(planes)s
+    k : int. The number of quarter turns, from the first of `dims` towards the second.
+    dims : sequence of two ints. The dimensions of the plane.
 
     Returns
     -------
-    Tensor
-        A copy; differentiable.
+    Tensor: A copy; differentiable.
 
     Raises
     ------
-    RuntimeError
-        If `dims` are not two different dimensions, or the tensor has fewer.
-    IndexError
-        If there is no such dimension.
+    RuntimeError: If `dims` are not two different dimensions, or the tensor has fewer.
+    %(error_no_dim)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.rot90(wg.tensor([[1, 2], [3, 4]]))
     tensor([[2, 4],
             [1, 3]])
@@ -368,31 +321,26 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
     return flip(transpose(x, first, second), (second,))
 
 
+@export("wengert")
 def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     """The coordinates of positions in a tensor laid out row after row.
 
     Parameters
     ----------
-    indices : Tensor
-        Positions, of an integer dtype.
-    shape : int or sequence of int
-        The shape of the tensor.
+    indices : Tensor. Positions, of an integer dtype.
+    shape : int or sequence of int. The shape of the tensor.
 
     Returns
     -------
-    tuple of Tensor
-        One tensor of coordinates for each dimension.
+    tuple of Tensor: One tensor of coordinates for each dimension.
 
     Raises
     ------
-    TypeError
-        If `indices` or `shape` is not of integers.
-    ValueError
-        If a size is negative.
+    TypeError: If `indices` or `shape` is not of integers.
+    ValueError: If a size is negative.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.unravel_index(wg.tensor([5]), (2, 3))
     (tensor([1]), tensor([2]))
     """
@@ -419,3 +367,6 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
             for step, size in zip(inner, shape, strict=True)
         ]
     )
+
+
+fill_sections(globals())

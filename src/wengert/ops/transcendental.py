@@ -11,6 +11,8 @@ import numpy as np
 
 from wengert.base.dtypes import FLOATING, category, promote
 from wengert.base.errors import long_name
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import operand
 from wengert.ops.elementwise import binary, unary
 from wengert.ops.out import into
@@ -18,7 +20,7 @@ from wengert.prims import bessel as _bessel
 from wengert.prims import gamma as _gamma
 from wengert.prims import logarithms as _logarithms
 from wengert.prims import normal as _normal
-from wengert.tape.lift import is_number
+from wengert.tape.operands import is_number
 from wengert.tape.record import T
 
 __all__ = [
@@ -100,33 +102,27 @@ igammac = binary(
     check=_floating("igammac"),
     note=_INCOMPLETE,
 )
+export("wengert", "Tensor", "Tensor_")(lgamma, digamma, erfinv, i0, sinc, xlogy, igamma, igammac)
+export("wengert", "Tensor")(logaddexp, logaddexp2)
 
 
+@export("wengert", "Tensor", "Tensor_")
 def logit(input: Any, eps: float | None = None, *, out: Any = None) -> Any:
     """``log(input / (1 - input))``, the inverse of `sigmoid`, element by element.
 
     Parameters
     ----------
-    input : Tensor
-        Real; outside of [0, 1] the result is NaN, unless `eps` is given.
-    eps : float, optional
-        Keep the input within [eps, 1 - eps] first.
-    out : Tensor, optional
-        Where to write the result, which must not be part of a graph.
+    input : Tensor. Real; outside of [0, 1] the result is NaN, unless `eps` is given.
+    eps : float, optional. Keep the input within [eps, 1 - eps] first.
 
     Returns
     -------
-    Tensor
-        Differentiable, to any order; the derivative is 0 where `eps` changed the input.
+    Tensor: Differentiable, to any order; the derivative is 0 where `eps` changed the input.
 
-    Raises
-    ------
-    NotImplementedError
-        If the input is complex.
+    %(raises_complex)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.logit(wg.tensor([0.5, 0.0]), eps=0.1)
     tensor([ 0.0000, -2.1972])
     """
@@ -138,31 +134,25 @@ def logit(input: Any, eps: float | None = None, *, out: Any = None) -> Any:
     return made if out is None else into(out, made, "logit")
 
 
+@export("wengert")
 def polygamma(n: int, input: Any, *, out: Any = None) -> Any:
     """The derivative of order `n` of `digamma`, element by element.
 
     Parameters
     ----------
-    n : int
-        The order, at least 0.
-    input : Tensor
-        Real.
-    out : Tensor, optional
-        Where to write the result, which must not be part of a graph.
+    n : int. The order, at least 0.
+    input : Tensor. Real.
 
     Returns
     -------
-    Tensor
-        Differentiable by `input`, to any order.
+    Tensor: Differentiable by `input`, to any order.
 
     Raises
     ------
-    RuntimeError
-        If the order is negative.
+    RuntimeError: If the order is negative.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.polygamma(1, wg.tensor([1.0, 2.0]))
     tensor([1.6449, 0.6449])
     """
@@ -176,6 +166,7 @@ def polygamma(n: int, input: Any, *, out: Any = None) -> Any:
     return made if out is None else into(out, made, "polygamma")
 
 
+@export("wengert", "Tensor", "Tensor_")
 def mvlgamma(input: Any, p: int, *, out: Any = None) -> Any:
     """The logarithm of the multivariate gamma function of dimension `p`, element by element.
 
@@ -183,26 +174,17 @@ def mvlgamma(input: Any, p: int, *, out: Any = None) -> Any:
 
     Parameters
     ----------
-    input : Tensor
-        Real, above ``(p - 1) / 2``.
-    p : int
-        The dimension, at least 1.
-    out : Tensor, optional
-        Where to write the result, which must not be part of a graph.
+    input : Tensor. Real, above ``(p - 1) / 2``.
+    p : int. The dimension, at least 1.
 
-    Returns
-    -------
-    Tensor
-        Differentiable, to any order.
+    %(returns_smooth)s
 
     Raises
     ------
-    RuntimeError
-        If `p` is less than 1, or the input consists of bools.
+    RuntimeError: If `p` is less than 1, or the input consists of bools.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.mvlgamma(wg.tensor([2.0, 3.0]), 2)
     tensor([0.4516, 1.5502])
     """
@@ -219,3 +201,6 @@ def mvlgamma(input: Any, p: int, *, out: Any = None) -> Any:
         )
     made = T.mvlgamma(x, p=int(p))
     return made if out is None else into(out, made, "mvlgamma")
+
+
+fill_sections(globals())

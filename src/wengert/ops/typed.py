@@ -12,11 +12,14 @@ import numpy as np
 
 from wengert.base.device import check_device
 from wengert.base.dtypes import as_dtype, dtype, set_default_dtype
+from wengert.base.export import export
 from wengert.base.extras import bfloat16
+from wengert.base.sections import fill_sections
 from wengert.base.size import Size
 from wengert.ops.convert import check_array, narrow, to_array
 from wengert.ops.create import empty
 from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.inference import made_in_inference
 from wengert.tape.record import T
 
 __all__ = ["TYPED", "TypedTensor", "legacy", "new", "set_default_tensor_type", "typed"]
@@ -42,11 +45,9 @@ def legacy(data: tuple[Any, ...], kind: np.dtype[Any]) -> Any:
 
     Parameters
     ----------
-    data
-        Nothing, sizes, one `Size`, one tensor, or one sequence or array of numbers. A tensor gives
-        a view of itself; an array of the dtype shares its memory with the result.
-    kind
-        The dtype.
+    data: Nothing, sizes, one `Size`, one tensor, or one sequence or array of numbers. A tensor
+        gives a view of itself; an array of the dtype shares its memory with the result.
+    kind: The dtype.
     """
     if len(data) != 1:
         for position, size in enumerate(data, 1):
@@ -68,8 +69,8 @@ def legacy(data: tuple[Any, ...], kind: np.dtype[Any]) -> Any:
         raise TypeError("new(): invalid data type 'str'")
     if isinstance(value, np.ndarray):
         check_array(value)
-        return new_tensor(narrow(value, kind))
-    return new_tensor(np.asarray(to_array(value, kind)))
+        return made_in_inference(new_tensor(narrow(value, kind)))
+    return made_in_inference(new_tensor(np.asarray(to_array(value, kind))))
 
 
 class TypedTensor(type):
@@ -133,6 +134,7 @@ True
 """
 
 
+@export("Tensor")
 def new(input: Any, *data: Any, device: Any = None) -> Any:
     """A tensor of this one's dtype, of sizes or of the values of a sequence.
 
@@ -140,7 +142,6 @@ def new(input: Any, *data: Any, device: Any = None) -> Any:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.ones(2, dtype=wg.int64).new([1, 2, 3])
     tensor([1, 2, 3])
     """
@@ -155,17 +156,14 @@ def set_default_tensor_type(t: Any, /) -> None:
 
     Parameters
     ----------
-    t : class or str
-        `FloatTensor`, `DoubleTensor` or another of floating dtype, or its name.
+    t : class or str. `FloatTensor`, `DoubleTensor` or another of floating dtype, or its name.
 
     Raises
     ------
-    TypeError
-        If it names no floating type.
+    TypeError: If it names no floating type.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.set_default_tensor_type(wg.DoubleTensor)
     >>> wg.tensor(1.5).dtype
     torch.float64
@@ -188,3 +186,6 @@ def set_default_tensor_type(t: Any, /) -> None:
             f"only floating-point types are supported as the default type, but got {t!r}"
         )
     set_default_dtype(t.dtype)
+
+
+fill_sections(globals())

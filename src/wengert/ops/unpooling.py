@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import FLOATING, category, from_numpy_dtype
+from wengert.base.export import export
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.random import rand
 from wengert.ops.windows import WORDS, each, several
@@ -292,7 +293,7 @@ def _fractional(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         output_ratio: Any = None,
         return_indices: bool = False,
         _random_samples: Any = None,
-    ) -> Any:
+    ) -> tuple[Any, Any]:
         x = operand(input, name)
         sizes = _sizes_of(name, d, x, output_size, output_ratio)
         kernel = _all(name, d, "kernel_size", kernel_size)
@@ -352,3 +353,12 @@ def _fractional(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
 
 fractional_max_pool2d, fractional_max_pool2d_with_indices = _fractional(2)
 fractional_max_pool3d, fractional_max_pool3d_with_indices = _fractional(3)
+export("nn.functional")(
+    max_unpool1d,
+    max_unpool2d,
+    max_unpool3d,
+    fractional_max_pool2d,
+    fractional_max_pool2d_with_indices,
+    fractional_max_pool3d,
+    fractional_max_pool3d_with_indices,
+)

@@ -8,9 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from wengert.base.names import shows
 from wengert.optim.optimizer import Optimizer
-
-__all__ = ["Optimizer"]
 
 # where the classes are
 _CLASSES = {
@@ -31,6 +30,9 @@ _CLASSES = {
 _WHERE = {name: f"wengert.optim.{file}" for file, names in _CLASSES.items() for name in names}
 _MODULES = ("lr_scheduler", "swa_utils")
 
+__all__ = ["Optimizer", *_WHERE, *_MODULES]
+__dir__ = shows(__all__)
+
 
 def __getattr__(name: str) -> Any:
     if name in _WHERE:
@@ -38,7 +40,3 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"wengert.optim.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*__all__, *_WHERE, *_MODULES})

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
-from wengert.optim.optimizer import check_numbers, check_rate
+from wengert.optim.optimizer import Params, check_numbers, check_rate
 from wengert.optim.parameters import number
+from wengert.types import Tensor
 
 __all__ = ["Adadelta"]
 
@@ -19,43 +21,28 @@ class Adadelta(Elementwise):
 
     Parameters
     ----------
-    params : iterable
-        Tensors, named tensors, or groups (see `Optimizer`).
-    lr : float or Tensor
-        What steps are multiplied by.
-    rho : float
-        How much of the means of squares is kept.
-    eps : float
-        Keeps the denominator from zero, and begins the motion.
-    weight_decay : float
-        Adds ``weight_decay * p`` to the gradient.
-    maximize : bool
-        Climb rather than descend.
-    differentiable : bool
-        Record the steps, so that gradients flow through them.
-    foreach, capturable : bool, optional
-        Accepted for PyTorch's sake, without effect.
+    %(params)s
+    lr : float or Tensor. What steps are multiplied by.
+    rho : float. How much of the means of squares is kept.
+    eps : float. Keeps the denominator from zero, and begins the motion.
+    %(weight_decay, maximize, differentiable, unused_foreach)s
 
     Raises
     ------
-    ValueError
-        If a number is negative, or `rho` is not in [0, 1].
+    ValueError: If a number is negative, or `rho` is not in [0, 1].
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
     >>> optimizer = wg.optim.Adadelta([x], lr=10.0)
-    >>> (x**2).sum().backward()
-    >>> optimizer.step()
-    >>> x
+    %(a_step_down)s
     tensor([0.9684, 1.9684], requires_grad=True)
     """
 
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1.0,
+        params: Params,
+        lr: float | Tensor = 1.0,
         rho: float = 0.9,
         eps: float = 1e-6,
         weight_decay: float = 0,
@@ -98,3 +85,6 @@ class Adadelta(Elementwise):
         move = U.mul_(ratio, g)
         moved = U.addcmul_(U.mul_(moved, rho), move, move, fresh)
         return U.add_(p, move, rate), square, moved
+
+
+fill_sections(globals())

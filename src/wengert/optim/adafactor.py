@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from wengert.base.dtypes import finfo
-from wengert.optim.optimizer import Optimizer, check_rate
+from wengert.base.sections import fill_sections
+from wengert.optim.optimizer import Params, check_rate
 from wengert.optim.parameters import (
     kept_number,
     making_state,
     number,
-    options_of,
-    with_gradients,
 )
+from wengert.optim.whole import Whole
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.modes import enable_grad, no_grad
-from wengert.tape.write_checks import check_writable
+from wengert.types import Tensor
 
 __all__ = ["Adafactor"]
 
 
-class Adafactor(Optimizer):
+class Adafactor(Whole):
     """Adafactor (Shazeer and Stern 2018), as in PyTorch.
 
     Of the squares of a matrix's gradient only the means of rows and columns are kept, and steps are
@@ -31,44 +29,33 @@ class Adafactor(Optimizer):
 
     Parameters
     ----------
-    params : iterable
-        Tensors, named tensors, or groups (see `Optimizer`).
-    lr : float or Tensor
-        The largest relative step; from step ``t`` on, ``1 / sqrt(t)`` if that is smaller.
-    beta2_decay : float
-        At step ``t`` a part of ``t**beta2_decay`` of the means is new.
-    eps : tuple of (float or None, float)
-        Keeps denominators from zero (None: the dtype's precision), and steps of small parameters.
-    d : float
-        Steps whose root mean square is larger are scaled down to it.
-    weight_decay : float
-        How much each step takes away of the parameters, as a part of `lr`.
-    maximize : bool
-        Climb rather than descend.
-    foreach : bool, optional
-        Accepted for PyTorch's sake, without effect.
+    %(params)s
+    lr : float or Tensor. The largest relative step; from step ``t`` on, ``1 / sqrt(t)`` if that is
+        smaller.
+    beta2_decay : float. At step ``t`` a part of ``t**beta2_decay`` of the means is new.
+    eps : tuple of (float or None, float). Keeps denominators from zero (None: the dtype's
+        precision), and steps of small parameters.
+    d : float. Steps whose root mean square is larger are scaled down to it.
+    %(shrinking, maximize)s
+    foreach : bool, optional. Accepted for PyTorch's sake, without effect.
 
     Raises
     ------
-    ValueError
-        If a number is out of its range.
+    ValueError: If a number is out of its range.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.ones((2, 2), requires_grad=True)
     >>> optimizer = wg.optim.Adafactor([x], lr=0.1)
-    >>> (x**2).sum().backward()
-    >>> optimizer.step()
-    >>> x
+    %(a_step_down)s
     tensor([[0.9000, 0.9000],
             [0.9000, 0.9000]], requires_grad=True)
     """
 
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-2,
+        params: Params,
+        lr: float | Tensor = 1e-2,
         beta2_decay: float = -0.8,
         eps: tuple[float | None, float] = (None, 1e-3),
         d: float = 1.0,
@@ -104,44 +91,6 @@ class Adafactor(Optimizer):
             if "step" in kept and not isinstance(kept["step"], TensorBase):
                 kept["step"] = kept_number(kept["step"])
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update the parameters once, from their gradients.
-
-        Parameters
-        ----------
-        closure : callable, optional
-            Computes the loss anew, with its gradients, and returns it.
-
-        Returns
-        -------
-        Tensor or float or None
-            What `closure` returned.
-
-        Raises
-        ------
-        RuntimeError
-            If a parameter is complex; then nothing has changed.
-        """
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
-        with no_grad():
-            found = [(group, with_gradients(group["params"])) for group in self.param_groups]
-            for _, present in found:
-                for param in present:
-                    if param.is_complex():
-                        raise RuntimeError("Adafactor does not support complex parameters")
-                    check_writable(param, False)
-            writes: list[tuple[Any, Any]] = []
-            for group, present in found:
-                options = options_of(group, False)
-                for param in present:
-                    writes += self._writes(options, param)
-            for tensor, value in writes:
-                tensor.copy_(value)
-        return loss
-
     def _kept(self, param: Any) -> dict[str, Any]:
         state: dict[str, Any] = self.state[param]
         if not state:
@@ -157,7 +106,6 @@ class Adafactor(Optimizer):
         return state
 
     def _writes(self, options: dict[str, Any], param: Any) -> list[tuple[Any, Any]]:
-        """The tensors to write to for one parameter, with their new values."""
         state = self._kept(param)
         grad = -param.grad if options["maximize"] else param.grad
         eps1, eps2 = options["eps"]
@@ -186,3 +134,6 @@ class Adafactor(Optimizer):
         before = param * (1 - lr * options["weight_decay"]) if options["weight_decay"] else param
         writes.append((param, before - alpha / clipped * update))
         return writes
+
+
+fill_sections(globals())

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
-from wengert.optim.optimizer import check_fused, check_numbers, check_rate
+from wengert.optim.optimizer import Params, check_fused, check_numbers, check_rate
 from wengert.optim.parameters import number
+from wengert.types import Tensor
 
 __all__ = ["Adagrad"]
 
@@ -18,45 +20,29 @@ class Adagrad(Elementwise):
 
     Parameters
     ----------
-    params : iterable
-        Tensors, named tensors, or groups (see `Optimizer`).
-    lr : float or Tensor
-        The learning rate.
-    lr_decay : float
-        How fast it falls.
-    weight_decay : float
-        Adds ``weight_decay * p`` to the gradient.
-    initial_accumulator_value : float
-        What the sum begins with.
-    eps : float
-        Keeps the denominator from zero.
-    maximize : bool
-        Climb rather than descend.
-    differentiable : bool
-        Record the steps, so that gradients flow through them.
-    foreach, fused : bool, optional
-        Accepted for PyTorch's sake, without effect.
+    %(params, lr)s
+    lr_decay : float. How fast it falls.
+    %(weight_decay)s
+    initial_accumulator_value : float. What the sum begins with.
+    %(eps, maximize, differentiable)s
+    foreach, fused : bool, optional. Accepted for PyTorch's sake, without effect.
 
     Raises
     ------
-    ValueError
-        If a number is negative.
+    ValueError: If a number is negative.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
     >>> optimizer = wg.optim.Adagrad([x], lr=0.5)
-    >>> (x**2).sum().backward()
-    >>> optimizer.step()
-    >>> x
+    %(a_step_down)s
     tensor([0.5000, 1.5000], requires_grad=True)
     """
 
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-2,
+        params: Params,
+        lr: float | Tensor = 1e-2,
         lr_decay: float = 0,
         weight_decay: float = 0,
         initial_accumulator_value: float = 0,
@@ -110,3 +96,6 @@ class Adagrad(Elementwise):
         g = directed(U, options, p, g, added)
         total = U.addcmul_(total, g, g)
         return U.addcdiv_(p, g, U.add_(U.sqrt(total), eps), rate), total
+
+
+fill_sections(globals())

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
-from wengert.optim.optimizer import check_adam, check_fused
+from wengert.optim.optimizer import Params, check_adam, check_fused
 from wengert.optim.parameters import number
 from wengert.tape.base import TensorBase
+from wengert.types import Tensor
 
 __all__ = ["Adam", "AdamW"]
 
@@ -20,50 +22,32 @@ class Adam(Elementwise):
 
     Parameters
     ----------
-    params : iterable
-        Tensors, named tensors, or groups (see `Optimizer`).
-    lr : float or Tensor
-        The learning rate.
-    betas : tuple of float, or of Tensor
-        How much of the means is kept.
-    eps : float
-        Keeps the denominator from zero.
-    weight_decay : float
-        Adds ``weight_decay * p`` to the gradient.
-    amsgrad : bool
-        Divide by the largest mean of squares so far (Reddi and others 2018).
-    maximize : bool
-        Climb rather than descend.
-    differentiable : bool
-        Record the steps, so that gradients flow through them; the parameters must not be leaves
-        that require a gradient.
-    decoupled_weight_decay : bool
-        Shrink the parameters instead of adding to the gradient, as `AdamW` does.
-    foreach, capturable, fused : bool, optional
-        Accepted for PyTorch's sake: all parameters of a group are updated in one go anyhow, and
-        any step can be compiled.
+    %(params, lr)s
+    betas : tuple of float, or of Tensor. How much of the means is kept.
+    %(eps, weight_decay)s
+    amsgrad : bool. Divide by the largest mean of squares so far (Reddi and others 2018).
+    %(maximize)s
+    differentiable : bool. Record the steps, so that gradients flow through them; the parameters
+        must not be leaves that require a gradient.
+    %(decoupled)s
+    foreach, capturable, fused : bool, optional. Accepted for PyTorch's sake: all parameters of a
+        group are updated in one go anyhow, and any step can be compiled.
 
-    Raises
-    ------
-    ValueError
-        If a number is negative, or a beta is not in [0, 1).
+    %(raises_rates)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
     >>> optimizer = wg.optim.Adam([x], lr=0.1)
-    >>> (x**2).sum().backward()
-    >>> optimizer.step()
-    >>> x
+    %(a_step_down)s
     tensor([0.9000, 1.9000], requires_grad=True)
     """
 
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-3,
-        betas: tuple[Any, Any] = (0.9, 0.999),
+        params: Params,
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0,
         amsgrad: bool = False,
@@ -84,7 +68,8 @@ class Adam(Elementwise):
             isinstance(beta, float | TensorBase) for beta in betas
         ):
             raise ValueError("betas must be either both floats or both Tensors")
-        for i, beta in enumerate(betas):
+        given: Any = betas
+        for i, beta in enumerate(given):
             if tensors[i] and foreach and not capturable:
                 raise ValueError(
                     f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True"
@@ -94,7 +79,7 @@ class Adam(Elementwise):
         check_adam(lr, betas, eps, weight_decay)
         check_fused(fused, foreach, differentiable)
         if tensors[0]:
-            betas = (betas[0].reshape(()), betas[1].reshape(()))
+            betas = (given[0].reshape(()), given[1].reshape(()))
         defaults = {
             "lr": lr,
             "betas": betas,
@@ -149,34 +134,23 @@ class AdamW(Adam):
 
     Parameters
     ----------
-    params : iterable
-        Tensors, named tensors, or groups (see `Optimizer`).
-    lr, betas, eps, amsgrad, maximize, foreach, capturable, differentiable, fused
-        As for `Adam`.
-    weight_decay : float
-        How much each step takes away of the parameters, as a part of `lr`.
-
-    Raises
-    ------
-    ValueError
-        If a number is negative, or a beta is not in [0, 1).
+    %(params)s
+    lr, betas, eps, amsgrad, maximize, foreach, capturable, differentiable, fused: As for `Adam`.
+    %(shrinking, raises_rates)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
     >>> optimizer = wg.optim.AdamW([x], lr=0.1, weight_decay=0.5)
-    >>> (x**2).sum().backward()
-    >>> optimizer.step()
-    >>> x
+    %(a_step_down)s
     tensor([0.8500, 1.8000], requires_grad=True)
     """
 
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-3,
-        betas: tuple[Any, Any] = (0.9, 0.999),
+        params: Params,
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 1e-2,
         amsgrad: bool = False,
@@ -207,3 +181,6 @@ class AdamW(Adam):
         for group in self.param_groups:
             # a state of `Adam` may be loaded
             group["decoupled_weight_decay"] = True
+
+
+fill_sections(globals())

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
-from wengert.optim.optimizer import check_adam
+from wengert.optim.optimizer import Params, check_adam
 from wengert.optim.parameters import number
+from wengert.types import Tensor
 
 __all__ = ["Adamax"]
 
@@ -19,43 +21,22 @@ class Adamax(Elementwise):
 
     Parameters
     ----------
-    params : iterable
-        Tensors, named tensors, or groups (see `Optimizer`).
-    lr : float or Tensor
-        The learning rate.
-    betas : tuple of float
-        How much of the mean is kept, and of the largest gradient.
-    eps : float
-        Keeps the denominator from zero.
-    weight_decay : float
-        Adds ``weight_decay * p`` to the gradient.
-    maximize : bool
-        Climb rather than descend.
-    differentiable : bool
-        Record the steps, so that gradients flow through them.
-    foreach, capturable : bool, optional
-        Accepted for PyTorch's sake, without effect.
-
-    Raises
-    ------
-    ValueError
-        If a number is negative, or a beta is not in [0, 1).
+    %(params, lr)s
+    betas : tuple of float. How much of the mean is kept, and of the largest gradient.
+    %(eps, weight_decay, maximize, differentiable, unused_foreach, raises_rates)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
     >>> optimizer = wg.optim.Adamax([x], lr=0.5)
-    >>> (x**2).sum().backward()
-    >>> optimizer.step()
-    >>> x
+    %(a_step_down)s
     tensor([0.5000, 1.5000], requires_grad=True)
     """
 
     def __init__(
         self,
-        params: Any,
-        lr: Any = 2e-3,
+        params: Params,
+        lr: float | Tensor = 2e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0,
@@ -95,3 +76,6 @@ class Adamax(Elementwise):
         mean = U.add_(U.mul_(mean, beta1), g, fresh)
         largest = U.maximum_(U.mul_(largest, beta2), U.add_(U.abs(g), eps))
         return U.addcdiv_(p, mean, largest, rate), mean, largest
+
+
+fill_sections(globals())

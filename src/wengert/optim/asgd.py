@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
-from wengert.optim.optimizer import check_numbers, check_rate
+from wengert.optim.optimizer import Params, check_numbers, check_rate
 from wengert.optim.parameters import as_kept, number
+from wengert.types import Tensor
 
 __all__ = ["ASGD"]
 
@@ -18,33 +20,19 @@ class ASGD(Elementwise):
 
     Parameters
     ----------
-    params : iterable
-        Tensors, named tensors, or groups (see `Optimizer`).
-    lr : float or Tensor
-        The learning rate; step ``t`` has ``lr / (1 + lambd * lr * t)**alpha``.
-    lambd : float
-        How much each step shrinks the parameters, as a part of the rate.
-    alpha : float
-        How fast the rate falls.
-    t0 : float
-        When the mean begins.
-    weight_decay : float
-        Adds ``weight_decay * p`` to the gradient.
-    maximize : bool
-        Climb rather than descend.
-    differentiable : bool
-        Record the steps, so that gradients flow through them.
-    foreach, capturable : bool, optional
-        Accepted for PyTorch's sake, without effect.
+    %(params)s
+    lr : float or Tensor. The learning rate; step ``t`` has ``lr / (1 + lambd * lr * t)**alpha``.
+    lambd : float. How much each step shrinks the parameters, as a part of the rate.
+    alpha : float. How fast the rate falls.
+    t0 : float. When the mean begins.
+    %(weight_decay, maximize, differentiable, unused_foreach)s
 
     Raises
     ------
-    ValueError
-        If `lr` or `weight_decay` is negative.
+    ValueError: If `lr` or `weight_decay` is negative.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
     >>> optimizer = wg.optim.ASGD([x], lr=0.25)
     >>> (x**2).sum().backward()
@@ -57,8 +45,8 @@ class ASGD(Elementwise):
 
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-2,
+        params: Params,
+        lr: float | Tensor = 1e-2,
         lambd: float = 1e-4,
         alpha: float = 0.75,
         t0: float = 1e6,
@@ -109,3 +97,6 @@ class ASGD(Elementwise):
         if weight is None:
             return p, U.copy_(mean, p)
         return p, U.add_(mean, U.sub(p, mean), weight)
+
+
+fill_sections(globals())

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.optim.rules import Scratch
 
 __all__ = ["BLOCK", "SMALL", "Plan"]
@@ -31,12 +32,9 @@ class _Row(NamedTuple):
 
     Attributes
     ----------
-    arrays
-        The views, or None if there is no such view.
-    turned
-        Whether they go through the columns first.
-    real
-        The dtype of the parts of complex elements, or None.
+    arrays: The views, or None if there is no such view.
+    turned: Whether they go through the columns first.
+    real: The dtype of the parts of complex elements, or None.
     """
 
     arrays: tuple[Any, ...] | None
@@ -59,14 +57,10 @@ class _Piece(NamedTuple):
 
     Attributes
     ----------
-    row
-        Which one.
-    size
-        How many elements it has.
-    part
-        Which elements, or None if it is all of the row.
-    arrays
-        Those of the parameter, and of what is kept of it.
+    row: Which one.
+    size: How many elements it has.
+    part: Which elements, or None if it is all of the row.
+    arrays: Those of the parameter, and of what is kept of it.
     """
 
     row: int
@@ -80,16 +74,11 @@ class _Gathered(NamedTuple):
 
     Attributes
     ----------
-    key
-        Which coefficients are theirs.
-    pieces
-        The pieces.
-    memory
-        For each array of the rule but the gradient where its pieces are copied to.
-    views
-        For each of these the places of the pieces in it.
-    gradient
-        Where the gradients are copied to.
+    key: Which coefficients are theirs.
+    pieces: The pieces.
+    memory: For each array of the rule but the gradient where its pieces are copied to.
+    views: For each of these the places of the pieces in it.
+    gradient: Where the gradients are copied to.
     """
 
     key: int
@@ -120,10 +109,8 @@ class Plan:
 
     Parameters
     ----------
-    rows
-        For each parameter its array, followed by what is kept of it; all of one dtype and shape.
-    keys
-        For each parameter which coefficients are its own.
+    rows: For each parameter its array, followed by what is kept of it; all of one dtype and shape.
+    keys: For each parameter which coefficients are its own.
     """
 
     def __init__(self, rows: Sequence[Sequence[Any]], keys: Sequence[int]) -> None:
@@ -192,14 +179,10 @@ class Plan:
 
         Parameters
         ----------
-        rule
-            Called as ``rule(U, options, c, p, g, *kept)`` (see NOTE [update rules]).
-        options
-            What it is to know besides.
-        grads
-            The gradients, of the shapes and dtypes of the parameters.
-        coefficients
-            For each key a tuple of numbers, in which None may stand.
+        rule: Called as ``rule(U, options, c, p, g, *kept)`` (see NOTE [update rules]).
+        options: What it is to know besides.
+        grads: The gradients, of the shapes and dtypes of the parameters.
+        coefficients: For each key a tuple of numbers, in which None may stand.
         """
         if self._simple:
             flat = [grad.reshape(-1) for grad in grads]
@@ -241,3 +224,6 @@ def _overlap(arrays: Sequence[Any]) -> bool:
     """Whether some of the arrays share memory, as far as their first and last bytes tell."""
     spans = sorted(np.lib.array_utils.byte_bounds(array) for array in arrays if array.size)
     return any(a[1] > b[0] for a, b in itertools.pairwise(spans))
+
+
+fill_sections(globals())

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.ops.strided import view_as_complex, view_as_real
 from wengert.optim.optimizer import Optimizer
 from wengert.optim.parameters import (
@@ -80,18 +81,16 @@ class Elementwise(Optimizer):
 
         Parameters
         ----------
-        closure : callable, optional
-            Computes the loss anew, with its gradients, and returns it.
+        closure : callable, optional. Computes the loss anew, with its gradients, and returns it.
 
         Returns
         -------
-        Tensor or float or None
-            What `closure` returned.
+        Tensor or float or None: What `closure` returned.
 
         Raises
         ------
-        RuntimeError
-            If a gradient is not of its parameter's shape and dtype; then nothing has changed.
+        RuntimeError: If a gradient is not of its parameter's shape and dtype; then nothing has
+            changed.
         """
         loss = None
         if closure is not None:
@@ -249,3 +248,6 @@ def _computed(tensor: Any) -> Any:
     if tensor.is_complex():
         return view_as_real(tensor)
     return tensor.float() if tensor.payload.dtype.itemsize <= 2 else tensor
+
+
+fill_sections(globals())

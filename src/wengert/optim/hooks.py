@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.optim.parameters import making_state
 from wengert.tape.handles import RemovableHandle, register
 
@@ -34,14 +35,10 @@ def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandl
 
     What it returns, if not None, takes the place of ``(args, kwargs)``.
 
-    Returns
-    -------
-    RemovableHandle
-        Whose ``remove()`` takes the hook away.
+    %(returns_handle)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> from wengert.optim.optimizer import register_optimizer_step_pre_hook
     >>> handle = register_optimizer_step_pre_hook(lambda optimizer, args, kwargs: print("step"))
     >>> wg.optim.SGD([wg.ones(1, requires_grad=True)]).step()
@@ -54,14 +51,10 @@ def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandl
 def register_optimizer_step_post_hook(hook: Callable[..., None]) -> RemovableHandle:
     """Call ``hook(optimizer, args, kwargs)`` after each step of every optimiser.
 
-    Returns
-    -------
-    RemovableHandle
-        Whose ``remove()`` takes the hook away.
+    %(returns_handle)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> from wengert.optim.optimizer import register_optimizer_step_post_hook
     >>> handle = register_optimizer_step_post_hook(lambda optimizer, args, kwargs: print("done"))
     >>> wg.optim.SGD([wg.ones(1, requires_grad=True)]).step()
@@ -136,20 +129,14 @@ class Hooked:
 
         What it returns, if not None, takes the place of ``(args, kwargs)``.
 
-        Returns
-        -------
-        RemovableHandle
-            Whose ``remove()`` takes the hook away.
+        %(returns_handle)s
         """
         return register(self._optimizer_step_pre_hooks, hook, "register_step_pre_hook")
 
     def register_step_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` after each step.
 
-        Returns
-        -------
-        RemovableHandle
-            Whose ``remove()`` takes the hook away.
+        %(returns_handle)s
         """
         return register(self._optimizer_step_post_hooks, hook, "register_step_post_hook")
 
@@ -186,3 +173,6 @@ def _registered(table: OrderedDict[int, Any], hook: Any, prepend: bool) -> Remov
     if prepend:
         table.move_to_end(handle.id, last=False)
     return handle
+
+
+fill_sections(globals())

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.ops.create import zeros
 from wengert.ops.join import cat
 from wengert.ops.strided import view_as_real
 from wengert.optim.line_search import Point, strong_wolfe
-from wengert.optim.optimizer import Optimizer, check_rate
+from wengert.optim.optimizer import Optimizer, Params, check_rate
 from wengert.optim.parameters import options_of, with_gradients
 from wengert.tape.modes import enable_grad, no_grad
+from wengert.types import Tensor
 
 __all__ = ["LBFGS"]
 
@@ -26,31 +28,22 @@ class LBFGS(Optimizer):
 
     Parameters
     ----------
-    params : iterable
-        Tensors or named tensors.
-    lr : float or Tensor
-        The first length of steps.
-    max_iter : int
-        How many iterations one step takes at most.
-    max_eval : int, optional
-        How many calls of the closure one step makes at most; default: a quarter more.
-    tolerance_grad : float
-        It ends where no element of the gradient is larger.
-    tolerance_change : float
-        It ends where neither the parameters nor the loss change more.
-    history_size : int
-        How many iterations are remembered.
-    line_search_fn : {None, "strong_wolfe"}
-        How steps get their length.
+    params : iterable. Tensors or named tensors.
+    lr : float or Tensor. The first length of steps.
+    max_iter : int. How many iterations one step takes at most.
+    max_eval : int, optional. How many calls of the closure one step makes at most; default: a
+        quarter more.
+    tolerance_grad : float. It ends where no element of the gradient is larger.
+    tolerance_change : float. It ends where neither the parameters nor the loss change more.
+    history_size : int. How many iterations are remembered.
+    line_search_fn : {None, "strong_wolfe"}. How steps get their length.
 
     Raises
     ------
-    ValueError
-        If `lr` is negative, or there are several groups.
+    ValueError: If `lr` is negative, or there are several groups.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([-1.2, 1.0], requires_grad=True)
     >>> optimizer = wg.optim.LBFGS([x], max_iter=100, line_search_fn="strong_wolfe")
     >>> def closure():
@@ -66,8 +59,8 @@ class LBFGS(Optimizer):
 
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1,
+        params: Params,
+        lr: float | Tensor = 1,
         max_iter: int = 20,
         max_eval: int | None = None,
         tolerance_grad: float = 1e-7,
@@ -121,18 +114,15 @@ class LBFGS(Optimizer):
 
         Parameters
         ----------
-        closure : callable
-            Computes the loss anew, with its gradients, and returns it.
+        closure : callable. Computes the loss anew, with its gradients, and returns it.
 
         Returns
         -------
-        Tensor or float
-            What `closure` returned first.
+        Tensor or float: What `closure` returned first.
 
         Raises
         ------
-        RuntimeError
-            If there is no such line search.
+        RuntimeError: If there is no such line search.
         """
         group = self.param_groups[0]
         if group["line_search_fn"] not in (None, "strong_wolfe"):
@@ -243,3 +233,6 @@ class LBFGS(Optimizer):
 
         reach = float(direction.abs().max())
         return strong_wolfe(at, start, t, reach, most=most)
+
+
+fill_sections(globals())

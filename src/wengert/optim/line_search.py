@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from wengert.base.sections import fill_sections
+
 __all__ = ["Point", "strong_wolfe"]
 
 
@@ -13,12 +15,9 @@ class Point(NamedTuple):
 
     Attributes
     ----------
-    t
-        How far it is, as a part of the direction.
-    value, grad
-        The function there, and its gradient.
-    slope
-        The derivative along the line.
+    t: How far it is, as a part of the direction.
+    value, grad: The function there, and its gradient.
+    slope: The derivative along the line.
     """
 
     t: Any
@@ -41,27 +40,18 @@ def strong_wolfe(
 
     Parameters
     ----------
-    at
-        Evaluates the function at some distance.
-    start
-        The point where the search starts.
-    t
-        The first distance to try.
-    reach
-        The largest element of the direction.
-    decrease, curvature
-        The constants of the conditions.
-    tolerance_change
-        Brackets that are smaller are not searched.
-    most
-        After how many points the search ends.
+    at: Evaluates the function at some distance.
+    start: The point where the search starts.
+    t: The first distance to try.
+    reach: The largest element of the direction.
+    decrease, curvature: The constants of the conditions.
+    tolerance_change: Brackets that are smaller are not searched.
+    most: After how many points the search ends.
 
     Returns
     -------
-    Point
-        The best one.
-    int
-        How often the function was evaluated.
+    Point: The best one.
+    int: How often the function was evaluated.
     """
 
     def too_high(point: Point) -> bool:
@@ -135,3 +125,6 @@ def _cubic(a: Point, b: Point, bounds: tuple[Any, Any] | None = None) -> Any:
         return lowest if rest > 0 else highest
     part = rest / bent
     return min(max(right.t - (right.t - left.t) * part, lowest), highest)
+
+
+fill_sections(globals())

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from wengert.base.dtypes import DTYPES
 from wengert.base.extras import bfloat16
-from wengert.optim.optimizer import Optimizer, check_rate
-from wengert.optim.parameters import filled, making_state, options_of, with_gradients
-from wengert.tape.modes import enable_grad, no_grad
-from wengert.tape.write_checks import check_writable
+from wengert.base.sections import fill_sections
+from wengert.optim.optimizer import Params, check_rate
+from wengert.optim.parameters import filled, making_state
+from wengert.optim.whole import Whole
+from wengert.types import Tensor
 
 __all__ = ["Muon"]
 
 
-class Muon(Optimizer):
+class Muon(Whole):
     """Muon (Jordan and others 2024), for matrices of hidden layers.
 
     The mean of the gradients is brought near to an orthogonal matrix by a few steps of an iteration
@@ -25,33 +25,22 @@ class Muon(Optimizer):
 
     Parameters
     ----------
-    params : iterable
-        Matrices, named ones, or groups (see `Optimizer`).
-    lr : float or Tensor
-        The learning rate.
-    weight_decay : float
-        How much each step takes away of the parameters, as a part of `lr`.
-    momentum : float
-        How much of the mean is kept.
-    nesterov : bool
-        Whether the gradient itself counts besides the mean.
-    ns_coefficients : tuple of float
-        The coefficients of the iteration's polynomial.
-    eps : float
-        Keeps a denominator from zero.
-    ns_steps : int
-        How many steps of the iteration there are.
-    adjust_lr_fn : {None, "original", "match_rms_adamw"}
-        How the learning rate follows the shape of a matrix.
+    params : iterable. Matrices, named ones, or groups (see `Optimizer`).
+    %(lr, shrinking)s
+    momentum : float. How much of the mean is kept.
+    nesterov : bool. Whether the gradient itself counts besides the mean.
+    ns_coefficients : tuple of float. The coefficients of the iteration's polynomial.
+    eps : float. Keeps a denominator from zero.
+    ns_steps : int. How many steps of the iteration there are.
+    adjust_lr_fn : {None, "original", "match_rms_adamw"}. How the learning rate follows the shape of
+        a matrix.
 
     Raises
     ------
-    ValueError
-        If a number is negative, a parameter is no matrix, or there is no such adjustment.
+    ValueError: If a number is negative, a parameter is no matrix, or there is no such adjustment.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.eye(2).requires_grad_()
     >>> optimizer = wg.optim.Muon([x], lr=0.1)
     >>> (x**2).sum().backward()
@@ -62,8 +51,8 @@ class Muon(Optimizer):
 
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-3,
+        params: Params,
+        lr: float | Tensor = 1e-3,
         weight_decay: float = 0.1,
         momentum: float = 0.95,
         nesterov: bool = True,
@@ -102,46 +91,7 @@ class Muon(Optimizer):
                         f"{param.size()}"
                     )
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update the parameters once, from their gradients.
-
-        Parameters
-        ----------
-        closure : callable, optional
-            Computes the loss anew, with its gradients, and returns it.
-
-        Returns
-        -------
-        Tensor or float or None
-            What `closure` returned.
-
-        Raises
-        ------
-        RuntimeError
-            If a parameter is complex; then nothing has changed.
-        """
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
-        with no_grad():
-            found = [(group, with_gradients(group["params"])) for group in self.param_groups]
-            for _, present in found:
-                for param in present:
-                    if param.is_complex():
-                        raise RuntimeError("Muon does not support complex parameters")
-                    check_writable(param, False)
-            writes: list[tuple[Any, Any]] = []
-            for group, present in found:
-                options = options_of(group, False)
-                for param in present:
-                    writes += self._writes(options, param)
-            for tensor, value in writes:
-                tensor.copy_(value)
-        return loss
-
     def _writes(self, options: dict[str, Any], param: Any) -> list[tuple[Any, Any]]:
-        """The tensors to write to for one parameter, with their new values."""
         state = self.state[param]
         if "momentum_buffer" not in state:
             making_state()
@@ -180,3 +130,6 @@ def _factor(adjust: str | None, rows: int, columns: int) -> float:
     if adjust == "match_rms_adamw":
         return 0.2 * math.sqrt(max(rows, columns))
     return math.sqrt(max(1, rows / max(columns, 1)))
+
+
+fill_sections(globals())

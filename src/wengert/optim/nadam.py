@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
-from wengert.optim.optimizer import check_adam, check_numbers
+from wengert.optim.optimizer import Params, check_adam, check_numbers
 from wengert.optim.parameters import number
+from wengert.types import Tensor
 
 __all__ = ["NAdam"]
 
@@ -16,41 +18,16 @@ class NAdam(Elementwise):
 
     Parameters
     ----------
-    params : iterable
-        Tensors, named tensors, or groups (see `Optimizer`).
-    lr : float or Tensor
-        The learning rate.
-    betas : tuple of float
-        How much of the means of the gradient and of its square is kept.
-    eps : float
-        Keeps the denominator from zero.
-    weight_decay : float
-        Adds ``weight_decay * p`` to the gradient.
-    momentum_decay : float
-        How fast the momentum grows to ``betas[0]``.
-    decoupled_weight_decay : bool
-        Shrink the parameters instead of adding to the gradient, as `AdamW` does.
-    maximize : bool
-        Climb rather than descend.
-    differentiable : bool
-        Record the steps, so that gradients flow through them.
-    foreach, capturable : bool, optional
-        Accepted for PyTorch's sake, without effect.
-
-    Raises
-    ------
-    ValueError
-        If a number is negative, or a beta is not in [0, 1).
+    %(params, lr, two_betas, eps, weight_decay)s
+    momentum_decay : float. How fast the momentum grows to ``betas[0]``.
+    %(decoupled, maximize, differentiable, unused_foreach, raises_rates)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
     >>> optimizer = wg.optim.NAdam([x], lr=0.1)
     >>> for _ in range(30):
-    ...     optimizer.zero_grad()
-    ...     (x**2).sum().backward()
-    ...     optimizer.step()
+    %(steps_in_a_loop)s
     >>> bool((x < 1).all())
     True
     """
@@ -59,8 +36,8 @@ class NAdam(Elementwise):
 
     def __init__(
         self,
-        params: Any,
-        lr: Any = 2e-3,
+        params: Params,
+        lr: float | Tensor = 2e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0,
@@ -122,3 +99,6 @@ class NAdam(Elementwise):
         square = U.addcmul_(U.mul_(square, beta2), g, g, fresh2)
         move = U.add_(U.mul(g, along_gradient), mean, along_mean)
         return U.addcdiv_(p, move, U.add_(U.sqrt(square), eps)), mean, square
+
+
+fill_sections(globals())

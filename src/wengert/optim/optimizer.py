@@ -6,9 +6,10 @@ import copy
 import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
 from wengert.base.errors import kind_of
+from wengert.base.sections import fill_sections
 from wengert.optim.hooks import (
     Hooked,
     register_optimizer_step_post_hook,
@@ -16,6 +17,7 @@ from wengert.optim.hooks import (
 )
 from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
+from wengert.types import Tensor
 
 __all__ = [
     "Optimizer",
@@ -27,6 +29,9 @@ __all__ = [
     "register_optimizer_step_pre_hook",
     "required",
 ]
+
+Params: TypeAlias = Iterable[Tensor | dict[str, Any] | tuple[str, Tensor]]
+"""What an optimiser updates: tensors, with names or not, or groups of them with options."""
 
 
 class _Required:
@@ -46,31 +51,25 @@ class Optimizer(Hooked):
 
     Parameters
     ----------
-    params : iterable of Tensor, of (str, Tensor), or of dict
-        Leaves to optimise, in an order that is the same in each run, or groups of them:
-        ``{"params": [...], "lr": 0.1}``. With names, all parameters must have one.
-    defaults : dict
-        The options of groups that do not give them.
+    params : iterable of Tensor, of (str, Tensor), or of dict. Leaves to optimise, in an order that
+        is the same in each run, or groups of them: ``{"params": [...], "lr": 0.1}``. With names,
+        all parameters must have one.
+    defaults : dict. The options of groups that do not give them.
 
     Attributes
     ----------
-    param_groups : list of dict
-        The groups, each with its parameters under ``"params"`` and all options.
-    state : dict
-        What is kept of each parameter from step to step.
-    defaults : dict
-        The options of groups that do not give them.
+    param_groups : list of dict. The groups, each with its parameters under ``"params"`` and all
+        options.
+    state : dict. What is kept of each parameter from step to step.
+    defaults : dict. The options of groups that do not give them.
 
     Raises
     ------
-    ValueError
-        If there is no parameter, one is no leaf, or one is in two groups.
-    TypeError
-        If `params` is a tensor, a set, or holds anything but tensors.
+    ValueError: If there is no parameter, one is no leaf, or one is in two groups.
+    TypeError: If `params` is a tensor, a set, or holds anything but tensors.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> class Descent(wg.optim.Optimizer):
     ...     def __init__(self, params, lr):
     ...         super().__init__(params, {"lr": lr})
@@ -87,7 +86,7 @@ class Optimizer(Hooked):
     tensor([0.5000, 1.0000], requires_grad=True)
     """
 
-    def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
+    def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
         if isinstance(params, TensorBase):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, "
@@ -97,7 +96,7 @@ class Optimizer(Hooked):
         self.state: defaultdict[Any, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         self._make_tables()
-        groups = list(params)
+        groups: list[Any] = list(params)
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
         if not isinstance(groups[0], dict):
@@ -112,17 +111,15 @@ class Optimizer(Hooked):
 
         Parameters
         ----------
-        param_group : dict
-            Under ``"params"`` a tensor or several, and options; the defaults are added to it.
+        param_group : dict. Under ``"params"`` a tensor or several, and options; the defaults are
+            added to it.
 
         Raises
         ------
-        TypeError, ValueError
-            As when the optimiser is made; then nothing is added.
+        TypeError, ValueError: As when the optimiser is made; then nothing is added.
 
         Examples
         --------
-        >>> import wengert as wg
         >>> head, body = wg.ones(2, requires_grad=True), wg.ones(3, requires_grad=True)
         >>> optimizer = wg.optim.SGD([head], lr=0.1)
         >>> optimizer.add_param_group({"params": body, "lr": 0.01})
@@ -195,9 +192,8 @@ class Optimizer(Hooked):
 
         Parameters
         ----------
-        set_to_none : bool
-            Set ``.grad`` to None; otherwise, zeros are written to it. A step leaves parameters
-            without a gradient alone, but may move those whose gradient is zero.
+        set_to_none : bool. Set ``.grad`` to None; otherwise, zeros are written to it. A step leaves
+            parameters without a gradient alone, but may move those whose gradient is zero.
         """
         for group in self.param_groups:
             for param in group["params"]:
@@ -219,13 +215,11 @@ class Optimizer(Hooked):
 
         Parameters
         ----------
-        closure : callable, optional
-            Computes the loss anew, with its gradients, and returns it.
+        closure : callable, optional. Computes the loss anew, with its gradients, and returns it.
 
         Returns
         -------
-        Tensor or float or None
-            What `closure` returned.
+        Tensor or float or None: What `closure` returned.
         """
         raise NotImplementedError(f"{type(self).__name__} has no method step()")
 
@@ -236,14 +230,12 @@ class Optimizer(Hooked):
 
         Returns
         -------
-        dict
-            Under ``"state"`` what is kept of each parameter by its number, under
+        dict: Under ``"state"`` what is kept of each parameter by its number, under
             ``"param_groups"`` the groups. The tensors in it are the optimiser's own: copy them, or
             save them, before the next step.
 
         Examples
         --------
-        >>> import wengert as wg
         >>> x = wg.ones(2, requires_grad=True)
         >>> optimizer = wg.optim.SGD([x], lr=0.1, momentum=0.9)
         >>> (x**2).sum().backward()
@@ -278,15 +270,13 @@ class Optimizer(Hooked):
 
         Parameters
         ----------
-        state_dict : dict
-            Copied; tensors take the dtype of their parameter, but for ``"step"``. Parameters are
-            matched by their order. The options in it replace those of the groups, learning rates
-            included.
+        state_dict : dict. Copied; tensors take the dtype of their parameter, but for ``"step"``.
+            Parameters are matched by their order. The options in it replace those of the groups,
+            learning rates included.
 
         Raises
         ------
-        ValueError
-            If the groups are not of the same number and sizes; then nothing has changed.
+        ValueError: If the groups are not of the same number and sizes; then nothing has changed.
         """
         state_dict = state_dict.copy()
         for hook in self._optimizer_load_state_dict_pre_hooks.values():
@@ -397,3 +387,6 @@ def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) 
         raise RuntimeError("`fused` does not support `differentiable`")
     if fused and foreach:
         raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+
+fill_sections(globals())

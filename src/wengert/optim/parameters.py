@@ -10,7 +10,7 @@ import numpy as np
 from wengert.base import errors
 from wengert.base.dtypes import default_float
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.modes import current_mode
+from wengert.tape.modes import untraced
 from wengert.tape.versions import InferenceCell
 
 __all__ = [
@@ -80,9 +80,7 @@ def _option(value: Any, plain: bool) -> Any:
 
 def making_state() -> None:
     """Say to a trace that is under way that later runs find what is about to be made."""
-    mode = current_mode()
-    if mode is not None and mode.tracing is not None:
-        mode.tracing.discard()
+    untraced("it makes the state of an optimiser", "keep")
 
 
 def kept_number(value: Any) -> Any:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
-from wengert.optim.optimizer import check_adam
+from wengert.optim.optimizer import Params, check_adam
 from wengert.optim.parameters import number
+from wengert.types import Tensor
 
 __all__ = ["RAdam"]
 
@@ -19,45 +21,21 @@ class RAdam(Elementwise):
 
     Parameters
     ----------
-    params : iterable
-        Tensors, named tensors, or groups (see `Optimizer`).
-    lr : float or Tensor
-        The learning rate.
-    betas : tuple of float
-        How much of the means of the gradient and of its square is kept.
-    eps : float
-        Keeps the denominator from zero.
-    weight_decay : float
-        Adds ``weight_decay * p`` to the gradient.
-    decoupled_weight_decay : bool
-        Shrink the parameters instead of adding to the gradient, as `AdamW` does.
-    maximize : bool
-        Climb rather than descend.
-    differentiable : bool
-        Record the steps, so that gradients flow through them.
-    foreach, capturable : bool, optional
-        Accepted for PyTorch's sake, without effect.
-
-    Raises
-    ------
-    ValueError
-        If a number is negative, or a beta is not in [0, 1).
+    %(params, lr, two_betas, eps, weight_decay, decoupled)s
+    %(maximize, differentiable, unused_foreach, raises_rates)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
     >>> optimizer = wg.optim.RAdam([x], lr=0.1)
-    >>> (x**2).sum().backward()
-    >>> optimizer.step()
-    >>> x
+    %(a_step_down)s
     tensor([0.8000, 1.6000], requires_grad=True)
     """
 
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-3,
+        params: Params,
+        lr: float | Tensor = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0,
@@ -113,3 +91,6 @@ class RAdam(Elementwise):
             return U.add_(p, mean, rate), mean, square
         scale = U.add_(U.sqrt(square), eps)
         return U.addcdiv_(p, mean, scale, rate), mean, square
+
+
+fill_sections(globals())

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
-from wengert.optim.optimizer import check_numbers, check_rate
+from wengert.optim.optimizer import Params, check_numbers, check_rate
 from wengert.optim.parameters import number
+from wengert.types import Tensor
 
 __all__ = ["RMSprop"]
 
@@ -19,47 +21,30 @@ class RMSprop(Elementwise):
 
     Parameters
     ----------
-    params : iterable
-        Tensors, named tensors, or groups (see `Optimizer`).
-    lr : float or Tensor
-        The learning rate.
-    alpha : float
-        How much of the mean is kept.
-    eps : float
-        Keeps the denominator from zero.
-    weight_decay : float
-        Adds ``weight_decay * p`` to the gradient.
-    momentum : float
-        How much of the step before is kept.
-    centered : bool
-        Divide by an estimate of the standard deviation.
-    maximize : bool
-        Climb rather than descend.
-    differentiable : bool
-        Record the steps, so that gradients flow through them.
-    capturable, foreach : bool, optional
-        Accepted for PyTorch's sake, without effect.
+    %(params, lr)s
+    alpha : float. How much of the mean is kept.
+    %(eps, weight_decay)s
+    momentum : float. How much of the step before is kept.
+    centered : bool. Divide by an estimate of the standard deviation.
+    %(maximize, differentiable)s
+    capturable, foreach : bool, optional. Accepted for PyTorch's sake, without effect.
 
     Raises
     ------
-    ValueError
-        If a number is negative.
+    ValueError: If a number is negative.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
     >>> optimizer = wg.optim.RMSprop([x], lr=0.01)
-    >>> (x**2).sum().backward()
-    >>> optimizer.step()
-    >>> x
+    %(a_step_down)s
     tensor([0.9000, 1.9000], requires_grad=True)
     """
 
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-2,
+        params: Params,
+        lr: float | Tensor = 1e-2,
         alpha: float = 0.99,
         eps: float = 1e-8,
         weight_decay: float = 0,
@@ -114,3 +99,6 @@ class RMSprop(Elementwise):
             return U.addcdiv_(p, g, scale, rate), square, *kept
         kept[0] = U.addcdiv_(U.mul_(kept[0], momentum), g, scale)
         return U.add_(p, kept[0], rate), square, *kept
+
+
+fill_sections(globals())

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise
-from wengert.optim.optimizer import check_rate
+from wengert.optim.optimizer import Params, check_rate
 from wengert.optim.parameters import number
+from wengert.types import Tensor
 
 __all__ = ["Rprop"]
 
@@ -19,43 +21,32 @@ class Rprop(Elementwise):
 
     Parameters
     ----------
-    params : iterable
-        Tensors, named tensors, or groups (see `Optimizer`).
-    lr : float or Tensor
-        The first step size.
-    etas : tuple of float
-        By what step sizes shrink and grow.
-    step_sizes : tuple of float
-        The smallest and the largest one.
-    maximize : bool
-        Climb rather than descend.
-    differentiable : bool
-        Record the steps, so that gradients flow through them.
-    capturable, foreach : bool, optional
-        Accepted for PyTorch's sake, without effect.
+    params : iterable. Tensors, named tensors, or groups (see `Optimizer`).
+    lr : float or Tensor. The first step size.
+    etas : tuple of float. By what step sizes shrink and grow.
+    step_sizes : tuple of float. The smallest and the largest one.
+    maximize : bool. Climb rather than descend.
+    differentiable : bool. Record the steps, so that gradients flow through them.
+    capturable, foreach : bool, optional. Accepted for PyTorch's sake, without effect.
 
     Raises
     ------
-    ValueError
-        If `lr` is negative, or `etas` are not on both sides of 1.
+    ValueError: If `lr` is negative, or `etas` are not on both sides of 1.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
     >>> optimizer = wg.optim.Rprop([x], lr=0.1)
     >>> for _ in range(2):
-    ...     optimizer.zero_grad()
-    ...     (x**2).sum().backward()
-    ...     optimizer.step()
+    %(steps_in_a_loop)s
     >>> x
     tensor([0.7800, 1.7800], requires_grad=True)
     """
 
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-2,
+        params: Params,
+        lr: float | Tensor = 1e-2,
         etas: tuple[float, float] = (0.5, 1.2),
         step_sizes: tuple[float, float] = (1e-6, 50),
         *,
@@ -104,3 +95,6 @@ class Rprop(Elementwise):
         size = U.copy_(size, U.clip_(new, smallest, largest))
         p = U.addcmul_(p, U.sign(g), size, minus)
         return p, U.copy_(prev, g), size
+
+
+fill_sections(globals())

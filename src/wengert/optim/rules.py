@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.ops.pointwise import abs as absolute
 from wengert.ops.pointwise import maximum, sign, sqrt
 from wengert.ops.select import clamp, where
@@ -45,9 +46,9 @@ class Tensors:
     """The functions of rules on tensors: each gives a new one."""
 
     neg = staticmethod(operator.neg)
-    abs = staticmethod(absolute)
-    sign = staticmethod(sign)
-    sqrt = staticmethod(sqrt)
+    abs: Any = staticmethod(absolute)
+    sign: Any = staticmethod(sign)
+    sqrt: Any = staticmethod(sqrt)
     add = add_ = staticmethod(_add)
     addcmul_ = staticmethod(_addcmul)
     addcdiv_ = staticmethod(_addcdiv)
@@ -55,7 +56,7 @@ class Tensors:
     mul = mul_ = staticmethod(operator.mul)
     div_ = staticmethod(operator.truediv)
     less = staticmethod(operator.lt)
-    maximum_ = staticmethod(maximum)
+    maximum_: Any = staticmethod(maximum)
     clip_ = staticmethod(clamp)
     where = staticmethod(where)
     copy_ = staticmethod(_second)
@@ -66,10 +67,8 @@ class Scratch:
 
     Parameters
     ----------
-    dtype
-        That of the arrays.
-    size
-        How many elements they may have.
+    dtype: That of the arrays.
+    size: How many elements they may have.
     """
 
     def __init__(self, dtype: np.dtype[Any], size: int) -> None:
@@ -181,3 +180,6 @@ class Scratch:
         """`y` in place of `x`."""
         np.copyto(x, y)
         return x
+
+
+fill_sections(globals())

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
-from wengert.optim.optimizer import check_fused, check_numbers, check_rate
+from wengert.optim.optimizer import Params, check_fused, check_numbers, check_rate
+from wengert.types import Tensor
 
 __all__ = ["SGD"]
 
@@ -18,38 +20,27 @@ class SGD(Elementwise):
 
     Parameters
     ----------
-    params : iterable
-        Tensors, named tensors, or groups (see `Optimizer`).
-    lr : float or Tensor
-        The learning rate.
-    momentum, dampening : float
-        How much of the step before is kept, and of the gradient left out.
-    weight_decay : float
-        Adds ``weight_decay * p`` to the gradient.
-    nesterov : bool
-        Whether the gradient counts as if the momentum had already moved the parameter.
-    maximize : bool
-        Climb rather than descend.
-    differentiable : bool
-        Record the steps, so that gradients flow through them; the parameters must not be leaves
-        that require a gradient.
-    foreach, fused : bool, optional
-        Accepted for PyTorch's sake: all parameters of a group are updated in one go anyhow.
+    params : iterable. Tensors, named tensors, or groups (see `Optimizer`).
+    lr : float or Tensor. The learning rate.
+    momentum, dampening : float. How much of the step before is kept, and of the gradient left out.
+    weight_decay : float. Adds ``weight_decay * p`` to the gradient.
+    nesterov : bool. Whether the gradient counts as if the momentum had already moved the parameter.
+    maximize : bool. Climb rather than descend.
+    differentiable : bool. Record the steps, so that gradients flow through them; the parameters
+        must not be leaves that require a gradient.
+    foreach, fused : bool, optional. Accepted for PyTorch's sake: all parameters of a group are
+        updated in one go anyhow.
 
     Raises
     ------
-    ValueError
-        If a number is negative, or `nesterov` has no momentum, or a dampened one.
+    ValueError: If a number is negative, or `nesterov` has no momentum, or a dampened one.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
     >>> optimizer = wg.optim.SGD([x], lr=0.1, momentum=0.9)
     >>> for _ in range(2):
-    ...     optimizer.zero_grad()
-    ...     (x**2).sum().backward()
-    ...     optimizer.step()
+    %(steps_in_a_loop)s
     >>> x
     tensor([0.4600, 0.9200], requires_grad=True)
     """
@@ -58,11 +49,11 @@ class SGD(Elementwise):
 
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-3,
+        params: Params,
+        lr: float | Tensor = 1e-3,
         momentum: float = 0,
         dampening: float = 0,
-        weight_decay: Any = 0,
+        weight_decay: float | Tensor = 0,
         nesterov: bool = False,
         *,
         maximize: bool = False,
@@ -106,3 +97,6 @@ class SGD(Elementwise):
         buffer = U.add_(U.mul_(buffer, momentum), g, fresh)
         move = U.add_(U.mul(buffer, momentum), g) if options["nesterov"] else buffer
         return U.add_(p, move, rate), buffer
+
+
+fill_sections(globals())

@@ -7,12 +7,15 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
+from wengert.base.names import shows
+from wengert.base.sections import fill_sections
 from wengert.nn.modules.batchnorm import _BatchNorm
 from wengert.nn.modules.module import Module
 from wengert.ops.create import tensor
 from wengert.optim.lr_scheduler.base import LRScheduler, for_each_group
 from wengert.optim.optimizer import Optimizer
 from wengert.tape.modes import no_grad
+from wengert.types import Tensor
 
 __all__ = [
     "SWALR",
@@ -23,6 +26,7 @@ __all__ = [
     "get_swa_multi_avg_fn",
     "update_bn",
 ]
+__dir__ = shows(__all__)
 
 Tensors = Sequence[Any]
 
@@ -42,22 +46,18 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[[Tensors, Tensors, An
 
     Parameters
     ----------
-    decay : float
-        How much of the average is kept, from 0 to 1.
+    decay : float. How much of the average is kept, from 0 to 1.
 
     Returns
     -------
-    callable
-        Called with the averages, the tensors, and how many there have been.
+    callable: Called with the averages, the tensors, and how many there have been.
 
     Raises
     ------
-    ValueError
-        If `decay` is not between 0 and 1.
+    ValueError: If `decay` is not between 0 and 1.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> average = [wg.zeros(2)]
     >>> wg.optim.swa_utils.get_ema_multi_avg_fn(0.5)(average, [wg.ones(2)], 1)
     >>> average
@@ -81,12 +81,10 @@ def get_swa_multi_avg_fn() -> Callable[[Tensors, Tensors, Any], None]:
 
     Returns
     -------
-    callable
-        Called with the averages, the tensors, and how many there have been.
+    callable: Called with the averages, the tensors, and how many there have been.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> average = [wg.zeros(2)]
     >>> wg.optim.swa_utils.get_swa_multi_avg_fn()(average, [wg.ones(2)], 3)
     >>> average
@@ -110,22 +108,19 @@ def get_ema_avg_fn(decay: float = 0.999) -> Callable[[Any, Any, Any], Any]:
 
     Parameters
     ----------
-    decay : float
-        How much of the average is kept, from 0 to 1.
+    decay : float. How much of the average is kept, from 0 to 1.
 
     Returns
     -------
-    callable
-        Called with the average, the tensor, and how many there have been; gives the new average.
+    callable: Called with the average, the tensor, and how many there have been; gives the new
+        average.
 
     Raises
     ------
-    ValueError
-        If `decay` is not between 0 and 1.
+    ValueError: If `decay` is not between 0 and 1.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.optim.swa_utils.get_ema_avg_fn(0.5)(wg.zeros(2), wg.ones(2), 1)
     tensor([0.5000, 0.5000])
     """
@@ -143,12 +138,11 @@ def get_swa_avg_fn() -> Callable[[Any, Any, Any], Any]:
 
     Returns
     -------
-    callable
-        Called with the average, the tensor, and how many there have been; gives the new average.
+    callable: Called with the average, the tensor, and how many there have been; gives the new
+        average.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.optim.swa_utils.get_swa_avg_fn()(wg.zeros(2), wg.ones(2), 3)
     tensor([0.2500, 0.2500])
     """
@@ -168,23 +162,18 @@ class AveragedModel(Module):
 
     Parameters
     ----------
-    model : Module
-        Copied; called as `model` is.
-    device : device, optional
-        Where the copy is.
-    avg_fn, multi_avg_fn : callable, optional
-        How to average one tensor, or lists of them; default: the mean.
-    use_buffers : bool
-        Whether buffers are averaged, too; otherwise they are copied.
+    model : Module. Copied; called as `model` is.
+    device : device, optional. Where the copy is.
+    avg_fn, multi_avg_fn : callable, optional. How to average one tensor, or lists of them; default:
+        the mean.
+    use_buffers : bool. Whether buffers are averaged, too; otherwise they are copied.
 
     Raises
     ------
-    AssertionError
-        If both functions are given.
+    AssertionError: If both functions are given.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> model = wg.nn.Linear(1, 1)
     >>> average = wg.optim.swa_utils.AveragedModel(model)
     >>> for value in (1.0, 2.0):
@@ -194,7 +183,7 @@ class AveragedModel(Module):
     (1.5, 2)
     """
 
-    n_averaged: Any
+    n_averaged: Tensor
 
     def __init__(
         self,
@@ -222,7 +211,8 @@ class AveragedModel(Module):
     @no_grad()
     def update_parameters(self, model: Module) -> None:
         """Add the parameters of `model` to the averages; the first time, they are copied."""
-        averages, currents = list(self.module.parameters()), list(model.parameters())
+        averages: list[Tensor] = [*self.module.parameters()]
+        currents: list[Tensor] = [*model.parameters()]
         if self.use_buffers:
             averages += self.module.buffers()
             currents += model.buffers()
@@ -245,8 +235,8 @@ class AveragedModel(Module):
             for average, current in zip(averages, currents, strict=True):
                 average.copy_(average_of(average.detach(), current.detach(), self.n_averaged))
         if not self.use_buffers:
-            for own, buffer in zip(self.module.buffers(), model.buffers(), strict=True):
-                own.copy_(buffer)
+            for kept, buffer in zip(self.module.buffers(), model.buffers(), strict=True):
+                kept.copy_(buffer)
         self.n_averaged += 1
 
 
@@ -256,16 +246,12 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
 
     Parameters
     ----------
-    loader : iterable
-        Batches, or tuples or lists whose first element is one.
-    model : Module
-        Called on each batch.
-    device : device, optional
-        Where batches are brought to.
+    loader : iterable. Batches, or tuples or lists whose first element is one.
+    model : Module. Called on each batch.
+    device : device, optional. Where batches are brought to.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> model = wg.nn.BatchNorm1d(1)
     >>> wg.optim.swa_utils.update_bn([wg.tensor([[1.0], [3.0]])], model)
     >>> model.running_mean
@@ -298,31 +284,20 @@ class SWALR(LRScheduler):
 
     Parameters
     ----------
-    optimizer : Optimizer
-        Whose learning rates it sets.
-    swa_lr : float or list of float
-        The last learning rate, for all groups or for each.
-    anneal_epochs : int
-        How many steps that takes.
-    anneal_strategy : {"cos", "linear"}
-        Along which curve.
-    last_epoch : int
-        -1 starts; another number goes on from a saved state.
+    %(optimizer)s
+    swa_lr : float or list of float. The last learning rate, for all groups or for each.
+    anneal_epochs : int. How many steps that takes.
+    anneal_strategy : {"cos", "linear"}. Along which curve.
 
     Raises
     ------
-    ValueError
-        If there is no such curve, or `anneal_epochs` is negative or no integer.
+    ValueError: If there is no such curve, or `anneal_epochs` is negative or no integer.
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> optimizer = wg.optim.SGD([wg.ones(1, requires_grad=True)], lr=1.0)
     >>> schedule = wg.optim.swa_utils.SWALR(optimizer, 0.5, 2, "linear")
     >>> for _ in range(3):
-    ...     optimizer.step()
-    ...     schedule.step()
-    >>> schedule.get_last_lr()
+    %(scheduled_steps)s
     [0.5]
     """
 
@@ -354,7 +329,6 @@ class SWALR(LRScheduler):
         return t if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * t)) / 2
 
     def get_lr(self) -> list[Any]:
-        """The next learning rates, one for each group; called by `step`."""
         self._warn_outside_step()
         step = self._step_count - 1
         if self.anneal_epochs == 0:
@@ -367,3 +341,6 @@ class SWALR(LRScheduler):
             first = last if before == 1 else (group["lr"] - before * last) / (1 - before)
             rates.append(last * now + first * (1 - now))
         return rates
+
+
+fill_sections(globals())

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.base import errors
+from wengert.base.sections import fill_sections
 from wengert.optim.blocks import Plan
 from wengert.tape.base import TensorBase
 from wengert.tape.sites import place
@@ -29,14 +30,10 @@ class Row(NamedTuple):
 
     Attributes
     ----------
-    param
-        The parameter.
-    state
-        What is kept of it, by name.
-    numbers, arrays
-        The tensors in it.
-    first
-        Whether they have just been made.
+    param: The parameter.
+    state: What is kept of it, by name.
+    numbers, arrays: The tensors in it.
+    first: Whether they have just been made.
     """
 
     param: Any
@@ -51,14 +48,10 @@ class Track:
 
     Parameters
     ----------
-    params
-        All parameters of the group.
-    states
-        The optimiser's state.
-    numbers, names
-        The names of the numbers and of the arrays that are kept.
-    rows
-        Those parameters that have a gradient.
+    params: All parameters of the group.
+    states: The optimiser's state.
+    numbers, names: The names of the numbers and of the arrays that are kept.
+    rows: Those parameters that have a gradient.
     """
 
     def __init__(
@@ -208,3 +201,6 @@ def check_kept(param: Any, state: dict[str, Any], names: Sequence[str]) -> None:
                 f"the state {name!r} of a parameter that is {errors.describe(x)} is "
                 f"{errors.describe(y)}: it belongs to another parameter"
             )
+
+
+fill_sections(globals())

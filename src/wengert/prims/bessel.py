@@ -12,13 +12,9 @@ from typing import Any
 from wengert.kernels import bessel as kernels
 from wengert.kernels.scipy import ufunc
 from wengert.prims.families import elementwise
-from wengert.prims.record import case
+from wengert.prims.record import case, not_implemented
 
 __all__: list[str] = []
-
-
-def _refused(name: str) -> dict[str, str]:
-    return {"c": f"\"{name}\" not implemented for '{{}}'"}
 
 
 def _orders(*orders: int) -> tuple[Any, ...]:
@@ -31,14 +27,14 @@ elementwise(
     "i0",
     kernels.i0,
     lin=lambda F, g, self: g * F.special_i1(self),
-    refuses=_refused("i0_vml_cpu"),
+    refuses=not_implemented("i0_vml_cpu"),
     doc="modified Bessel function of the first kind, of order 0",
 )
 elementwise(
     "special_i1",
     kernels.i1,
     lin=lambda F, g, self: g * (0.5 * (F.i0(self) + F.bessel_i(self, n=2))),
-    refuses=_refused("i1_cpu"),
+    refuses=not_implemented("i1_cpu"),
     doc="modified Bessel function of the first kind, of order 1",
 )
 elementwise(
@@ -49,7 +45,7 @@ elementwise(
         g * (0.5 * (F.bessel_i(self, n=abs(n - 1)) + F.bessel_i(self, n=n + 1)))
     ),
     cases=_orders(0, 1, 2, 3),
-    refuses=_refused("i1_cpu"),
+    refuses=not_implemented("i1_cpu"),
     doc="modified Bessel function of the first kind, of order n",
 )
 elementwise(
@@ -57,7 +53,7 @@ elementwise(
     kernels.i0e,
     lin=lambda F, g, self, result: g * (F.special_i1e(self) - F.sign(self) * result),
     node="SpecialI0EBackward0",
-    refuses=_refused("i0e_cpu"),
+    refuses=not_implemented("i0e_cpu"),
     doc="exp(-|self|) i0(self)",
 )
 elementwise(
@@ -67,7 +63,7 @@ elementwise(
         g * (0.5 * (F.special_i0e(self) + F.bessel_ie(self, n=2)) - F.sign(self) * result)
     ),
     node="SpecialI1EBackward0",
-    refuses=_refused("i1e_cpu"),
+    refuses=not_implemented("i1e_cpu"),
     doc="exp(-|self|) i1(self)",
 )
 elementwise(
@@ -82,7 +78,7 @@ elementwise(
         )
     ),
     cases=_orders(0, 1, 2, 3),
-    refuses=_refused("i1e_cpu"),
+    refuses=not_implemented("i1e_cpu"),
     doc="exp(-|self|) bessel_i(self, n)",
 )
 
@@ -99,14 +95,14 @@ elementwise(
     "special_bessel_j0",
     ufunc("j0", "bessel_j0"),
     lin=lambda F, g, self: -g * F.special_bessel_j1(self),
-    refuses=_refused("bessel_j0_cpu"),
+    refuses=not_implemented("bessel_j0_cpu"),
     doc="Bessel function of the first kind, of order 0",
 )
 elementwise(
     "special_bessel_j1",
     ufunc("j1", "bessel_j1"),
     lin=lambda F, g, self: g * (0.5 * (F.special_bessel_j0(self) - F.bessel_j(self, n=2))),
-    refuses=_refused("bessel_j1_cpu"),
+    refuses=not_implemented("bessel_j1_cpu"),
     doc="Bessel function of the first kind, of order 1",
 )
 elementwise(
@@ -115,7 +111,7 @@ elementwise(
     params=("n",),
     lin=_slope_of_j,
     cases=_orders(0, 1, 2, 3),
-    refuses=_refused("bessel_j1_cpu"),
+    refuses=not_implemented("bessel_j1_cpu"),
     doc="Bessel function of the first kind, of order n",
 )
 elementwise(
@@ -123,7 +119,7 @@ elementwise(
     ufunc("y0", "bessel_y0"),
     lin=lambda F, g, self: -g * F.special_bessel_y1(self),
     domain="positive",
-    refuses=_refused("bessel_y0_cpu"),
+    refuses=not_implemented("bessel_y0_cpu"),
     doc="Bessel function of the second kind, of order 0",
 )
 elementwise(
@@ -131,7 +127,7 @@ elementwise(
     ufunc("y1", "bessel_y1"),
     lin=lambda F, g, self, result: g * (F.special_bessel_y0(self) - result / self),
     domain="positive",
-    refuses=_refused("bessel_y1_cpu"),
+    refuses=not_implemented("bessel_y1_cpu"),
     doc="Bessel function of the second kind, of order 1",
 )
 
@@ -142,7 +138,7 @@ elementwise(
     ufunc("k0", "modified_bessel_k0"),
     lin=lambda F, g, self: -g * F.special_modified_bessel_k1(self),
     domain="positive",
-    refuses=_refused("modified_bessel_k0_cpu"),
+    refuses=not_implemented("modified_bessel_k0_cpu"),
     doc="modified Bessel function of the second kind, of order 0",
 )
 elementwise(
@@ -150,7 +146,7 @@ elementwise(
     ufunc("k1", "modified_bessel_k1"),
     lin=lambda F, g, self, result: -g * (F.special_modified_bessel_k0(self) + result / self),
     domain="positive",
-    refuses=_refused("modified_bessel_k1_cpu"),
+    refuses=not_implemented("modified_bessel_k1_cpu"),
     doc="modified Bessel function of the second kind, of order 1",
 )
 elementwise(
@@ -158,7 +154,7 @@ elementwise(
     ufunc("k0e", "scaled_modified_bessel_k0"),
     lin=lambda F, g, self, result: g * (result - F.special_scaled_modified_bessel_k1(self)),
     domain="positive",
-    refuses=_refused("scaled_modified_bessel_k0_cpu"),
+    refuses=not_implemented("scaled_modified_bessel_k0_cpu"),
     doc="exp(self) modified_bessel_k0(self)",
 )
 elementwise(
@@ -168,7 +164,7 @@ elementwise(
         g * (result - F.special_scaled_modified_bessel_k0(self) - result / self)
     ),
     domain="positive",
-    refuses=_refused("scaled_modified_bessel_k1_cpu"),
+    refuses=not_implemented("scaled_modified_bessel_k1_cpu"),
     doc="exp(self) modified_bessel_k1(self)",
 )
 
@@ -178,14 +174,14 @@ elementwise(
     "special_airy_ai",
     ufunc("airy", "airy_ai", 0),
     lin=lambda F, g, self: g * F.airy_ai_slope(self),
-    refuses=_refused("airy_ai_cpu"),
+    refuses=not_implemented("airy_ai_cpu"),
     doc="Airy function Ai",
 )
 elementwise(
     "airy_ai_slope",
     ufunc("airy", "airy_ai", 1),
     lin=lambda F, g, self: g * (self * F.special_airy_ai(self)),
-    refuses=_refused("airy_ai_cpu"),
+    refuses=not_implemented("airy_ai_cpu"),
     doc="the derivative of the Airy function Ai",
 )
 
@@ -217,6 +213,6 @@ elementwise(
     "special_spherical_bessel_j0",
     lambda self: kernels.spherical_bessel(self, 0),
     lin=lambda F, g, self: -g * F.spherical_bessel(self, n=1),
-    refuses=_refused("spherical_bessel_j0_cpu"),
+    refuses=not_implemented("spherical_bessel_j0_cpu"),
     doc="spherical Bessel function of the first kind, of order 0: sin(self) / self",
 )

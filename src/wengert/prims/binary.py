@@ -6,8 +6,8 @@ their own, as in PyTorch: a number has no gradient, and it is weaker than any ar
 
 from __future__ import annotations
 
-import cmath
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from wengert.kernels import elementwise as kernels
 from wengert.kernels import single
 from wengert.prims.families import bilinear, constant, elementwise, linear, zero
-from wengert.prims.record import case
+from wengert.prims.record import case, not_implemented
 
 _MINUS = (
     "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
@@ -25,11 +25,10 @@ _MINUS = (
 )
 
 
-def _refused(kernel: str, kinds: str) -> dict[str, str]:
-    """The message of PyTorch's kernels for dtypes that they do not take."""
-    return dict.fromkeys(kinds, f"\"{kernel}\" not implemented for '{{}}'")
+_OF_TENSOR = {"other": lambda other: np.asarray(other), "self": lambda: None}
+"""What nodes of products show: there a number is a tensor without dimensions."""
 
-
+_PAIR = "wg.tensor([1.0, 4.0]), wg.tensor([2.0, 3.0])"
 _SCALAR = (case((), other=2.5), case((3,), other=3.0), case((2, 3), other=-1.5))
 _BINARY = (
     case((), ()),
@@ -45,111 +44,105 @@ def _integers(rng: Any) -> Any:
     return rng.integers(-9, 9, (2, 3))
 
 
-linear(
+_sum_of_two = partial(
+    linear, args=("self", "other"), promote="same", broadcasts=True, keeps_nan=True
+)
+
+_sum_of_two(
     "add",
     np.add,
-    args=("self", "other"),
     vjp=(lambda F, g: g, lambda F, g: g),
     infix="{} + {}",
-    promote="same",
-    broadcasts=True,
     scalar="add_scalar",
     rscalar="add_scalar",
     cases=_BINARY,
+    shows={"alpha": lambda: 1},
     doc="self + other",
+    operator="add",
+    maps=True,
+    commutes=True,
+    positive="kept",
 )
-elementwise(
+_with_number = partial(
+    elementwise, params=("other",), of_number=True, promote="same", raises=False, keeps_nan=True
+)
+
+_with_number(
     "add_scalar",
     lambda self, other: self + other,
-    params=("other",),
-    of_number=True,
     lin=lambda F, g: g,
     infix="{} + other",
-    promote="same",
     node="AddBackward0",
     blanks=1,
     cases=_SCALAR,
+    shows={"alpha": lambda: 1},
     doc="self + other, a number",
-    raises=False,
+    positive="kept",
 )
-linear(
+_sum_of_two(
     "rsub",
     lambda self, other: other - self,
-    args=("self", "other"),
     vjp=(lambda F, g: -g, lambda F, g: g),
-    promote="same",
-    broadcasts=True,
     cases=_BINARY,
     refuses={"any b": _MINUS},
+    shows={"alpha": lambda: 1},
     doc="other - self",
 )
-linear(
+_sum_of_two(
     "add_scaled",
     lambda self, other, alpha: self + other * alpha,
-    args=("self", "other"),
     params=("alpha",),
     vjp=(lambda F, g: g, lambda F, g, alpha: g * alpha),
-    promote="same",
-    broadcasts=True,
     node="AddBackward0",
     cases=(case((2, 3), (3,), alpha=2.0), case((), (), alpha=-1.0)),
     doc="self + alpha * other",
 )
-linear(
+_sum_of_two(
     "sub_scaled",
     lambda self, other, alpha: self - other * alpha,
-    args=("self", "other"),
     params=("alpha",),
     vjp=(lambda F, g: g, lambda F, g, alpha: g * -alpha),
-    promote="same",
-    broadcasts=True,
     node="SubBackward0",
     cases=(case((2, 3), (3,), alpha=2.0), case((), (), alpha=-1.0)),
     refuses={"any b": _MINUS},
     doc="self - alpha * other",
 )
-linear(
+_sum_of_two(
     "sub",
     np.subtract,
-    args=("self", "other"),
     vjp=(lambda F, g: g, lambda F, g: -g),
     infix="{} - {}",
-    promote="same",
-    broadcasts=True,
     scalar="sub_scalar",
     rscalar="rsub_scalar",
     cases=_BINARY,
     refuses={"any b": _MINUS},
+    shows={"alpha": lambda: 1},
     doc="self - other",
+    operator="sub",
+    maps=True,
 )
-elementwise(
+_with_number(
     "sub_scalar",
     lambda self, other: self - other,
-    params=("other",),
-    of_number=True,
     lin=lambda F, g: g,
     infix="{} - other",
-    promote="same",
     node="SubBackward0",
     blanks=1,
     cases=_SCALAR,
     refuses={"any b": _MINUS},
+    shows={"alpha": lambda: 1},
     doc="self - other, a number",
-    raises=False,
 )
-elementwise(
+_with_number(
     "rsub_scalar",
     lambda self, other: other - self,
-    params=("other",),
-    of_number=True,
     lin=lambda F, g: -g,
     infix="other - {}",
-    promote="same",
     node="RsubBackward1",
     cases=_SCALAR,
     refuses={"any b": _MINUS},
+    shows={"alpha": lambda: 1},
     doc="other - self, other a number",
-    raises=False,
 )
 bilinear(
     "mul",
@@ -160,20 +153,24 @@ bilinear(
     scalar="mul_scalar",
     rscalar="mul_scalar",
     doc="self * other",
+    example=(_PAIR, "tensor([ 2., 12.])"),
+    aliases="multiply",
+    operator="mul",
+    maps=True,
+    commutes=True,
+    positive="kept",
 )
-elementwise(
+_with_number(
     "mul_scalar",
     lambda self, other: self * other,
-    params=("other",),
-    of_number=True,
     lin=lambda F, g, other: g * other,
     infix="{} * other",
-    promote="same",
     node="MulBackward0",
     blanks=1,
     cases=_SCALAR,
+    shows=_OF_TENSOR,
     doc="self * other, a number",
-    raises=False,
+    positive="kept",
 )
 elementwise(
     "div",
@@ -186,7 +183,10 @@ elementwise(
     infix="{} / {}",
     scalar="div_scalar",
     domain=("real", "positive"),
+    shows={"rounding_mode": None},
     doc="self / other",
+    operator="truediv",
+    keeps_nan=True,
 )
 elementwise(
     "div_scalar",
@@ -198,7 +198,9 @@ elementwise(
     node="DivBackward0",
     blanks=1,
     cases=_SCALAR,
+    shows={**_OF_TENSOR, "rounding_mode": None},
     doc="self / other, a number",
+    keeps_nan=True,
 )
 
 
@@ -235,7 +237,9 @@ def _slope_of_power_of_number(F: Any, g: Any, result: Any, base: Any, self_dtype
         # what falls to 0 is flat, and what is infinite falls
         return g * F.where(F.isinf(F.abs(result)), -result, 0)
     if self_dtype.kind == "c" or isinstance(base, complex):
-        return g * (result * cmath.log(base))
+        # not by `cmath`, a library of its own that the package would load for this alone
+        size, angle = math.hypot(base.real, base.imag), math.atan2(base.imag, base.real)
+        return g * (result * complex(math.log(size), angle))
     return g * (result * (math.log(base) if base > 0 else math.nan))
 
 
@@ -250,6 +254,10 @@ elementwise(
     rscalar="rpow_scalar",
     domain=("positive", "real"),
     doc="self to the power exponent; at self = 0 the derivative by the exponent is 0",
+    in_place=True,
+    numpy="power float_power",
+    operator="pow",
+    cycles=20,
 )
 elementwise(
     "pow_scalar",
@@ -263,6 +271,7 @@ elementwise(
     cases=tuple(
         case(shape, exponent=e) for shape in ((), (2, 3)) for e in (2, 3.0, 0.5, -1, 1, 0, -2.5)
     ),
+    formula="{} ** exponent",
     doc="self to the power exponent, a number",
 )
 elementwise(
@@ -274,6 +283,8 @@ elementwise(
     promote="same",
     node="PowBackward2",
     cases=(case((), base=2.0), case((2, 3), base=0.5)),
+    shows={"self": "base"},
+    formula="base ** {}",
     doc="base, a number, to the power self",
 )
 
@@ -295,8 +306,12 @@ elementwise(
         lambda F, g, self, other: -g * _over_square_of_radius(F, self, self, other),
     ),
     domain=("positive", "positive"),
-    refuses=_refused("atan2_cpu", "c"),
+    refuses=not_implemented("atan2_cpu", "c"),
     doc="the angle of the point (other, self)",
+    example=(_PAIR, "tensor([0.4636, 0.9273])"),
+    aliases="arctan2",
+    numpy="arctan2",
+    cycles=12,
 )
 elementwise(
     "hypot",
@@ -307,21 +322,26 @@ elementwise(
         lambda F, g, other, result: g * (other / result),
     ),
     domain=("positive", "positive"),
-    refuses=_refused("hypot_cpu", "bic"),
+    refuses=not_implemented("hypot_cpu", "bic"),
+    formula="F.sqrt({} ** 2 + {} ** 2)",
     doc="sqrt(self ** 2 + other ** 2)",
     raises=False,
+    example=(_PAIR, "tensor([2.2361, 5.0000])"),
+    cycles=12,
 )
 elementwise(
     "fmod",
     kernels.fmod,
     args=("self", "other"),
-    lin=(lambda F, g: g, lambda F, g, self, other: -g * F.trunc(self / other)),
+    lin=(lambda F, g: g, lambda F, g, self, other: -g * F.div_trunc(self, other)),
     promote="same",
     scalar="fmod_scalar",
     domain=("fractional", "whole"),
     node="FmodBackward1",
-    refuses=_refused("fmod_cpu", "bc"),
+    refuses=not_implemented("fmod_cpu", "bc"),
     doc="the remainder with the sign of self",
+    example=("wg.tensor([5.0, -5.0]), wg.tensor([3.0, 3.0])", "tensor([ 2., -2.])"),
+    numpy="fmod",
 )
 elementwise(
     "fmod_scalar",
@@ -334,18 +354,22 @@ elementwise(
     node="FmodBackward0",
     cases=(case((2, 3), other=2.0),),
     doc="the remainder by a number, with the sign of self",
+    lacks="complex",
 )
 elementwise(
     "remainder",
     kernels.remainder,
     args=("self", "other"),
-    lin=(lambda F, g: g, lambda F, g, self, other: -g * F.floor(self / other)),
+    lin=(lambda F, g: g, lambda F, g, self, other: -g * F.div_floor(self, other)),
     promote="same",
     scalar="remainder_scalar",
     domain=("fractional", "whole"),
     node="RemainderBackward1",
-    refuses=_refused("remainder_cpu", "bc"),
+    refuses=not_implemented("remainder_cpu", "bc"),
     doc="the remainder with the sign of other",
+    example=("wg.tensor([5.0, -5.0]), wg.tensor([3.0, 3.0])", "tensor([2., 1.])"),
+    numpy="remainder",
+    operator="mod",
 )
 elementwise(
     "remainder_scalar",
@@ -357,7 +381,9 @@ elementwise(
     domain="fractional",
     node="RemainderBackward0",
     cases=(case((2, 3), other=2.0),),
+    formula="{} % other",
     doc="the remainder by a number, with the number's sign",
+    lacks="complex",
 )
 
 
@@ -376,6 +402,9 @@ elementwise(
     masks=True,
     doc="the larger of two, NaN if either is; ties share the gradient",
     raises=False,
+    example=(_PAIR, "tensor([2., 4.])"),
+    in_place=False,
+    positive="kept",
 )
 elementwise(
     "minimum",
@@ -387,52 +416,79 @@ elementwise(
     masks=True,
     doc="the smaller of two, NaN if either is; ties share the gradient",
     raises=False,
+    example=(_PAIR, "tensor([1., 3.])"),
+    in_place=False,
 )
 
-_kernel: Any
-for _name, _kernel, _infix, _doc in (
-    ("eq", np.equal, "{} == {}", "self == other"),
-    ("ne", np.not_equal, "{} != {}", "self != other"),
-    ("lt", np.less, "{} < {}", "self < other"),
-    ("le", np.less_equal, "{} <= {}", "self <= other"),
-    ("gt", np.greater, "{} > {}", "self > other"),
-    ("ge", np.greater_equal, "{} >= {}", "self >= other"),
-):
+
+def _comparison(name: str, kernel: Any, sign: str, result: str, aliases: str = "") -> None:
     constant(
-        _name,
-        _kernel,
+        name,
+        kernel,
         args=("self", "other"),
         promote="same",
         broadcasts=True,
-        infix=_infix,
-        refuses=_refused(f"{_name}_cpu", "" if _name in ("eq", "ne") else "c"),
+        infix=f"{{}} {sign} {{}}",
+        refuses=not_implemented(f"{name}_cpu", "" if name in ("eq", "ne") else "c"),
         raises=False,
-        doc=_doc,
+        doc=f"self {sign} other",
+        example=(_PAIR, f"tensor({result})"),
+        aliases=aliases,
+        operator=name,
+        maps=True,
+        commutes=name in ("eq", "ne"),
     )
 
-for _name, _kernel, _doc in (
-    ("logical_and", np.logical_and, "whether both are non-zero"),
-    ("logical_or", np.logical_or, "whether either is non-zero"),
-    ("logical_xor", np.logical_xor, "whether just one is non-zero"),
-):
-    constant(_name, _kernel, args=("self", "other"), broadcasts=True, raises=False, doc=_doc)
 
-for _name, _kernel, _doc in (
-    ("bitwise_and", np.bitwise_and, "bitwise and"),
-    ("bitwise_or", np.bitwise_or, "bitwise or"),
-    ("bitwise_xor", np.bitwise_xor, "bitwise exclusive or"),
-):
+_comparison("eq", np.equal, "==", "[False, False]")
+_comparison("ne", np.not_equal, "!=", "[True, True]", "not_equal")
+_comparison("lt", np.less, "<", "[ True, False]", "less")
+_comparison("le", np.less_equal, "<=", "[ True, False]", "less_equal")
+_comparison("gt", np.greater, ">", "[False,  True]", "greater")
+_comparison("ge", np.greater_equal, ">=", "[False,  True]", "greater_equal")
+
+
+def _logical(name: str, kernel: Any, sign: str, doc: str, result: str) -> None:
     constant(
-        _name,
-        _kernel,
+        name,
+        kernel,
+        args=("self", "other"),
+        broadcasts=True,
+        raises=False,
+        formula=f"{{}} {sign} {{}}",
+        doc=doc,
+        example=("wg.tensor([True, False]), wg.tensor([True, True])", f"tensor({result})"),
+        maps=True,
+        commutes=True,
+    )
+
+
+_logical("logical_and", np.logical_and, "&", "whether both are non-zero", "[ True, False]")
+_logical("logical_or", np.logical_or, "|", "whether either is non-zero", "[True, True]")
+_logical("logical_xor", np.logical_xor, "^", "whether just one is non-zero", "[False,  True]")
+
+
+def _bitwise(name: str, kernel: Any, doc: str, result: str) -> None:
+    constant(
+        name,
+        kernel,
         args=("self", "other"),
         promote="same",
         broadcasts=True,
         cases=(case(_integers, _integers),),
-        refuses=_refused(f"{_name}_cpu", "fc"),
+        refuses=not_implemented(f"{name}_cpu", "fc"),
         raises=False,
-        doc=_doc,
+        doc=doc,
+        example=("wg.tensor([3, 5]), wg.tensor([1, 4])", f"tensor({result})"),
+        operator=name.removeprefix("bitwise_"),
+        maps=True,
+        commutes=True,
     )
+
+
+_bitwise("bitwise_and", np.bitwise_and, "bitwise and", "[1, 4]")
+_bitwise("bitwise_or", np.bitwise_or, "bitwise or", "[3, 5]")
+_bitwise("bitwise_xor", np.bitwise_xor, "bitwise exclusive or", "[2, 1]")
 
 elementwise(
     "floor_divide",
@@ -441,8 +497,11 @@ elementwise(
     lin=(zero, zero),
     promote="same",
     domain=("fractional", "whole"),
-    refuses=_refused("div_floor_cpu", "bc"),
+    refuses=not_implemented("div_floor_cpu", "bc"),
     doc="the quotient rounded down; its derivative is 0",
+    example=("wg.tensor([5.0, -5.0]), wg.tensor([3.0, 3.0])", "tensor([ 1., -2.])"),
+    numpy="floor_divide",
+    operator="floordiv",
 )
 elementwise(
     "div_floor",
@@ -451,8 +510,9 @@ elementwise(
     lin=(zero, zero),
     promote="same",
     node="DivBackward2",
+    shows={"rounding_mode": lambda: "floor"},
     domain=("fractional", "whole"),
-    refuses=_refused("div_floor_cpu", "bc"),
+    refuses=not_implemented("div_floor_cpu", "bc"),
     doc="the quotient rounded down, as a mode of division",
 )
 elementwise(
@@ -462,7 +522,8 @@ elementwise(
     lin=(zero, zero),
     promote="same",
     node="DivBackward2",
+    shows={"rounding_mode": lambda: "trunc"},
     domain=("fractional", "whole"),
-    refuses=_refused("div_trunc_cpu", "bc"),
+    refuses=not_implemented("div_trunc_cpu", "bc"),
     doc="the quotient rounded towards zero, as a mode of division",
 )

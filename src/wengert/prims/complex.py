@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,30 +10,30 @@ import numpy as np
 from wengert.kernels import elementwise as kernels
 from wengert.prims.families import elementwise
 
-elementwise(
+_part = partial(
+    elementwise, promote=None, conj="explicit", tangents="linear", pointwise=False, maps=True
+)
+
+_part(
     "conj",
     np.conjugate,
     lin=lambda F, g: F.conj(g),
-    promote=None,
-    conj="explicit",
     doc="complex conjugate",
 )
-elementwise(
+_part(
     "real",
     kernels.real,
     lin=lambda F, g, self_dtype: F.to_copy(g, dtype=self_dtype),
-    promote=None,
-    conj="explicit",
     doc="real part",
+    numpy_views="real",
 )
-elementwise(
+_part(
     "imag",
     kernels.imag,
     lin=lambda F, g: g * 1j,
-    promote=None,
-    conj="explicit",
     domain="complex",
     doc="imaginary part",
+    numpy_views="imag",
 )
 
 
@@ -54,4 +55,5 @@ elementwise(
     conj="explicit",
     domain="nonzero",
     doc="the sign of a real number, the direction of a complex one; 0 at 0",
+    example=("wg.tensor([0.5, -1.0])", "tensor([ 1., -1.])"),
 )

@@ -12,7 +12,7 @@ from wengert.prims.families import elementwise
 
 def _angle(self: Any) -> Any:
     if self.dtype.kind == "c":
-        return np.arctan2(self.imag, self.real)
+        return np.arctan2(self.imag, self.real, order="C")
     result = np.asarray(np.less(self, 0).astype(self.dtype))
     result *= self.dtype.type(math.pi)
     unknown = np.isnan(self)

@@ -34,4 +34,6 @@ bilinear(
         case((0, 2), (0, 2), a=(0, 1), b=(0, 1), out=(0,)),
     ),
     doc="the sums of products of two tensors over the dimensions that the result has not",
+    autocast="lower",
+    sparsity="contraction",
 )

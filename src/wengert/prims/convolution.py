@@ -10,7 +10,7 @@ from typing import Any
 
 from wengert.kernels import convolution as kernels
 from wengert.prims.families import bilinear, general
-from wengert.prims.record import Case, case
+from wengert.prims.record import Case, case, not_implemented
 
 Shape = tuple[int, ...]
 
@@ -33,92 +33,9 @@ _PRODUCT = ("size", "stride", "padding", "dilation", "groups")
 _SECOND = "ConvolutionBackwardBackward0"
 
 
-def _window(stride: Shape, padding: Shape, dilation: Shape, groups: int) -> dict[str, Any]:
-    return {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
-
-
-def _correlate_by_input(
-    F: Any,
-    g: Any,
-    weight: Any,
-    self_shape: Shape,
-    stride: Shape,
-    padding: Shape,
-    dilation: Shape,
-    groups: int,
-) -> Any:
-    size = self_shape[2:]
-    return F.correlate_input(g, weight, size=size, **_window(stride, padding, dilation, groups))
-
-
-def _correlate_by_weight(
-    F: Any,
-    g: Any,
-    self: Any,
-    weight_shape: Shape,
-    stride: Shape,
-    padding: Shape,
-    dilation: Shape,
-    groups: int,
-) -> Any:
-    size = weight_shape[2:]
-    return F.correlate_weight(self, g, size=size, **_window(stride, padding, dilation, groups))
-
-
-def _input_by_self(
-    F: Any,
-    g: Any,
-    weight: Any,
-    self_shape: Shape,
-    stride: Shape,
-    padding: Shape,
-    dilation: Shape,
-    groups: int,
-) -> Any:
-    size = self_shape[2:]
-    return F.correlate(g, weight, size=size, **_window(stride, padding, dilation, groups))
-
-
-def _input_by_weight(
-    F: Any,
-    g: Any,
-    self: Any,
-    weight_shape: Shape,
-    stride: Shape,
-    padding: Shape,
-    dilation: Shape,
-    groups: int,
-) -> Any:
-    size = weight_shape[2:]
-    return F.correlate_weight(g, self, size=size, **_window(stride, padding, dilation, groups))
-
-
-def _weight_by_self(
-    F: Any,
-    g: Any,
-    other: Any,
-    self_shape: Shape,
-    stride: Shape,
-    padding: Shape,
-    dilation: Shape,
-    groups: int,
-) -> Any:
-    size = self_shape[2:]
-    return F.correlate_input(other, g, size=size, **_window(stride, padding, dilation, groups))
-
-
-def _weight_by_other(
-    F: Any,
-    g: Any,
-    self: Any,
-    other_shape: Shape,
-    stride: Shape,
-    padding: Shape,
-    dilation: Shape,
-    groups: int,
-) -> Any:
-    size = other_shape[2:]
-    return F.correlate(self, g, size=size, **_window(stride, padding, dilation, groups))
+def _sized(params: dict[str, Any], shape: Shape) -> dict[str, Any]:
+    """Parameters of a product that has the size of an array of `shape`."""
+    return params | {"size": shape[2:]}
 
 
 bilinear(
@@ -126,9 +43,17 @@ bilinear(
     kernels.correlate,
     args=("self", "weight"),
     params=_PRODUCT,
-    vjp=(_correlate_by_input, _correlate_by_weight),
+    vjp=(
+        lambda F, g, weight, self_shape, **params: F.correlate_input(
+            g, weight, **_sized(params, self_shape)
+        ),
+        lambda F, g, self, weight_shape, **params: F.correlate_weight(
+            self, g, **_sized(params, weight_shape)
+        ),
+    ),
     promote=None,
     node=_SECOND,
+    shows={"size": None},
     cases=(
         _case((2, 2, 5), (3, 2, 2), size=(4,)),
         _case((1, 4, 4, 3), (2, 2, 2, 3), size=(3, 3), stride=(2, 1), padding=(1, 1), groups=2),
@@ -139,15 +64,24 @@ bilinear(
         _case((0, 1, 4), (2, 1, 2), size=(3,)),
     ),
     doc="the sums of the products of windows and weights",
+    sparsity="correlation",
 )
 bilinear(
     "correlate_input",
     kernels.correlate_input,
     args=("self", "weight"),
     params=_PRODUCT,
-    vjp=(_input_by_self, _input_by_weight),
+    vjp=(
+        lambda F, g, weight, self_shape, **params: F.correlate(
+            g, weight, **_sized(params, self_shape)
+        ),
+        lambda F, g, self, weight_shape, **params: F.correlate_weight(
+            g, self, **_sized(params, weight_shape)
+        ),
+    ),
     promote=None,
     node=_SECOND,
+    shows={"size": None},
     cases=(
         _case((2, 3, 4), (3, 2, 2), size=(5,)),
         _case((1, 2, 3, 2), (2, 2, 3, 3), size=(5, 4), stride=(2, 3), padding=(1, 1), groups=2),
@@ -158,15 +92,24 @@ bilinear(
         _case((0, 2, 3), (2, 1, 2), size=(4,)),
     ),
     doc="the derivative of correlate by its first argument",
+    sparsity="correlation",
 )
 bilinear(
     "correlate_weight",
     kernels.correlate_weight,
     args=("self", "other"),
     params=_PRODUCT,
-    vjp=(_weight_by_self, _weight_by_other),
+    vjp=(
+        lambda F, g, other, self_shape, **params: F.correlate_input(
+            other, g, **_sized(params, self_shape)
+        ),
+        lambda F, g, self, other_shape, **params: F.correlate(
+            self, g, **_sized(params, other_shape)
+        ),
+    ),
     promote=None,
     node=_SECOND,
+    shows={"size": None},
     cases=(
         _case((2, 2, 5), (2, 3, 4), size=(2,)),
         _case((3, 4, 4, 3), (3, 2, 2, 3), size=(2, 3), stride=(2, 1), padding=(1, 1), groups=2),
@@ -195,7 +138,8 @@ def _by_input(
     groups: int,
 ) -> Any:
     rule = F.correlate if transposed else F.correlate_input
-    return rule(g, weight, size=input_shape[2:], **_window(stride, padding, dilation, groups))
+    window = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+    return rule(g, weight, size=input_shape[2:], **window)
 
 
 def _by_weight(
@@ -210,7 +154,7 @@ def _by_weight(
     groups: int,
 ) -> Any:
     first, second = (g, input) if transposed else (input, g)
-    window = _window(stride, padding, dilation, groups)
+    window = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
     return F.correlate_weight(first, second, size=weight_shape[2:], **window)
 
 
@@ -251,7 +195,11 @@ def _cases(bias: bool) -> tuple[Case, ...]:
     return tuple(cases)
 
 
-_REFUSED = {"b": "\"slow_conv2d_cpu\" not implemented for '{}'"}
+# of a transposed one the rules do not need it
+_OUTPUT_PADDING = {
+    "output_padding": lambda stride, transposed: None if transposed else (0,) * len(stride)
+}
+_REFUSED = not_implemented("slow_conv2d_cpu", "b")
 general(
     "convolution",
     kernels.convolution,
@@ -261,8 +209,16 @@ general(
     refuses=_REFUSED,
     cases=_cases(True),
     layout="suggested",
+    shows={
+        **_OUTPUT_PADDING,
+        "bias_sym_sizes_opt": lambda weight_shape, transposed, groups: (
+            weight_shape[1] * groups if transposed else weight_shape[0],
+        ),
+    },
     doc="convolution, or its transpose, and a number added for each channel",
     raises=False,
+    autocast="lower",
+    sparsity="convolution",
 )
 bilinear(
     "convolution_without_bias",
@@ -276,5 +232,8 @@ bilinear(
     blanks=1,
     cases=_cases(False),
     layout="suggested",
+    shows={**_OUTPUT_PADDING, "bias_sym_sizes_opt": lambda: (0,)},
     doc="convolution, or its transpose",
+    autocast="lower",
+    sparsity="convolution",
 )

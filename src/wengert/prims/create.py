@@ -17,8 +17,23 @@ constant(
     doc="zeros of a shape and a dtype",
     raises=False,
 )
-constant("zeros_like", np.zeros_like, doc="zeros like self", raises=False)
-elementwise("clone", kernels.clone, lin=lambda F, g: g, promote=None, doc="a copy")
+constant(
+    "zeros_like",
+    np.zeros_like,
+    doc="zeros like self",
+    raises=False,
+    batching="pointwise",
+)
+elementwise(
+    "clone",
+    kernels.clone,
+    lin=lambda F, g: g,
+    promote=None,
+    doc="a copy",
+    pointwise=False,
+    maps=True,
+    keeps_nan=True,
+)
 linear(
     "assign",
     kernels.assign,
@@ -29,6 +44,8 @@ linear(
     node="torch::autograd::CopyBackwards",
     cases=(case((2, 3), (2, 3)), case((2, 3), (3,)), case((3,), ())),
     doc="src in the shape and the place of self",
+    pointwise=False,
+    sparsity="written_over",
 )
 elementwise(
     "fill_scalar",
@@ -41,6 +58,8 @@ elementwise(
     cases=(case((2, 3), value=2.0),),
     doc="a number in the shape of self",
     raises=False,
+    pointwise=False,
+    writes="overlapping",
 )
 linear(
     "fill_tensor",
@@ -52,6 +71,8 @@ linear(
     node="FillBackward3",
     cases=(case((2, 3), ()), case((), ())),
     doc="one value, of a tensor without dimensions, in the shape and the place of self",
+    writes="aliased",
+    sparsity="written_over",
 )
 elementwise(
     "zero",
@@ -61,6 +82,8 @@ elementwise(
     promote=None,
     node="ZeroBackward0",
     doc="zeros in the shape and the place of self",
+    pointwise=False,
+    writes="overlapping",
 )
 linear(
     "to_copy",
@@ -69,5 +92,10 @@ linear(
     vjp=lambda F, g, self_dtype: F.to_copy(g, dtype=self_dtype),
     conj="explicit",
     cases=(case((2, 3), dtype=np.dtype("float64")),),
+    formula="{}",
     doc="a copy in another dtype",
+    batching="pointwise",
+    maps=True,
+    positive="kept",
+    keeps_nan=True,
 )

@@ -10,25 +10,9 @@ from wengert.prims.families import general
 _PARAMS = ("input_lengths", "target_lengths", "blank", "zero_infinity")
 
 
-def _slope(
-    F: Any,
-    g: Any,
-    log_probs: Any,
-    targets: Any,
-    input_lengths: Any,
-    target_lengths: Any,
-    blank: int,
-    zero_infinity: bool,
-) -> Any:
-    posterior = F.ctc_posterior(
-        log_probs,
-        targets,
-        input_lengths=input_lengths,
-        target_lengths=target_lengths,
-        blank=blank,
-        zero_infinity=zero_infinity,
-    )
-    return -F.view(g, shape=(1, len(target_lengths), 1)) * posterior
+def _slope(F: Any, g: Any, log_probs: Any, targets: Any, **params: Any) -> Any:
+    posterior = F.ctc_posterior(log_probs, targets, **params)
+    return -F.view(g, shape=(1, len(params["target_lengths"]), 1)) * posterior
 
 
 def _refused(F: Any, g: Any) -> Any:
@@ -46,6 +30,7 @@ general(
     fixed=("targets",),
     vjp=(_slope, None),
     doc="minus the logarithm of the likelihood of sequences of labels",
+    autocast="float32",
 )
 general(
     "ctc_posterior",

@@ -10,15 +10,16 @@ import math
 from typing import Any
 
 from wengert.kernels import distances as kernels
-from wengert.prims.families import general, linear
-from wengert.prims.record import case
+from wengert.prims import moments
+from wengert.prims.families import general, linear, per_matrix
+from wengert.prims.matrices import mT
+from wengert.prims.record import case, not_implemented
+
+__all__ = ["REQUIRES"]
+
+REQUIRES = (moments,)
 
 Dims = tuple[int, ...]
-
-
-def _swapped(F: Any, x: Any, shape: Dims) -> Any:
-    n = len(shape)
-    return F.transpose(x, dim0=n - 2, dim1=n - 1)
 
 
 def _pull(F: Any, g: Any, x1: Any, x2: Any, result: Any, shape: Dims, p: float, mm: bool) -> Any:
@@ -32,7 +33,7 @@ def _pull(F: Any, g: Any, x1: Any, x2: Any, result: Any, shape: Dims, p: float, 
 
 _POWERS = (2.0, 1.0, 3.0, 2.5, 1.5, math.inf)
 
-general(
+per_matrix(
     "cdist",
     kernels.cdist,
     args=("x1", "x2"),
@@ -40,7 +41,7 @@ general(
     vjp=(
         lambda F, g, x1, x2, result, x1_shape, p, mm: _pull(F, g, x1, x2, result, x1_shape, p, mm),
         lambda F, g, x1, x2, result, x1_shape, p, mm: _pull(
-            F, _swapped(F, g, x1_shape), x2, x1, _swapped(F, result, x1_shape), x1_shape, p, mm
+            F, mT(F, g), x2, x1, mT(F, result), x1_shape, p, mm
         ),
     ),
     refuses={"c": "cdist only supports floating-point dtypes, X1 got: {}"},
@@ -53,8 +54,11 @@ general(
         case((0, 3), (2, 3), p=2.0, mm=False),
         case((2, 0), (3, 0), p=2.0, mm=False),
     ),
+    shows={"mm": None},
     doc="the distances of the points of two lists from each other",
     raises=False,
+    autocast="float32",
+    sparsity="distances",
 )
 
 
@@ -117,7 +121,7 @@ def _by_points(
     return steep * weights * F.unsqueeze(g, dim=n - 1)
 
 
-general(
+per_matrix(
     "cdist_backward",
     kernels.cdist_backward,
     args=("self", "x1", "x2", "distances"),
@@ -141,7 +145,7 @@ general(
         ),
     ),
     domain=("real", "real", "real", "positive"),
-    refuses={"c": "\"cdist_backward\" not implemented for '{}'"},
+    refuses=not_implemented("cdist_backward"),
     cases=tuple(
         case((3, 4), (3, 2), (4, 2), (3, 4), p=p) for p in (2.0, 1.0, 3.0, 2.5, 1.5, math.inf)
     ),
@@ -222,7 +226,7 @@ def _slope_of_renorm(
     along = F.real(F.conj(self) * g) if self_dtype.kind == "c" else self * g
     pull = F.sum_dim(along, dim=dim, keepdim=True) * (scale * scale * -maxnorm)
     slope = _slope_of_length(F, self, length, long, dim, p, self_dtype)
-    return g * F.where(long, scale * maxnorm, 1) + slope * F.where(long, pull, 0)
+    return g * F.where(long, scale * maxnorm, 1) + F.where(long, slope * pull, 0)
 
 
 general(
@@ -238,6 +242,7 @@ general(
         for p, maxnorm in ((2.0, 2.0), (1.0, 3.0), (2.5, 1.0), (math.inf, 1.5), (3.0, 100.0))
         if 0 not in shape or p != math.inf
     ),
-    layout="same",
+    layout="contiguous",
     doc="self with those parts scaled down whose norm along dimensions is too large",
+    batching="dims",
 )

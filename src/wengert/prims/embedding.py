@@ -22,12 +22,8 @@ linear(
     params=("padding_idx", "scale_grad_by_freq"),
     fixed=("indices",),
     vjp=(
-        lambda F, g, indices, weight_shape, padding_idx, scale_grad_by_freq: F.embedding_backward(
-            g,
-            indices,
-            num_weights=weight_shape[0],
-            padding_idx=padding_idx,
-            scale_grad_by_freq=scale_grad_by_freq,
+        lambda F, g, indices, weight_shape, **params: F.embedding_backward(
+            g, indices, num_weights=weight_shape[0], **params
         ),
         None,
     ),
@@ -36,6 +32,11 @@ linear(
         case((3, 1), lambda rng: np.array(1), padding_idx=-1, scale_grad_by_freq=False),
     ),
     layout="contiguous",
+    shows={
+        "weight_sym_sizes": None,
+        "weight_sym_argsize_0": lambda weight_shape: weight_shape[0],
+        "sparse": lambda: False,
+    },
     doc="the rows of a table that indices name",
 )
 linear(

@@ -17,20 +17,11 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels import factors as kernels
-from wengert.prims.families import constant, general, linear
+from wengert.prims.families import constant, general, linear, per_matrix
+from wengert.prims.matrices import mH, mT
 from wengert.prims.record import case
 
 Dims = tuple[int, ...]
-
-
-def _mT(F: Any, x: Any) -> Any:
-    n = len(x.shape)
-    return F.transpose(x, dim0=n - 2, dim1=n - 1)
-
-
-def _mH(F: Any, x: Any, dtype: Any) -> Any:
-    turned = _mT(F, x)
-    return F.conj(turned) if dtype.kind == "c" else turned
 
 
 def _rows(F: Any, x: Any, start: int, end: int) -> Any:
@@ -68,9 +59,9 @@ def _slope_of_triangular(
     F: Any, g: Any, A: Any, result: Any, upper: bool, left: bool, unitriangular: bool
 ) -> Any:
     pull = F.linalg_solve_triangular(
-        _mT(F, A), g, upper=not upper, left=left, unitriangular=unitriangular
+        mT(F, A), g, upper=not upper, left=left, unitriangular=unitriangular
     )
-    slope = pull @ _mT(F, result) if left else _mT(F, result) @ pull
+    slope = pull @ mT(F, result) if left else mT(F, result) @ pull
     if upper:
         return -F.triu(slope, diagonal=int(unitriangular))
     return -F.tril(slope, diagonal=-int(unitriangular))
@@ -84,7 +75,7 @@ general(
     vjp=(
         _slope_of_triangular,
         lambda F, g, A, upper, left, unitriangular: F.linalg_solve_triangular(
-            _mT(F, A), g, upper=not upper, left=left, unitriangular=unitriangular
+            mT(F, A), g, upper=not upper, left=left, unitriangular=unitriangular
         ),
     ),
     broadcasts=True,
@@ -101,6 +92,9 @@ general(
         case(_triangular(2, 2), (2, 0), upper=True, left=True, unitriangular=True),
     ),
     doc="the solutions of triangular systems of equations",
+    lacks="half",
+    batching="pointwise",
+    sparsity="per_matrix",
 )
 
 # -- LU -------------------------------------------------------------------------------------------
@@ -118,6 +112,7 @@ linear(
         for back in (False, True)
     ),
     doc="the rows of matrices in the order that the exchanges of LU factors say",
+    batching="leading",
 )
 constant(
     "lu_permutation",
@@ -129,6 +124,7 @@ constant(
         for shape, pivots in (((3, 2), [2, 3]), ((2, 2, 3), [[2, 2], [1, 2]]), ((2, 0), []))
     ),
     doc="the permutation matrices of LU factors",
+    batching="leading",
 )
 linear(
     "unit_lower",
@@ -136,6 +132,7 @@ linear(
     vjp=lambda F, g: F.tril(g, diagonal=-1),
     cases=(case((3, 3)), case((3, 2)), case((2, 2, 3)), case((0, 2))),
     doc="the elements of matrices below the diagonal, and ones on it",
+    batching="leading",
 )
 
 
@@ -146,17 +143,17 @@ def _slope_of_lu(F: Any, g: Any, result: Any, self_shape: Dims, self_dtype: Any)
     LU, g = _rows(F, result, 0, m), g[1] + _rows(F, g[0], 0, m)
     first = _columns(F, _rows(F, LU, 0, k), 0, k)
     g_first = _columns(F, _rows(F, g, 0, k), 0, k)
-    back = _mH(F, first, self_dtype)
+    back = mH(F, first, self_dtype)
     # products of the adjoints of L, which has ones on its diagonal, and of U with the cotangents
     below, above = F.tril(g_first, diagonal=-1), F.triu(g_first, diagonal=0)
     left = below + F.triu(back, diagonal=1) @ below
     right = above @ F.tril(back, diagonal=0)
     if m < n:
         rest, g_rest = _columns(F, LU, k, n), _columns(F, g, k, n)
-        left = left - g_rest @ _mH(F, rest, self_dtype)
+        left = left - g_rest @ mH(F, rest, self_dtype)
     elif m > n:
         rest, g_rest = _rows(F, LU, k, m), _rows(F, g, k, m)
-        right = right - _mH(F, rest, self_dtype) @ g_rest
+        right = right - mH(F, rest, self_dtype) @ g_rest
     inner = F.tril(left, diagonal=-1) + F.triu(right, diagonal=0)
     slope = F.linalg_solve_triangular(back, inner, upper=False, left=False, unitriangular=False)
     if m > n:
@@ -170,7 +167,7 @@ def _slope_of_lu(F: Any, g: Any, result: Any, self_shape: Dims, self_dtype: Any)
     return F.permute_rows(slope, pivots, back=True)
 
 
-general(
+per_matrix(
     "linalg_lu_factor_ex",
     kernels.lu_factor_ex,
     vjp=(_slope_of_lu,),
@@ -179,17 +176,18 @@ general(
     conj="explicit",
     cases=tuple(case(shape) for shape in ((3, 3), (2, 4), (4, 2), (2, 2, 3), (0, 2), (9, 2, 2))),
     doc="LU factors of matrices, after them and the pivots in one array",
+    lacks="half",
 )
 
 
 def _slope_of_lu_solve(
     F: Any, g: Any, LU: Any, pivots: Any, result: Any, LU_dtype: Any, adjoint: bool
 ) -> Any:
-    back = _mH(F, LU, LU_dtype)
+    back = mH(F, LU, LU_dtype)
     if not adjoint:
         # of U times the solution, then of L
         pull = F.linalg_solve_triangular(back, g, upper=False, left=True, unitriangular=False)
-        above = -(pull @ _mH(F, result, LU_dtype))
+        above = -(pull @ mH(F, result, LU_dtype))
         below = F.linalg_solve_triangular(
             back,
             above @ F.tril(back, diagonal=0),
@@ -200,7 +198,7 @@ def _slope_of_lu_solve(
     else:
         pull = F.linalg_lu_solve(LU, g, pivots, adjoint=False)
         turned = F.permute_rows(result, pivots, back=False)
-        product = -(turned @ _mH(F, pull, LU_dtype))
+        product = -(turned @ mH(F, pull, LU_dtype))
         above = product + F.triu(back, diagonal=1) @ product
         below = product @ F.tril(back, diagonal=0)
     return F.tril(below, diagonal=-1) + F.triu(above, diagonal=0)
@@ -210,7 +208,7 @@ def _pivots(*values: Any) -> Callable[[Any], Any]:
     return lambda rng: np.array(values, np.int32)
 
 
-general(
+per_matrix(
     "linalg_lu_solve",
     kernels.lu_solve,
     args=("LU", "B", "pivots"),
@@ -235,6 +233,7 @@ general(
         case(_triangular(0, 0), (0, 2), _pivots(), adjoint=False),
     ),
     doc="the solutions of systems of equations with LU factors",
+    lacks="half",
 )
 
 # -- Cholesky -------------------------------------------------------------------------------------
@@ -244,15 +243,15 @@ def _slope_of_cholesky(
     F: Any, g: Any, factor: Any, shape: Dims, dtype: Any, upper: bool | None
 ) -> Any:
     n = len(shape)
-    back = _mH(F, factor, dtype)
+    back = mH(F, factor, dtype)
     if upper:
-        factor, back, g = back, factor, _mH(F, g, dtype)
+        factor, back, g = back, factor, mH(F, g, dtype)
     inner = back @ g
     below = F.tril(inner, diagonal=-1)
     diagonal = F.diagonal(inner, offset=0, dim1=n - 2, dim2=n - 1)
     if dtype.kind == "c":
         diagonal = F.real(diagonal)
-    middle = below + _mH(F, below, dtype)
+    middle = below + mH(F, below, dtype)
     middle = middle + F.diag_embed(diagonal, offset=0, dim1=n - 2, dim2=n - 1)
     side = F.linalg_solve_triangular(back, middle, upper=True, left=True, unitriangular=False)
     return (
@@ -263,7 +262,7 @@ def _slope_of_cholesky(
 _CHOLESKY = tuple(_positive(*shape) for shape in ((3, 3), (2, 2, 2), (1, 1), (0, 0)))
 
 # Finite differences disturb each triangle by itself: the samples take the mean of both.
-general(
+per_matrix(
     "linalg_cholesky",
     kernels.cholesky,
     params=("upper", "what"),
@@ -276,8 +275,9 @@ general(
     node="LinalgCholeskyExBackward0",
     cases=tuple(case(draw, upper=None, what="linalg.cholesky") for draw in _CHOLESKY),
     doc="Cholesky factors of Hermitian matrices",
+    lacks="half",
 )
-general(
+per_matrix(
     "linalg_cholesky_ex",
     kernels.cholesky_ex,
     params=("upper", "check"),
@@ -291,19 +291,20 @@ general(
     conj="explicit",
     cases=tuple(case(draw, upper=None, check=False) for draw in _CHOLESKY),
     doc="Cholesky factors of Hermitian matrices, and where there is none",
+    lacks="half",
 )
 
 
 def _slope_of_cholesky_inverse(
     F: Any, g: Any, self: Any, result: Any, self_dtype: Any, upper: bool
 ) -> Any:
-    inner = result @ (g + _mH(F, g, self_dtype)) @ result
+    inner = result @ (g + mH(F, g, self_dtype)) @ result
     if upper:
         return -F.triu(F.triu(self, diagonal=0) @ inner, diagonal=0)
     return -F.tril(inner @ F.tril(self, diagonal=0), diagonal=0)
 
 
-general(
+per_matrix(
     "cholesky_inverse",
     kernels.cholesky_inverse,
     params=("upper",),
@@ -315,4 +316,5 @@ general(
         for upper in (False, True)
     ),
     doc="the inverses of matrices of which there are Cholesky factors",
+    lacks="half",
 )

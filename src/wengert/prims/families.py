@@ -10,22 +10,32 @@ family            what the record states                          what follows
 `reduction`       a rule                                          shapes of samples
 `general`         everything                                      nothing
 `constant`        the kernel                                      no derivative
+`per_matrix`      everything                                      what stands in front of the
+                                                                  matrices is a batch
+`along_dim`       everything                                      works on the lines of ``dim``
+`loss`            everything                                      an element-wise loss, and then
+                                                                  its sum or mean
 ================  ==============================================  ==========================
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from wengert.prims.record import Case, Primitive, case
 
 __all__ = [
+    "along_dim",
     "bilinear",
     "constant",
     "elementwise",
     "general",
+    "is_step",
     "linear",
+    "loss",
+    "per_matrix",
     "reduction",
     "view",
     "zero",
@@ -48,6 +58,12 @@ _BINARY_CASES = (
 def zero(F: Any, g: Any) -> Any:
     """The rule of a piecewise constant operation."""
     return F.zeros_like(g)
+
+
+def is_step(prim: Primitive) -> bool:
+    """Whether the derivative of an operation is 0 wherever there is one."""
+    rules = [rule for rule in prim.rules if rule is not None]
+    return bool(rules) and all(rule.call is zero for rule in rules)
 
 
 def _elementwise_cases(args: Sequence[str]) -> tuple[Case, ...]:
@@ -172,6 +188,14 @@ def general(
 ) -> Primitive:
     """An operation of which nothing follows by itself."""
     return Primitive(name, kernel, family="general", args=args, vjp=vjp, **more)
+
+
+per_matrix = partial(general, batching="leading", sparsity="per_matrix")
+"""An operation on each matrix of the last two dimensions."""
+along_dim = partial(general, batching="along")
+"""An operation on each line along ``dim``; a value without dimensions is a line of one element."""
+loss = partial(general, batching="reduced", tangents="loss")
+"""A loss element by element, which `reduction` says to sum or to average."""
 
 
 def constant(

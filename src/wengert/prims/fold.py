@@ -6,7 +6,7 @@ from typing import Any
 
 from wengert.kernels import fold as kernels
 from wengert.prims.families import linear
-from wengert.prims.record import Case, case
+from wengert.prims.record import Case, case, not_implemented
 
 Shape = tuple[int, ...]
 _PARAMS = ("kernel_size", "dilation", "padding", "stride")
@@ -21,16 +21,14 @@ linear(
     "im2col",
     kernels.im2col,
     params=_PARAMS,
-    vjp=lambda F, g, self_shape, kernel_size, dilation, padding, stride: F.col2im(
-        g,
-        output_size=self_shape[-2:],
-        kernel_size=kernel_size,
-        dilation=dilation,
-        padding=padding,
-        stride=stride,
-    ),
+    vjp=lambda F, g, self_shape, **window: F.col2im(g, output_size=self_shape[-2:], **window),
     node="Im2ColBackward0",
-    refuses={"i": "\"im2col_out_cpu\" not implemented for '{}'"},
+    shows={
+        "self_sym_sizes": None,
+        "self_sym_argsize_minus_2": lambda self_shape: self_shape[-2],
+        "self_sym_argsize_minus_1": lambda self_shape: self_shape[-1],
+    },
+    refuses=not_implemented("im2col_out_cpu", "i"),
     cases=(
         _case((2, 2, 3, 4), (2, 3)),
         _case((1, 5, 4), (2, 2), stride=(2, 1), padding=(1, 0)),
@@ -38,6 +36,7 @@ linear(
         _case((0, 1, 3, 3), (2, 2)),
     ),
     doc="each block of images, sliding over them, as a column",
+    batching="leading",
 )
 linear(
     "col2im",
@@ -47,7 +46,7 @@ linear(
         g, kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride
     ),
     node="Col2ImBackward0",
-    refuses={"i": "\"col2im_out_cpu\" not implemented for '{}'"},
+    refuses=not_implemented("col2im_out_cpu", "i"),
     cases=(
         _case((2, 12, 4), (2, 3), output_size=(3, 4)),
         _case((4, 9), (2, 2), stride=(2, 1), padding=(1, 0), output_size=(5, 4)),
@@ -57,4 +56,5 @@ linear(
         _case((0, 4, 4), (2, 2), output_size=(3, 3)),
     ),
     doc="images that add up columns",
+    batching="leading",
 )

@@ -57,8 +57,10 @@ linear(
         case((2, 3, 2), dim=(2, 0), norm="forward", forward=True),
         case((2, 3), dim=(1, 0), norm="forward", forward=False),
         case((0, 3), dim=(1,), norm="backward", forward=True),
+        case((2,), dim=(), norm="backward", forward=True),
     ),
     doc="the Fourier transform of complex values",
+    batching="dims",
 )
 linear(
     "fft_r2c",
@@ -81,6 +83,8 @@ linear(
         )
     ),
     doc="the Fourier transform of real values",
+    lacks="complex half",
+    batching="dims",
 )
 linear(
     "fft_c2r",
@@ -109,6 +113,7 @@ linear(
         )
     ),
     doc="the real values that belong to half of a spectrum",
+    batching="dims",
 )
 
 # -- signals in parts -----------------------------------------------------------------------------
@@ -134,6 +139,7 @@ linear(
         case((0, 4), size=2, step=1),
     ),
     doc="the parts of signals that begin `step` elements apart",
+    batching="fold",
 )
 linear(
     "overlap_add",
@@ -147,4 +153,5 @@ linear(
         case((0, 2, 3), step=1),
     ),
     doc="signals, from parts that overlap",
+    batching="fold",
 )

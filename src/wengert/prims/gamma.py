@@ -7,7 +7,7 @@ from typing import Any
 from wengert.kernels import gamma as kernels
 from wengert.prims import logarithms
 from wengert.prims.families import elementwise
-from wengert.prims.record import case
+from wengert.prims.record import case, not_implemented
 
 __all__ = ["REQUIRES"]
 
@@ -15,24 +15,21 @@ REQUIRES = (logarithms,)
 """Modules whose records the rules use."""
 
 
-def _refused(name: str, kinds: str = "c") -> dict[str, str]:
-    return dict.fromkeys(kinds, f"\"{name}\" not implemented for '{{}}'")
-
-
 elementwise(
     "lgamma",
     kernels.lgamma,
     lin=lambda F, g, self: g * F.digamma(self),
     domain="positive",
-    refuses=_refused("lgamma_vml_cpu"),
+    refuses=not_implemented("lgamma_vml_cpu"),
     doc="logarithm of the absolute value of the gamma function",
+    cycles=80,
 )
 elementwise(
     "digamma",
     kernels.digamma,
     lin=lambda F, g, self: g * F.polygamma(self, n=1),
     domain="positive",
-    refuses=_refused("digamma"),
+    refuses=not_implemented("digamma"),
     doc="derivative of lgamma",
 )
 elementwise(
@@ -42,7 +39,7 @@ elementwise(
     lin=lambda F, g, self, n: g * F.polygamma(self, n=n + 1),
     domain="positive",
     cases=tuple(case(shape, n=n) for n in range(4) for shape in ((), (2, 3), (0,))),
-    refuses=_refused("polygamma"),
+    refuses=not_implemented("polygamma"),
     doc="derivative of order n of digamma",
 )
 
@@ -64,7 +61,7 @@ elementwise(
         for p in (1, 3)
         for shape in ((), (2, 3), (0,))
     ),
-    refuses=_refused("mvlgamma"),
+    refuses=not_implemented("mvlgamma"),
     layout="same",
     doc="logarithm of the multivariate gamma function of dimension p",
 )
@@ -83,7 +80,6 @@ def _like(F: Any, self: Any, self_dtype: Any, other_dtype: Any) -> Any:
 
 
 def _density(F: Any, shape: Any, x: Any) -> Any:
-    """The density of the gamma distribution."""
     return F.exp(F.xlogy(shape - 1, x) - x - F.lgamma(shape))
 
 
@@ -121,6 +117,7 @@ elementwise(
     domain="positive",
     cases=_ORDERS,
     doc="regularised lower incomplete gamma function P(self, other)",
+    lacks="complex",
 )
 elementwise(
     "igammac",
@@ -133,6 +130,7 @@ elementwise(
     domain="positive",
     cases=_ORDERS,
     doc="regularised upper incomplete gamma function Q(self, other)",
+    lacks="complex",
 )
 elementwise(
     "special_zeta",
@@ -144,6 +142,6 @@ elementwise(
     ),
     domain="positive",
     cases=_ORDERS,
-    refuses=_refused("zeta_cpu"),
+    refuses=not_implemented("zeta_cpu"),
     doc="Hurwitz's zeta function, the sum over k >= 0 of (k + other) ** -self",
 )

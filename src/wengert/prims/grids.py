@@ -17,7 +17,7 @@ from wengert.kernels import corners
 from wengert.kernels import grids as kernels
 from wengert.kernels.points import powers
 from wengert.prims.families import constant, elementwise, general, linear
-from wengert.prims.record import case
+from wengert.prims.record import case, not_implemented
 
 Shape = tuple[int, ...]
 _PARAMS = ("mode", "padding_mode", "align_corners")
@@ -66,6 +66,8 @@ constant(
     params=("sizes", *_PARAMS),
     cases=_GRIDS,
     doc="the derivatives of the positions of a grid's points by its numbers",
+    lacks="complex",
+    batching="pointwise",
 )
 elementwise(
     "grid_position",
@@ -81,9 +83,10 @@ elementwise(
             align_corners=align_corners,
         )
     ),
-    refuses={"c": "\"grid_sampler_2d_cpu_kernel_impl\" not implemented for '{}'"},
+    refuses=not_implemented("grid_sampler_2d_cpu_kernel_impl"),
     cases=_GRIDS,
     doc="the positions of a grid's points in planes, with what the padding makes of them",
+    pointwise=False,
 )
 constant(
     "grid_corners",
@@ -91,6 +94,8 @@ constant(
     params=("sizes", *_PARAMS),
     cases=_GRIDS,
     doc="where the elements around each point of a grid are",
+    lacks="complex",
+    batching="fold",
 )
 
 
@@ -109,6 +114,7 @@ linear(
     ),
     cases=(case((2, 2, 2, 3), _corners),),
     doc="the elements of planes at places, several for each point",
+    batching="fold",
 )
 linear(
     "corner_scatter",
@@ -119,6 +125,7 @@ linear(
     vjp=(lambda F, g, index: F.corner_pick(g, index), None),
     cases=(case((2, 1, 3, 4), _corners, shape=(2, 3)),),
     doc="the transpose of corner_pick",
+    batching="fold",
 )
 
 # -- derivatives by the grid ----------------------------------------------------------------------
@@ -219,13 +226,10 @@ def _slope_by_output(
     self_dtype: Any,
     input_shape: Shape,
     grid_shape: Shape,
-    mode: str,
-    padding_mode: str,
-    align_corners: bool,
+    **params: Any,
 ) -> Any:
-    if mode == "nearest":
+    if params["mode"] == "nearest":
         return F.zeros(shape=self_shape, dtype=self_dtype)
-    params = {"mode": mode, "padding_mode": padding_mode, "align_corners": align_corners}
     around = _Around(F, grid, grid_shape, input_shape[2:], **params)
     weights = around.stacked(around.along(around.columns(g)))
     sums = F.sum_dim(F.corner_pick(input, around.index) * weights, dim=(2,), keepdim=False)
@@ -241,13 +245,10 @@ def _slope_by_input(
     input_shape: Shape,
     input_dtype: Any,
     grid_shape: Shape,
-    mode: str,
-    padding_mode: str,
-    align_corners: bool,
+    **params: Any,
 ) -> Any:
-    if mode == "nearest":
+    if params["mode"] == "nearest":
         return F.zeros(shape=input_shape, dtype=input_dtype)
-    params = {"mode": mode, "padding_mode": padding_mode, "align_corners": align_corners}
     around = _Around(F, grid, grid_shape, input_shape[2:], **params)
     weights = around.stacked(around.along(around.columns(g)))
     spread = _flat(F, self, self_shape) * weights
@@ -263,13 +264,10 @@ def _slope_by_grid(
     self_shape: Shape,
     input_shape: Shape,
     grid_shape: Shape,
-    mode: str,
-    padding_mode: str,
-    align_corners: bool,
+    **params: Any,
 ) -> Any:
-    if mode == "nearest":
+    if params["mode"] == "nearest":
         return F.zeros_like(g)
-    params = {"mode": mode, "padding_mode": padding_mode, "align_corners": align_corners}
     around = _Around(F, grid, grid_shape, input_shape[2:], **params)
     u = around.columns(g)
     picked = F.corner_pick(input, around.index) * _flat(F, self, self_shape)
@@ -281,11 +279,7 @@ def _slope_by_grid(
     return F.unsafe_view(F.stack(*parts, dim=2), shape=grid_shape)
 
 
-_REFUSED = {
-    "b": "\"grid_sampler_2d_cpu_kernel_impl\" not implemented for '{}'",
-    "i": "\"grid_sampler_2d_cpu_kernel_impl\" not implemented for '{}'",
-    "c": "\"grid_sampler_2d_cpu_kernel_impl\" not implemented for '{}'",
-}
+_REFUSED = not_implemented("grid_sampler_2d_cpu_kernel_impl", "bci")
 
 
 def _slope_cases(planes: Shape, grid: Shape, **params: Any) -> Any:
@@ -305,15 +299,8 @@ general(
     refuses=_REFUSED,
     cases=_cases(_slope_cases)[::2],
     doc="the derivative by a grid of the sum of self times the sampled input",
+    batching="fold",
 )
-
-
-def _by_grid(
-    F: Any, g: Any, self: Any, grid: Any, mode: str, padding_mode: str, align_corners: bool
-) -> Any:
-    return F.grid_sample_slope(
-        g, self, grid, mode=mode, padding_mode=padding_mode, align_corners=align_corners
-    )
 
 
 for _dims in (2, 3):
@@ -323,17 +310,10 @@ for _dims in (2, 3):
         args=("self", "grid"),
         params=_PARAMS,
         vjp=(
-            lambda F, g, grid, self_shape, mode, padding_mode, align_corners: (
-                F.grid_sample_backward(
-                    g,
-                    grid,
-                    shape=self_shape[2:],
-                    mode=mode,
-                    padding_mode=padding_mode,
-                    align_corners=align_corners,
-                )
+            lambda F, g, grid, self_shape, **params: F.grid_sample_backward(
+                g, grid, shape=self_shape[2:], **params
             ),
-            _by_grid,
+            lambda F, g, self, grid, **params: F.grid_sample_slope(g, self, grid, **params),
         ),
         node=f"GridSampler{_dims}DBackward0",
         refuses=_REFUSED,
@@ -343,6 +323,8 @@ for _dims in (2, 3):
             if len(c.shapes[0]) == _dims + 2
         ),
         doc="planes at the points of a grid",
+        autocast="float32",
+        batching="fold",
     )
 
 
@@ -373,4 +355,5 @@ general(
     refuses=_REFUSED,
     cases=_cases(_back_cases),
     doc="the transpose of sampling planes at the points of a grid",
+    batching="fold",
 )

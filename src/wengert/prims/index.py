@@ -51,6 +51,9 @@ linear(
     ),
     masks=True,
     doc="the elements that integer arrays or masks name",
+    size="mask",
+    sparsity="viewed",
+    keeps_nan=True,
 )
 linear(
     "index_backward",
@@ -64,6 +67,7 @@ linear(
         case((2,), shape=(2, 3), indices=(_CORNERS,)),
     ),
     doc="zeros to which self is added where integer arrays or masks point",
+    keeps_nan=True,
 )
 
 
@@ -100,7 +104,9 @@ linear(
     ),
     masks=True,
     layout="same",
+    shows={"value_sym_sizes": None},
     doc="self with a value written, or added, where integer arrays or masks point",
+    writes="overlapping scattered",
 )
 
 # -- one index array and a dimension --------------------------------------------------------------
@@ -162,6 +168,7 @@ linear(
         case((3, 2), _whole([1], [0]), dim=1),
     ),
     layout="contiguous",
+    shows={"sparse_grad": lambda: False, "self_sym_sizes": None},
     doc="the elements along a dimension that an index names for each place",
 )
 linear(
@@ -182,6 +189,7 @@ linear(
         case((2, 3), _whole([1, 0, 1]), (2, 3), dim=0),
     ),
     layout="same",
+    shows={"src_sym_sizes": None},
     doc="self to which src is added at the places that an index names along a dimension",
 )
 linear(
@@ -202,6 +210,7 @@ linear(
         case((2, 3), _whole([1, 0, 1]), (2, 3), dim=0),
     ),
     layout="same",
+    shows={"src_sym_sizes": None},
     doc="self with src written at the places that an index names along a dimension",
 )
 linear(
@@ -224,6 +233,7 @@ linear(
     node="ConstantPadNdBackward0",
     cases=(case((1, 2), shape=(2, 3)), case((2,), shape=(2,))),
     doc="self with zeros behind it in every dimension, up to a shape",
+    batching="dims",
 )
 linear(
     "corner",
@@ -233,6 +243,7 @@ linear(
     node="SliceBackward0",
     cases=(case((2, 3), shape=(1, 2)),),
     doc="the first elements of every dimension",
+    batching="dims",
 )
 
 
@@ -277,6 +288,7 @@ linear(
     ),
     masks=True,
     doc="the elements where a mask of the same shape holds",
+    size="mask",
 )
 linear(
     "masked_select_backward",
@@ -306,6 +318,7 @@ linear(
     masks=True,
     layout="contiguous",
     doc="self with a number where a mask holds",
+    writes="overlapping",
 )
 linear(
     "masked_fill_tensor",
@@ -323,10 +336,12 @@ linear(
     masks=True,
     layout="contiguous",
     doc="self with a value without dimensions where a mask holds",
+    writes="overlapping aliased",
 )
 constant(
     "nonzero",
     lambda self: np.argwhere(self),
     cases=(case((2, 3)), case(())),
     doc="the positions of all elements that are not zero, one per row",
+    size="mask",
 )

@@ -14,20 +14,11 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels import linear_systems as kernels
-from wengert.prims.families import general
+from wengert.prims.families import general, per_matrix
+from wengert.prims.matrices import mH, mT
 from wengert.prims.record import case
 
 Dims = tuple[int, ...]
-
-
-def _mT(F: Any, x: Any) -> Any:
-    n = len(x.shape)
-    return F.transpose(x, dim0=n - 2, dim1=n - 1)
-
-
-def _mH(F: Any, x: Any, dtype: Any) -> Any:
-    turned = _mT(F, x)
-    return F.conj(turned) if dtype.kind == "c" else turned
 
 
 _SQUARE = tuple(case(shape) for shape in ((3, 3), (2, 2, 2), (1, 1), (0, 0), (0, 2, 2)))
@@ -36,12 +27,12 @@ _SQUARE = tuple(case(shape) for shape in ((3, 3), (2, 2, 2), (1, 1), (0, 0), (0,
 
 
 def _slope_of_solve(F: Any, g: Any, A: Any, result: Any, left: bool, vector: bool) -> Any:
-    pull = F.linalg_solve(_mT(F, A), g, left=left, vector=vector)
+    pull = F.linalg_solve(mT(F, A), g, left=left, vector=vector)
     if vector:
         n = len(pull.shape)
         m = len(result.shape)
         return -(F.unsqueeze(pull, dim=n) * F.unsqueeze(result, dim=m - 1))
-    return -(pull @ _mT(F, result) if left else _mT(F, result) @ pull)
+    return -(pull @ mT(F, result) if left else mT(F, result) @ pull)
 
 
 _SYSTEMS: tuple[tuple[Dims, Dims, dict[str, bool]], ...] = (
@@ -64,12 +55,15 @@ general(
     params=("left", "vector"),
     vjp=(
         _slope_of_solve,
-        lambda F, g, A, left, vector: F.linalg_solve(_mT(F, A), g, left=left, vector=vector),
+        lambda F, g, A, left, vector: F.linalg_solve(mT(F, A), g, left=left, vector=vector),
     ),
     broadcasts=True,
     node="LinalgSolveExBackward0",
     cases=tuple(case(a, b, **params) for a, b, params in _SYSTEMS),
+    shows={"vector": None},
     doc="the solutions of systems of linear equations",
+    lacks="half",
+    sparsity="per_matrix",
 )
 general(
     "linalg_solve_ex",
@@ -78,30 +72,34 @@ general(
     params=("left", "vector", "check"),
     vjp=(
         _slope_of_solve,
-        lambda F, g, A, left, vector: F.linalg_solve(_mT(F, A), g, left=left, vector=vector),
+        lambda F, g, A, left, vector: F.linalg_solve(mT(F, A), g, left=left, vector=vector),
     ),
     outputs=2,
     differentiable=1,
     broadcasts=True,
     cases=tuple(case(a, b, check=False, **params) for a, b, params in _SYSTEMS),
     doc="the solutions of systems of linear equations, and where there is none",
+    lacks="half",
+    sparsity="per_matrix",
 )
 
 
 def _slope_of_inv(F: Any, g: Any, result: Any) -> Any:
-    turned = _mT(F, result)
+    turned = mT(F, result)
     return -(turned @ g @ turned)
 
 
-general(
+per_matrix(
     "linalg_inv",
     kernels.inv,
     vjp=(_slope_of_inv,),
     node="LinalgInvExBackward0",
     cases=_SQUARE,
+    shows={"inverse": "result"},
     doc="the inverses of matrices",
+    lacks="half",
 )
-general(
+per_matrix(
     "linalg_inv_ex",
     kernels.inv_ex,
     params=("check",),
@@ -110,6 +108,7 @@ general(
     differentiable=1,
     cases=tuple(case(c.shapes[0], check=False) for c in _SQUARE),
     doc="the inverses of matrices, and where there is none",
+    lacks="half",
 )
 
 # -- determinants ---------------------------------------------------------------------------------
@@ -128,33 +127,36 @@ def _total(F: Any, x: Any) -> Any:
 def _third_slope_of_det(F: Any, g: Any, grad_output: Any, self: Any) -> Any:
     # by the inverse B of the transpose: the second derivative is <B, G> C - C G' B, with C the
     # cofactors det(self) B
-    turned = _mT(F, F.linalg_inv(self))
+    turned = mT(F, F.linalg_inv(self))
     minors = F.cofactor(self)
-    back = _mT(F, turned)
-    inner = turned @ _mT(F, grad_output) @ turned
+    back = mT(F, turned)
+    inner = turned @ mT(F, grad_output) @ turned
     around = _total(F, turned * grad_output) * g - g @ back @ grad_output
     return (
         F.cofactor_backward(around, self)
-        + turned @ _mT(F, g) @ minors @ _mT(F, grad_output) @ turned
+        + turned @ mT(F, g) @ minors @ mT(F, grad_output) @ turned
         - _total(F, minors * g) * inner
     )
 
 
-general(
+per_matrix(
     "linalg_det",
     kernels.det,
     vjp=(lambda F, g, self: _scaled(F, g, F.cofactor(self)),),
     cases=_SQUARE,
+    shows={"A": "self"},
     doc="the determinants of matrices",
+    lacks="half",
 )
-general(
+per_matrix(
     "cofactor",
     kernels.cofactor,
     vjp=(lambda F, g, self: F.cofactor_backward(g, self),),
     cases=_SQUARE,
     doc="the determinants of what is left of matrices without each row and column, with signs",
+    lacks="half",
 )
-general(
+per_matrix(
     "cofactor_backward",
     kernels.cofactor_backward,
     args=("grad_output", "self"),
@@ -164,12 +166,13 @@ general(
     ),
     cases=tuple(case(c.shapes[0], c.shapes[0]) for c in _SQUARE),
     doc="the second derivative of the determinant, applied to grad_output",
+    lacks="half",
 )
 
 
 def _slope_of_slogdet(F: Any, g: Any, self: Any, result: Any, self_dtype: Any) -> Any:
     g_sign, g_log = g
-    inverse = _mH(F, F.linalg_inv_ex(self, check=False)[0], self_dtype)
+    inverse = mH(F, F.linalg_inv_ex(self, check=False)[0], self_dtype)
     if self_dtype.kind == "c":
         g_log = g_log - F.imag(F.conj(g_sign) * result) * 1j
     n = len(g_log.shape)
@@ -179,14 +182,16 @@ def _slope_of_slogdet(F: Any, g: Any, self: Any, result: Any, self_dtype: Any) -
     return F.where(idle, 0, factor * inverse)
 
 
-general(
+per_matrix(
     "linalg_slogdet",
     kernels.slogdet,
     vjp=(_slope_of_slogdet,),
     outputs=2,
     conj="explicit",
     cases=_SQUARE,
+    shows={"A": "self"},
     doc="the signs of determinants, and the logarithms of their absolute values",
+    lacks="half",
 )
 
 # -- least squares --------------------------------------------------------------------------------
@@ -208,19 +213,19 @@ def _slope_of_lstsq(
     driver: str,
 ) -> Any:
     inverse = F.lstsq_inverse(A, rcond=rcond, driver=driver)
-    back = _mH(F, inverse, A_dtype)
+    back = mH(F, inverse, A_dtype)
     pull = back @ g
-    slope = (B - A @ result) @ _mH(F, inverse @ pull, A_dtype)
-    slope = slope - pull @ _mH(F, result, A_dtype)
+    slope = (B - A @ result) @ mH(F, inverse @ pull, A_dtype)
+    slope = slope - pull @ mH(F, result, A_dtype)
     if driver == "gels" and A_shape[-2] >= A_shape[-1]:
         return slope
     # what of g no right-hand side leads to
     lost = g - inverse @ (A @ g)
-    return slope + back @ result @ _mH(F, lost, A_dtype)
+    return slope + back @ result @ mH(F, lost, A_dtype)
 
 
 def _slope_of_lstsq_inverse(F: Any, g: Any, self: Any, result: Any, self_dtype: Any) -> Any:
-    turned, back = _mH(F, result, self_dtype), _mH(F, g, self_dtype)
+    turned, back = mH(F, result, self_dtype), mH(F, g, self_dtype)
     # the first two terms vanish if self has an inverse, but not for any lower rank
     return (
         (back - self @ (result @ back)) @ (result @ turned)
@@ -229,14 +234,14 @@ def _slope_of_lstsq_inverse(F: Any, g: Any, self: Any, result: Any, self_dtype: 
     )
 
 
-general(
+per_matrix(
     "linalg_lstsq",
     kernels.lstsq,
     args=("A", "B"),
     params=("rcond", "driver"),
     vjp=(
         _slope_of_lstsq,
-        lambda F, g, A, A_dtype, rcond, driver: _least(F, _mH(F, A, A_dtype), g, rcond, driver),
+        lambda F, g, A, A_dtype, rcond, driver: _least(F, mH(F, A, A_dtype), g, rcond, driver),
     ),
     outputs=3,
     differentiable=1,
@@ -254,8 +259,9 @@ general(
         for driver in ("gels", "gelsy", "gelsd", "gelss")
     ),
     doc="the solutions of least squares, ranks, and singular values",
+    lacks="half",
 )
-general(
+per_matrix(
     "lstsq_inverse",
     kernels.lstsq_inverse,
     params=("rcond", "driver"),
@@ -267,4 +273,5 @@ general(
         for driver in ("gels", "gelsy", "gelsd", "gelss")
     ),
     doc="the pseudoinverses that belong to the solutions of least squares",
+    lacks="half",
 )

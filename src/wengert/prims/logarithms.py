@@ -12,15 +12,11 @@ from typing import Any
 
 from wengert.kernels import logarithms as kernels
 from wengert.prims.families import elementwise
-from wengert.prims.record import case
+from wengert.prims.record import case, not_implemented
 
 __all__: list[str] = []
 
 _LN2 = math.log(2.0)
-
-
-def _refused(name: str, kinds: str = "c") -> dict[str, str]:
-    return dict.fromkeys(kinds, f"\"{name}\" not implemented for '{{}}'")
 
 
 def _slope_of_xlogy(F: Any, g: Any, self: Any, other: Any) -> Any:
@@ -45,7 +41,7 @@ elementwise(
     args=("self", "other"),
     lin=(_slope_of_xlogy, _slope_of_xlogy_other),
     domain=("real", "positive"),
-    refuses=_refused("xlogy_cpu"),
+    refuses=not_implemented("xlogy_cpu"),
     doc="self * log(other), which is 0 where self is 0",
 )
 elementwise(
@@ -55,7 +51,7 @@ elementwise(
     lin=(_slope_of_xlog1py, _slope_of_xlog1py_other),
     node="SpecialXlog1PyBackward0",
     domain=("real", "positive"),
-    refuses=_refused("xlog1py_cpu"),
+    refuses=not_implemented("xlog1py_cpu"),
     doc="self * log(1 + other), which is 0 where self is 0",
 )
 elementwise(
@@ -63,7 +59,7 @@ elementwise(
     kernels.entr,
     lin=lambda F, g, self: -g * (F.log(self) + 1),
     domain="positive",
-    refuses=_refused("entr_cpu"),
+    refuses=not_implemented("entr_cpu"),
     doc="-self * log(self), the entropy of a probability; 0 at 0, minus infinity below",
 )
 
@@ -72,8 +68,9 @@ def _slope_of_logit(F: Any, g: Any, self: Any, eps: float | None) -> Any:
     if eps is None:
         x = F.where(F.logical_and(self >= 0, self <= 1), self, math.nan)
         return g / (x * (1 - x))
+    outside = F.logical_or(self < eps, self > 1 - eps)
     x = F.clamp(self, min=eps, max=1 - eps)
-    return F.where(x == self, g / (x * (1 - x)), 0)
+    return F.where(outside, 0, g / (x * (1 - x)))
 
 
 def _probabilities(shape: tuple[int, ...]) -> Any:
@@ -93,7 +90,7 @@ elementwise(
         for shape in ((), (2, 3), (0,))
         for eps in (None, 0.1, 0.4)
     ),
-    refuses=_refused("logit_cpu"),
+    refuses=not_implemented("logit_cpu"),
     doc="log(self / (1 - self)), of self kept within [eps, 1 - eps]",
 )
 
@@ -113,8 +110,9 @@ elementwise(
         lambda F, g, self, other: g * F.sigmoid(_apart(F, other, self)),
     ),
     promote="same",
-    refuses=_refused("logaddexp_cpu", "bi"),
+    refuses=not_implemented("logaddexp_cpu", "bi"),
     doc="log(exp(self) + exp(other))",
+    numpy="logaddexp",
 )
 
 
@@ -131,6 +129,7 @@ elementwise(
     args=("self", "other"),
     lin=(_share, lambda F, g, self, other: _share(F, g, other, self)),
     promote="same",
-    refuses=_refused("logaddexp2_cpu", "bic"),
+    refuses=not_implemented("logaddexp2_cpu", "bic"),
     doc="log2(2 ** self + 2 ** other)",
+    numpy="logaddexp2",
 )

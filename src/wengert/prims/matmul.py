@@ -11,6 +11,12 @@ from wengert.kernels import matmul as kernels
 from wengert.prims.families import bilinear, general
 from wengert.prims.record import case
 
+_OF_MAT2 = {
+    "mat2_sym_sizes": lambda mat2: tuple(mat2.shape),
+    "mat2_sym_strides": lambda mat2: mat2.stride(),
+}
+"""What PyTorch notes of the second matrix of a product."""
+
 
 def _mm_mat2(F: Any, g: Any, self: Any, mat2_ordered: bool) -> Any:
     """The cotangent of the second matrix of a product, which lies in memory as that does."""
@@ -31,7 +37,15 @@ bilinear(
     infix="{}.dot({})",
     promote=None,
     cases=(case((2, 3), (3, 4)), case((1, 1), (1, 1)), case((2, 0), (0, 3)), case((0, 2), (2, 2))),
+    shows={
+        "self_sym_sizes": lambda self: tuple(self.shape),
+        "self_sym_strides": lambda self: self.stride(),
+        **_OF_MAT2,
+    },
+    formula="{} @ {}",
     doc="the product of two matrices",
+    autocast="lower",
+    sparsity="matrix_product",
 )
 bilinear(
     "mv",
@@ -44,7 +58,10 @@ bilinear(
     infix="{}.dot({})",
     promote=None,
     cases=(case((2, 3), (3,)), case((2, 0), (0,)), case((0, 2), (2,))),
+    formula="{} @ {}",
     doc="the product of a matrix and a vector",
+    autocast="lower",
+    sparsity="matrix_vector",
 )
 bilinear(
     "dot",
@@ -54,7 +71,9 @@ bilinear(
     infix="{}.dot({})",
     promote=None,
     cases=(case((3,), (3,)), case((0,), (0,))),
+    formula="{} @ {}",
     doc="the sum of the products of two vectors' elements",
+    autocast="lower",
 )
 general(
     "vdot",
@@ -76,7 +95,10 @@ bilinear(
     ),
     promote=None,
     cases=(case((2, 3, 4), (2, 4, 2)), case((0, 2, 2), (0, 2, 2)), case((2, 1, 0), (2, 0, 3))),
+    formula="{} @ {}",
     doc="the products of two lists of matrices",
+    autocast="lower",
+    sparsity="matrix_product",
 )
 
 
@@ -101,8 +123,15 @@ general(
     ),
     broadcasts=True,
     cases=_ADDED,
+    shows={
+        "mat1_sym_sizes": lambda mat1: tuple(mat1.shape),
+        "mat1_sym_strides": lambda mat1: mat1.stride(),
+        **_OF_MAT2,
+    },
     doc="beta * self + alpha * (mat1 @ mat2)",
     raises=False,
+    autocast="lower",
+    sparsity="matrix_product",
 )
 general(
     "addmv",
@@ -121,6 +150,8 @@ general(
     ),
     doc="beta * self + alpha * (mat @ vec)",
     raises=False,
+    autocast="lower",
+    sparsity="matrix_vector",
 )
 general(
     "baddbmm",
@@ -139,4 +170,6 @@ general(
     ),
     doc="beta * self + alpha * (batch1 @ batch2)",
     raises=False,
+    autocast="lower",
+    sparsity="matrix_product",
 )

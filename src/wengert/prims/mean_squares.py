@@ -51,4 +51,5 @@ general(
     ),
     doc="self over the root of the mean of its squares along the last dimensions, times weights",
     raises=False,
+    sparsity="normalised",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from wengert.kernels import reduce as kernels
@@ -41,58 +42,77 @@ def _slope_of_root(F: Any, g: Any, result: Any) -> Any:
     return F.where(flat, 0, g / (F.where(flat, 1, result) * 2))
 
 
+def _slope_beside_mean(
+    F: Any,
+    g: Any,
+    result: Any,
+    self: Any,
+    shape: Dims,
+    dim: Dims,
+    correction: float,
+    keepdim: bool,
+) -> Any:
+    """The slope of a variance, or of the deviation `result`, where perhaps only a mean is asked.
+
+    Of too few elements it is NaN, and 0 where `g` is.
+    """
+    if math.prod([shape[i] for i in dim]) > correction:
+        root = g if result is None else _slope_of_root(F, g, result)
+        return _slope_of_var(F, root, self, shape, dim, correction, keepdim)
+    unasked = g == 0
+    root = g if result is None else _slope_of_root(F, g, F.where(unasked, 1, result))
+    apart = self - F.mean_dim(self, dim=dim, keepdim=True)
+    infinite = F.where(unasked, g, math.inf)
+    return spread(F, root, shape, dim, keepdim) * (apart * spread(F, infinite, shape, dim, keepdim))
+
+
 def _slope_of_mean(F: Any, g: Any, shape: Dims, dim: Dims, keepdim: bool) -> Any:
     return spread(F, g / math.prod([shape[i] for i in dim]), shape, dim, keepdim)
 
 
-reduction(
+# no dimensions stand for all of them
+_ALL = {"dim": lambda self, dim: None if len(dim) == self.ndim else dim}
+
+_moment = partial(reduction, params=_MOMENTS, conj="explicit", shows=_ALL, overloaded=True)
+
+_moment(
     "var",
     kernels.var,
-    params=_MOMENTS,
     vjp=lambda F, g, self, self_shape, dim, correction, keepdim: _slope_of_var(
         F, g, self, self_shape, dim, correction, keepdim
     ),
     cases=_SAMPLES,
-    conj="explicit",
     doc="the variance along dimensions",
 )
-reduction(
+_moment(
     "std",
     kernels.std,
-    params=_MOMENTS,
     vjp=lambda F, g, self, result, self_shape, dim, correction, keepdim: _slope_of_var(
         F, _slope_of_root(F, g, result), self, self_shape, dim, correction, keepdim
     ),
     cases=_SAMPLES,
-    conj="explicit",
     doc="the standard deviation along dimensions; where it is 0, so is its derivative",
 )
-reduction(
+_moment(
     "var_mean",
     kernels.var_mean,
-    params=_MOMENTS,
     vjp=lambda F, g, self, self_shape, dim, correction, keepdim: (
-        _slope_of_var(F, g[0], self, self_shape, dim, correction, keepdim)
+        _slope_beside_mean(F, g[0], None, self, self_shape, dim, correction, keepdim)
         + _slope_of_mean(F, g[1], self_shape, dim, keepdim)
     ),
     outputs=2,
     cases=_SAMPLES,
-    conj="explicit",
     doc="the variance and the mean along dimensions",
 )
-reduction(
+_moment(
     "std_mean",
     kernels.std_mean,
-    params=_MOMENTS,
     vjp=lambda F, g, self, result, self_shape, dim, correction, keepdim: (
-        _slope_of_var(
-            F, _slope_of_root(F, g[0], result), self, self_shape, dim, correction, keepdim
-        )
+        _slope_beside_mean(F, g[0], result, self, self_shape, dim, correction, keepdim)
         + _slope_of_mean(F, g[1], self_shape, dim, keepdim)
     ),
     outputs=2,
     cases=_SAMPLES,
-    conj="explicit",
     doc="the standard deviation and the mean along dimensions",
 )
 
@@ -149,6 +169,7 @@ reduction(
     ),
     domain="nonzero",
     conj="explicit",
+    shows=_ALL,
     doc="the norm along dimensions; where it has no derivative, 0 stands for it",
 )
 
@@ -163,4 +184,5 @@ reduction(
     ),
     promote="float",
     doc="the logarithm of the sum of the exponentials along dimensions",
+    lacks="complex",
 )

@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from wengert.kernels import neural as kernels
-from wengert.prims.families import elementwise, general, linear
-from wengert.prims.record import case
+from wengert.prims.families import along_dim, elementwise, linear, loss
+from wengert.prims.record import case, not_implemented
 
 Dims = tuple[int, ...]
 
@@ -24,17 +24,23 @@ _ALONG = tuple(
     for shape, dim in (((), ()), ((3,), (0,)), ((2, 3), (1,)), ((2, 3, 4), (1,)), ((0, 3), (0,)))
 )
 
-general(
+# one dimension, or none for a number
+_ONE_DIM = {"dim": lambda dim: sum(dim) if isinstance(dim, tuple) else dim}
+
+along_dim(
     "softmax",
     kernels.softmax,
     params=("dim",),
     vjp=(lambda F, g, result, dim: result * (g - F.sum_dim(g * result, dim=dim, keepdim=True)),),
     cases=_ALONG,
     layout="contiguous",
+    shows=_ONE_DIM,
     doc="exponentials, scaled to a sum of 1 along a dimension",
     raises=False,
+    tangents="diagonal",
+    lacks="complex",
 )
-general(
+along_dim(
     "log_softmax",
     kernels.log_softmax,
     params=("dim",),
@@ -42,8 +48,11 @@ general(
     node="LogSoftmaxBackward0",
     cases=_ALONG,
     layout="contiguous",
+    shows=_ONE_DIM,
     doc="the logarithm of softmax",
     raises=False,
+    autocast="float32",
+    lacks="complex",
 )
 
 # -- activations ----------------------------------------------------------------------------------
@@ -92,19 +101,21 @@ elementwise(
     ),
     cases=_activations(beta=2.0, threshold=20.0),
     doc="log(1 + exp(beta * self)) / beta, and self where beta * self is above the threshold",
+    lacks="complex",
 )
 elementwise(
     "log_sigmoid",
     kernels.log_sigmoid,
     lin=lambda F, g, self: g * F.sigmoid(-self),
     doc="log(sigmoid(self))",
+    lacks="complex",
 )
 elementwise("silu", kernels.silu, lin=_slope_of_silu, doc="self * sigmoid(self)")
 elementwise(
     "mish",
     kernels.mish,
     lin=_slope_of_mish,
-    refuses={"c": "\"mish_cpu\" not implemented for '{}'"},
+    refuses=not_implemented("mish_cpu"),
     doc="self * tanh(softplus(self))",
 )
 elementwise(
@@ -113,7 +124,9 @@ elementwise(
     params=("approximate",),
     lin=_slope_of_gelu,
     cases=(*_activations(approximate="none"), *_activations(approximate="tanh")),
+    layout="same",
     doc="self times the standard normal distribution function, or its approximation by tanh",
+    lacks="complex",
 )
 elementwise(
     "gelu_slope",
@@ -121,7 +134,7 @@ elementwise(
     lin=lambda F, g, self: (
         g * (F.exp(self * self * -0.5) * ((2 - self * self) * (1 / math.sqrt(2 * math.pi))))
     ),
-    refuses={"c": "\"GeluKernelImpl\" not implemented for '{}'"},
+    refuses=not_implemented("GeluKernelImpl"),
     doc="the derivative of gelu",
 )
 elementwise(
@@ -131,7 +144,7 @@ elementwise(
     lin=lambda F, g, self, negative_slope: F.where(self > 0, g, g * negative_slope),
     domain="nonzero",
     cases=_activations(negative_slope=0.1),
-    refuses={"c": "\"leaky_relu_cpu\" not implemented for '{}'"},
+    refuses=not_implemented("leaky_relu_cpu"),
     doc="self where positive, negative_slope * self elsewhere",
 )
 elementwise(
@@ -141,14 +154,14 @@ elementwise(
     lin=_slope_of_elu,
     domain="nonzero",
     cases=_activations(alpha=1.5, scale=1.25, input_scale=0.75),
-    refuses={"c": "\"elu_cpu\" not implemented for '{}'"},
+    refuses=not_implemented("elu_cpu"),
     doc="scale * self where positive, alpha * scale * expm1(input_scale * self) elsewhere",
 )
 elementwise(
     "hardsigmoid",
     kernels.hardsigmoid,
     lin=lambda F, g, self: F.where(F.logical_and(self > -3, self < 3), g / 6, 0),
-    refuses={"c": "\"hardsigmoid_cpu\" not implemented for '{}'"},
+    refuses=not_implemented("hardsigmoid_cpu"),
     doc="(self + 3) / 6, kept between 0 and 1",
 )
 elementwise(
@@ -156,7 +169,7 @@ elementwise(
     kernels.hardtanh,
     params=("min_val", "max_val"),
     lin=lambda F, g, self, min_val, max_val: F.where(
-        F.logical_and(self > min_val, self < max_val), g, 0
+        F.logical_or(self <= min_val, self >= max_val), 0, g
     ),
     promote="same",
     cases=_activations(min_val=-0.5, max_val=0.75),
@@ -186,20 +199,26 @@ def _probabilities(shape: Dims) -> Callable[[Any], Any]:
     return lambda rng: rng.uniform(0.1, 0.9, shape)
 
 
+_REDUCTION = {"reduction": lambda reduction: ("none", "mean", "sum").index(reduction)}
+
+
 def _loss(
     name: str,
     kernel: Callable[..., Any],
     vjp: tuple[Callable[..., Any], Callable[..., Any]],
     params: tuple[str, ...] = (),
+    shows: Mapping[str, Any] = _REDUCTION,
     **more: Any,
 ) -> None:
-    general(
+    loss(
         name,
         kernel,
         args=("self", "target"),
         params=("reduction", *params),
         vjp=vjp,
         promote="same",
+        shows={"self_sym_sizes": None, **shows},
+        autocast="float32",
         **more,
     )
 
@@ -259,6 +278,7 @@ _loss(
     cases=_pairs(beta=0.75),
     doc="the distance of self and target, rounded off to a parabola below beta",
     raises=False,
+    lacks="complex",
 )
 _loss(
     "huber_loss",
@@ -273,6 +293,7 @@ _loss(
     cases=_pairs(delta=0.75),
     doc="half the squared distance of self and target, continued by its tangent above delta",
     raises=False,
+    lacks="complex",
 )
 _loss(
     "binary_cross_entropy",
@@ -284,7 +305,8 @@ _loss(
         for reduction in ("none", "mean", "sum")
         if reduction != "mean" or shape != (0,)
     ),
-    refuses={"c": "\"binary_cross_entropy\" not implemented for '{}'"},
+    refuses=not_implemented("binary_cross_entropy"),
+    shows={**_REDUCTION, "weight": lambda: None},
     doc="the cross entropy of a probability and a target probability",
 )
 _loss(
@@ -297,8 +319,10 @@ _loss(
         lambda F, g, self, self_shape, reduction: -self * _share(g, self_shape, reduction),
     ),
     cases=_pairs(),
+    shows={**_REDUCTION, "weight": lambda: None, "pos_weight": lambda: None},
     doc="the cross entropy of sigmoid(self) and a target probability",
     raises=False,
+    lacks="complex",
 )
 
 # -- losses of classes ----------------------------------------------------------------------------
@@ -357,8 +381,15 @@ for _name, _node, _several in (
         ),
         fixed=("target", "weight"),
         node=_node,
+        # without weights it is given a number
+        shows={
+            **_REDUCTION,
+            "weight": lambda weight: weight if weight.ndim else None,
+            "self_sym_sizes": None,
+        },
         cases=_class_cases(_several),
         doc="minus the element of self for each target class, times the weight of the class",
+        **({} if _several else {"autocast": "float32"}),
     )
 
 linear(

@@ -7,15 +7,11 @@ import math
 from wengert.kernels import normal as kernels
 from wengert.kernels.scipy import ufunc
 from wengert.prims.families import elementwise
-from wengert.prims.record import case
+from wengert.prims.record import case, not_implemented
 
 __all__: list[str] = []
 
 _SQRT_TAU = math.sqrt(2.0 * math.pi)
-
-
-def _refused(name: str) -> dict[str, str]:
-    return {"c": f"\"{name}\" not implemented for '{{}}'"}
 
 
 elementwise(
@@ -23,28 +19,28 @@ elementwise(
     kernels.erfinv,
     lin=lambda F, g, result: g * (F.exp(result * result) * (0.5 * math.sqrt(math.pi))),
     domain="unit",
-    refuses=_refused("erfinv_vml_cpu"),
+    refuses=not_implemented("erfinv_vml_cpu"),
     doc="inverse of the error function",
 )
 elementwise(
     "special_erfcx",
     ufunc("erfcx", "erfcx"),
     lin=lambda F, g, self: g * F.erfcx_slope(self),
-    refuses=_refused("erfcx_cpu"),
+    refuses=not_implemented("erfcx_cpu"),
     doc="exp(self * self) erfc(self)",
 )
 elementwise(
     "erfcx_slope",
     kernels.erfcx_slope,
     lin=lambda F, g, self, result: g * (2 * (F.special_erfcx(self) + self * result)),
-    refuses=_refused("erfcx_cpu"),
+    refuses=not_implemented("erfcx_cpu"),
     doc="the derivative of erfcx",
 )
 elementwise(
     "special_ndtr",
     kernels.ndtr,
     lin=lambda F, g, self: g * (F.exp(self * self * -0.5) * (1 / _SQRT_TAU)),
-    refuses=_refused("ndtr_cpu"),
+    refuses=not_implemented("ndtr_cpu"),
     doc="distribution function of the normal distribution",
 )
 elementwise(
@@ -55,20 +51,20 @@ elementwise(
         case(lambda rng, shape=shape: rng.uniform(0.1, 0.9, shape))
         for shape in ((), (3,), (2, 3), (0,))
     ),
-    refuses=_refused("ndtri_cpu"),
+    refuses=not_implemented("ndtri_cpu"),
     doc="quantile of the normal distribution, the inverse of ndtr",
 )
 elementwise(
     "special_log_ndtr",
     ufunc("log_ndtr", "log_ndtr"),
     lin=lambda F, g, self: g * F.normal_hazard(self),
-    refuses=_refused("log_ndtr_cpu"),
+    refuses=not_implemented("log_ndtr_cpu"),
     doc="logarithm of ndtr",
 )
 elementwise(
     "normal_hazard",
     kernels.normal_hazard,
     lin=lambda F, g, self, result: -g * (result * (self + result)),
-    refuses=_refused("log_ndtr_cpu"),
+    refuses=not_implemented("log_ndtr_cpu"),
     doc="the density of the normal distribution over ndtr, the derivative of log_ndtr",
 )

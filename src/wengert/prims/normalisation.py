@@ -21,9 +21,14 @@ import numpy as np
 
 from wengert.kernels import normalisation as kernels
 from wengert.kernels import normalisation_slopes as slopes
+from wengert.prims import moments
 from wengert.prims.families import constant, general
 from wengert.prims.pull import are_raw
-from wengert.prims.record import case
+from wengert.prims.record import case, not_implemented
+
+__all__ = ["REQUIRES"]
+
+REQUIRES = (moments,)
 
 Dims = tuple[int, ...]
 
@@ -150,7 +155,7 @@ def _curvature(
 general(
     "standardise",
     kernels.standardise,
-    refuses={"c": "\"LayerNormKernelImpl\" not implemented for '{}'"},
+    refuses=not_implemented("LayerNormKernelImpl"),
     args=("self", "known"),
     params=("dim", "eps"),
     vjp=(
@@ -163,11 +168,12 @@ general(
     cases=tuple(case(shape, _unknown, dim=dim, eps=0.1) for shape, dim in _STANDARDISED),
     doc="distances from means along dimensions, over standard deviations",
     raises=False,
+    sparsity="normalised",
 )
 general(
     "standardise_backward",
     slopes.standardise_backward,
-    refuses={"c": "\"LayerNormKernelImpl\" not implemented for '{}'"},
+    refuses=not_implemented("LayerNormKernelImpl"),
     args=("self", "input", "weight", "known"),
     params=("dim", "eps"),
     vjp=(_transposed, _curvature, _slope_by_weight, None),
@@ -211,7 +217,7 @@ def _slope_of_sum(
 general(
     "standardised_sum",
     slopes.standardised_sum,
-    refuses={"c": "\"LayerNormKernelImpl\" not implemented for '{}'"},
+    refuses=not_implemented("LayerNormKernelImpl"),
     args=("self", "input", "known"),
     params=("dim", "eps", "over"),
     vjp=(
@@ -259,7 +265,7 @@ def _weights_of_layer_norm(
 general(
     "layer_norm",
     kernels.layer_norm,
-    refuses={"c": "\"LayerNormKernelImpl\" not implemented for '{}'"},
+    refuses=not_implemented("LayerNormKernelImpl"),
     args=("self", "weight", "bias", "known"),
     params=("dim", "eps"),
     vjp=(
@@ -278,8 +284,16 @@ general(
         case((0, 3), (3,), (3,), _unknown, dim=(1,), eps=0.1),
         case((2, 0), (0,), (0,), _unknown, dim=(1,), eps=0.1),
     ),
+    shows={
+        "known": None,
+        "input": "self",
+        "dim": None,
+        "eps": None,
+        "bias_sym_sizes": None,
+    },
     doc="standardise along the last dimensions, times weights, plus biases",
     raises=False,
+    sparsity="normalised",
 )
 
 # -- batches --------------------------------------------------------------------------------------
@@ -320,7 +334,7 @@ def _biases(F: Any, g: Any, self_shape: Dims, bias_shape: Dims) -> Any:
 general(
     "batch_norm",
     kernels.batch_norm,
-    refuses={"c": "\"batch_norm\" not implemented for '{}'"},
+    refuses=not_implemented("batch_norm"),
     args=("self", "weight", "bias", "known"),
     params=("eps",),
     vjp=(_slope_of_batch_norm, _weights_of_batch_norm, _biases, None),
@@ -332,9 +346,16 @@ general(
         case((2, 3, 1, 2), (), (3,), _unknown, eps=0.1),
         case((0, 3), (3,), (3,), _unknown, eps=0.1),
     ),
-    layout="same",
+    layout="suggested",
+    shows={
+        "known": None,
+        "input": "self",
+        "training": lambda: True,
+        "bias_sym_sizes": None,
+    },
     doc="standardise along all dimensions but the second, times weights, plus biases",
     raises=False,
+    sparsity="normalised",
 )
 
 
@@ -364,7 +385,7 @@ def _weights_of_fixed(
 general(
     "batch_norm_fixed",
     kernels.batch_norm_fixed,
-    refuses={"c": "\"batch_norm\" not implemented for '{}'"},
+    refuses=not_implemented("batch_norm"),
     args=("self", "weight", "bias", "mean", "var"),
     params=("eps",),
     vjp=(_slope_of_fixed, _weights_of_fixed, _biases, None, None),
@@ -375,9 +396,10 @@ general(
         case((3, 2, 2), (2,), (), _positive(2), _positive(2), eps=0.1),
         case((0, 3), (), (3,), _positive(3), _positive(3), eps=0.1),
     ),
-    layout="same",
+    layout="suggested",
     doc="batch_norm with means and variances that are given",
     raises=False,
+    sparsity="normalised",
 )
 
 # -- groups ---------------------------------------------------------------------------------------
@@ -437,7 +459,7 @@ def _weights_of_group_norm(
 general(
     "group_norm",
     kernels.group_norm,
-    refuses={"c": "\"GroupNormKernelImpl\" not implemented for '{}'"},
+    refuses=not_implemented("GroupNormKernelImpl"),
     args=("self", "weight", "bias", "known"),
     params=("groups", "eps"),
     vjp=(_slope_of_group_norm, _weights_of_group_norm, _biases, None),
@@ -451,13 +473,22 @@ general(
         case((2, 4, 0), (4,), (4,), _unknown, groups=2, eps=0.1),
     ),
     layout="suggested",
+    shows={
+        "known": None,
+        "input": "self",
+        "group": "groups",
+        "N": lambda self: self.shape[0],
+        "C": lambda self: self.shape[1],
+        "HxW": lambda self: math.prod(self.shape[2:]),
+        "bias_sym_sizes": None,
+    },
     doc="standardise over groups of channels, times weights, plus biases",
     raises=False,
 )
 constant(
     "group_norm_backward",
     slopes.group_norm_backward,
-    refuses={"c": "\"GroupNormKernelImpl\" not implemented for '{}'"},
+    refuses=not_implemented("GroupNormKernelImpl"),
     args=("self", "input", "weight", "known"),
     params=("groups", "eps"),
     cases=(

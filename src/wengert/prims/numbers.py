@@ -9,15 +9,11 @@ import numpy as np
 
 from wengert.kernels import numbers as kernels
 from wengert.prims.families import constant, elementwise, general, zero
-from wengert.prims.record import case
+from wengert.prims.record import case, not_implemented
 
 __all__: list[str] = []
 
 _LN2 = math.log(2.0)
-
-
-def _refused(name: str, kinds: str = "c") -> dict[str, str]:
-    return dict.fromkeys(kinds, f"\"{name}\" not implemented for '{{}}'")
 
 
 def _whole(low: int, high: int) -> Any:
@@ -35,7 +31,7 @@ elementwise(
         zero,
     ),
     domain=("nonzero", "nonzero"),
-    refuses=_refused("copysign_cpu"),
+    refuses=not_implemented("copysign_cpu"),
     doc="the size of self with the sign of other; at self = 0 the derivative is 0",
     raises=False,
 )
@@ -45,6 +41,7 @@ constant(
     refuses={"c": "signbit is not implemented for complex tensors."},
     doc="whether each element has a minus sign, -0.0 included",
     raises=False,
+    maps=True,
 )
 constant(
     "isposinf",
@@ -52,6 +49,7 @@ constant(
     refuses={"c": RuntimeError("isposinf does not support complex inputs.")},
     doc="whether each element is plus infinity",
     raises=False,
+    batching="pointwise",
 )
 constant(
     "isneginf",
@@ -59,12 +57,14 @@ constant(
     refuses={"c": RuntimeError("isneginf does not support complex inputs.")},
     doc="whether each element is minus infinity",
     raises=False,
+    batching="pointwise",
 )
 constant(
     "isreal",
-    lambda self: self.imag == 0 if self.dtype.kind == "c" else np.ones(self.shape, bool),
+    lambda self: self.imag == 0 if self.dtype.kind == "c" else np.ones_like(self, bool),
     doc="whether the imaginary part of each element is 0",
     raises=False,
+    batching="pointwise",
 )
 elementwise(
     "heaviside",
@@ -75,10 +75,11 @@ elementwise(
     domain=("nonzero", "real"),
     refuses={"c": RuntimeError("heaviside is not yet implemented for complex tensors.")},
     doc="0 below 0, 1 above, values at 0",
+    numpy="heaviside",
 )
 
 
-def _angle(name: str, factor: float, doc: str) -> None:
+def _angle(name: str, factor: float, doc: str, numpy: str) -> None:
     elementwise(
         name,
         lambda self: self * factor,
@@ -86,11 +87,12 @@ def _angle(name: str, factor: float, doc: str) -> None:
         node=f"{name.title()}Backward0",
         refuses={"c": RuntimeError(f"{name} is not supported for complex tensors.")},
         doc=doc,
+        numpy=numpy,
     )
 
 
-_angle("deg2rad", math.pi / 180.0, "degrees in radians")
-_angle("rad2deg", 180.0 / math.pi, "radians in degrees")
+_angle("deg2rad", math.pi / 180.0, "degrees in radians", "deg2rad radians")
+_angle("rad2deg", 180.0 / math.pi, "radians in degrees", "rad2deg degrees")
 
 # -- the larger and the smaller, past NaN ---------------------------------------------------------
 
@@ -142,7 +144,7 @@ elementwise(
     lin=lambda F, g: g,
     promote="same",
     domain="fractional",
-    refuses=_refused("frac_cpu", "bic"),
+    refuses=not_implemented("frac_cpu", "bic"),
     doc="what is after the point, with the sign of self",
 )
 constant(
@@ -151,6 +153,7 @@ constant(
     refuses=dict.fromkeys("bic", RuntimeError("torch.frexp() only supports floating-point dtypes")),
     doc="the power of 2 by which self is multiplied to be its mantissa",
     raises=False,
+    batching="pointwise",
 )
 general(
     "frexp",
@@ -163,6 +166,8 @@ general(
     refuses=dict.fromkeys("bic", RuntimeError("torch.frexp() only supports floating-point dtypes")),
     doc="mantissas in [1/2, 1) and exponents of 2",
     raises=False,
+    batching="pointwise",
+    sparsity="dense",
 )
 elementwise(
     "ldexp",
@@ -175,6 +180,7 @@ elementwise(
         lambda F, g, result: g * result * _LN2,
     ),
     doc="self * 2 ** other",
+    numpy="ldexp",
 )
 elementwise(
     "nan_to_num",
@@ -199,8 +205,9 @@ elementwise(
         zero,
     ),
     promote="same",
-    refuses=_refused("nextafter_cpu", "bic"),
+    refuses=not_implemented("nextafter_cpu", "bic"),
     doc="the number next to self in the direction of other",
+    numpy="nextafter",
 )
 elementwise(
     "round_decimals",
@@ -211,7 +218,7 @@ elementwise(
     node="RoundBackward1",
     domain="fractional",
     cases=(case((2, 3), decimals=0), case((), decimals=-1), case((0,), decimals=1)),
-    refuses=_refused("round_cpu", "bic"),
+    refuses=not_implemented("round_cpu", "bic"),
     doc="self rounded to a number of decimal places, halves to even",
 )
 
@@ -229,7 +236,7 @@ for _name, _kernel, _doc in (
         promote="same",
         broadcasts=True,
         cases=(_whole(-30, 30),),
-        refuses=_refused(f"{_name}_cpu", "bfc"),
+        refuses=not_implemented(f"{_name}_cpu", "bfc"),
         doc=_doc,
     )
 for _name, _kernel, _error, _doc in (
@@ -243,6 +250,6 @@ for _name, _kernel, _error, _doc in (
         promote="same",
         broadcasts=True,
         cases=(_whole(0, 6),),
-        refuses=_refused(_error, "bfc"),
+        refuses=not_implemented(_error, "bfc"),
         doc=_doc,
     )

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from wengert.kernels import padding as kernels
 from wengert.prims.families import linear
 from wengert.prims.record import case
+
+
+def _from_the_last(pads: Any) -> tuple[int, ...]:
+    """The numbers before and after each dimension, from the last to the first that has any."""
+    flat = [number for pair in reversed(pads) for number in pair]
+    while len(flat) > 2 and flat[-2:] == [0, 0]:
+        del flat[-2:]
+    return tuple(flat)
+
 
 linear(
     "constant_pad_nd",
@@ -20,6 +31,10 @@ linear(
         case((0, 2), pads=((1, 1), (0, 0)), value=0),
     ),
     layout="suggested",
+    shows={
+        "pads": None,
+        "pad": lambda pads: _from_the_last(pads),
+    },
     doc="self with a number before and after it in each dimension",
 )
 for _mode, _name in (

@@ -13,6 +13,8 @@ elementwise(
     promote=None,
     conj="explicit",
     doc="the complex number of a real and an imaginary part",
+    tangents="linear",
+    lacks="complex half",
 )
 elementwise(
     "polar",
@@ -25,4 +27,5 @@ elementwise(
     promote=None,
     conj="explicit",
     doc="the complex number of a length and an angle",
+    lacks="complex half",
 )

@@ -80,7 +80,9 @@ linear(
         case((3,), _whole(1), (), dim=0),
     ),
     layout="same",
+    shows={"source_sym_sizes": None},
     doc="self with the positions of source, in order, at those that an index names",
+    writes="scattered",
 )
 linear(
     "masked_scatter",
@@ -102,6 +104,7 @@ linear(
     layout="same",
     raises=True,
     doc="self with the elements of source, in order, where a mask holds",
+    writes="scattered",
 )
 linear(
     "masked_scatter_backward",
@@ -142,4 +145,5 @@ linear(
     ),
     layout="same",
     doc="self with values written, or added, at positions of it laid out as one dimension",
+    writes="scattered",
 )

@@ -13,7 +13,7 @@ import numpy as np
 
 from wengert.kernels.polynomials import FAMILIES, polynomial, polynomial_of_degree
 from wengert.prims.families import elementwise
-from wengert.prims.record import TABLE, case
+from wengert.prims.record import TABLE, case, not_implemented
 
 __all__: list[str] = []
 
@@ -49,7 +49,7 @@ def _register(family: str) -> None:
             case((2, 1), degrees, order=1),
             case((0,), lambda rng: np.array([2]), order=0),
         ),
-        refuses={"c": f"\"{family}_cpu\" not implemented for '{{}}'"},
+        refuses=not_implemented(f"{family}_cpu"),
         doc=f"the derivative of an order of the polynomial {family} of degree n",
     )
     elementwise(

@@ -13,7 +13,7 @@ import numpy as np
 from wengert.kernels import fractional, mean_pooling
 from wengert.kernels import pooling as kernels
 from wengert.prims.families import constant, general, linear
-from wengert.prims.record import case
+from wengert.prims.record import case, not_implemented
 
 Shape = tuple[int, ...]
 _WINDOW = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
@@ -74,6 +74,8 @@ def _pick(name: str, node: str, doc: str) -> None:
         layout="suggested",
         cases=_PICKED,
         doc=doc,
+        batching="leading",
+        sparsity="planes",
     )
 
 
@@ -105,6 +107,7 @@ linear(
     vjp=(lambda F, g, indices, shape: F.pool_pick(g, indices, dims=len(shape)), None),
     cases=(*_PUT, case((2, 3), lambda rng: np.array([[1, 1, 0], [2, 0, 2]]), shape=(3,))),
     doc="zeros to which elements are added at places of each plane",
+    batching="leading",
 )
 for _dims in (1, 2, 3):
     linear(
@@ -118,31 +121,16 @@ for _dims in (1, 2, 3):
         layout="suggested",
         cases=_PUT[_dims - 1 : _dims + 1],
         doc="zeros with elements at places of each plane",
+        batching="leading",
     )
 
 # -- the largest elements -------------------------------------------------------------------------
 
 
-def _slope_of_max(
-    F: Any,
-    g: Any,
-    self: Any,
-    self_shape: Shape,
-    kernel_size: Shape,
-    stride: Shape,
-    padding: Shape,
-    dilation: Shape,
-    ceil_mode: bool,
-) -> Any:
-    places = F.max_pool_indices(
-        self,
-        kernel_size=kernel_size,
-        stride=stride,
-        padding=padding,
-        dilation=dilation,
-        ceil_mode=ceil_mode,
-    )
-    return F.pool_scatter(g, places, shape=self_shape[len(self_shape) - len(kernel_size) :])
+def _slope_of_max(F: Any, g: Any, self: Any, self_shape: Shape, **window: Any) -> Any:
+    places = F.max_pool_indices(self, **window)
+    dims = len(window["kernel_size"])
+    return F.pool_scatter(g, places, shape=self_shape[len(self_shape) - dims :])
 
 
 def _slope_of_adaptive_max(F: Any, g: Any, self: Any, self_shape: Shape, output_size: Shape) -> Any:
@@ -166,9 +154,6 @@ def _adapted(dims: int) -> tuple[Any, ...]:
 
 
 for _dims in (1, 2, 3):
-    _refused = "\"max_pool1d_impl\" not implemented for '{}'"
-    if _dims > 1:
-        _refused = f"\"max_pool{_dims}d\" not implemented for '{{}}'"
     general(
         f"max_pool{_dims}d",
         kernels.max_pool,
@@ -176,12 +161,19 @@ for _dims in (1, 2, 3):
         vjp=(_slope_of_max,),
         node=f"MaxPool{_dims}DWithIndicesBackward0",
         layout="suggested",
-        refuses=dict.fromkeys("bic" if _dims == 1 else "bc", _refused),
+        refuses=(
+            not_implemented("max_pool1d_impl", "bic")
+            if _dims == 1
+            else not_implemented(f"max_pool{_dims}d", "bc")
+        ),
         cases=_windowed(_dims, dilation=True),
         raises=False,
         doc="the largest element of each window",
+        batching="leading",
+        tangents="pooled",
+        sparsity="planes",
     )
-    _refused = f'"adaptive_max_pool{max(_dims, 2)}d{"_cpu" * (_dims == 3)}"'
+    _refusing = f"adaptive_max_pool{max(_dims, 2)}d{'_cpu' * (_dims == 3)}"
     general(
         f"adaptive_max_pool{_dims}d",
         kernels.adaptive_max_pool,
@@ -189,38 +181,43 @@ for _dims in (1, 2, 3):
         vjp=(_slope_of_adaptive_max,),
         node=f"AdaptiveMaxPool{_dims}DBackward0",
         layout="suggested",
-        refuses=dict.fromkeys("bic", f"{_refused} not implemented for '{{}}'"),
+        refuses=not_implemented(_refusing, "bic"),
         cases=_adapted(_dims),
         raises=False,
         doc="the largest element of each bin",
+        batching="leading",
+        tangents="pooled",
+        sparsity="planes",
     )
 
 constant(
     "max_pool_indices",
     kernels.max_pool_indices,
     params=_WINDOW,
-    refuses={"c": "\"max_pool2d\" not implemented for '{}'"},
+    refuses=not_implemented("max_pool2d"),
     cases=_windowed(2, dilation=True),
     layout="suggested",
     doc="where the largest element of each window is",
     raises=False,
+    batching="leading",
 )
 constant(
     "adaptive_max_pool_indices",
     kernels.adaptive_max_pool_indices,
     params=("output_size",),
-    refuses={"c": "\"adaptive_max_pool2d\" not implemented for '{}'"},
+    refuses=not_implemented("adaptive_max_pool2d"),
     cases=_ADAPTED,
     layout="suggested",
     doc="where the largest element of each bin is",
     raises=False,
+    batching="leading",
 )
 constant(
     "fractional_max_pool_indices",
     fractional.fractional_max_pool_indices,
     args=("self", "samples"),
     params=("kernel_size", "output_size"),
-    refuses={"c": "\"fractional_max_pool2d\" not implemented for '{}'"},
+    refuses=not_implemented("fractional_max_pool2d"),
     cases=(
         case(
             (2, 1, 5, 6), lambda rng: rng.random((2, 1, 2)), kernel_size=(2, 2), output_size=(3, 2)
@@ -234,6 +231,7 @@ constant(
     ),
     layout="suggested",
     doc="where the largest element of each window is, the windows placed by random numbers",
+    batching="leading",
 )
 
 # -- means ----------------------------------------------------------------------------------------
@@ -241,31 +239,12 @@ constant(
 _MEANS = ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override")
 
 
-def _slope_of_means(
-    F: Any,
-    g: Any,
-    self_shape: Shape,
-    kernel_size: Shape,
-    stride: Shape,
-    padding: Shape,
-    ceil_mode: bool,
-    count_include_pad: bool,
-    divisor_override: int | None,
-) -> Any:
-    return F.avg_pool_backward(
-        g,
-        shape=self_shape[len(self_shape) - len(kernel_size) :],
-        kernel_size=kernel_size,
-        stride=stride,
-        padding=padding,
-        ceil_mode=ceil_mode,
-        count_include_pad=count_include_pad,
-        divisor_override=divisor_override,
-    )
+def _slope_of_means(F: Any, g: Any, self_shape: Shape, **window: Any) -> Any:
+    dims = len(window["kernel_size"])
+    return F.avg_pool_backward(g, shape=self_shape[len(self_shape) - dims :], **window)
 
 
 for _dims in (1, 2, 3):
-    _refused = f"\"avg_pool{'2d' if _dims < 3 else '3d_out_frame'}\" not implemented for '{{}}'"
     linear(
         f"avg_pool{_dims}d",
         mean_pooling.avg_pool,
@@ -273,36 +252,21 @@ for _dims in (1, 2, 3):
         vjp=_slope_of_means,
         node=f"AvgPool{_dims}DBackward0",
         layout="suggested",
-        refuses=dict.fromkeys("bc", _refused),
+        refuses=not_implemented(f"avg_pool{'2d' if _dims < 3 else '3d_out_frame'}", "bc"),
         cases=(
             *_windowed(_dims, count_include_pad=True, divisor_override=None),
             *_windowed(_dims, count_include_pad=False, divisor_override=None),
             *_windowed(_dims, count_include_pad=True, divisor_override=-3)[:1],
         ),
         doc="the mean of each window",
+        **({"autocast": "float32"} if _dims == 3 else {}),
+        batching="leading",
+        sparsity="mean_pool",
     )
 
 
-def _slope_of_spread(
-    F: Any,
-    g: Any,
-    shape: Shape,
-    kernel_size: Shape,
-    stride: Shape,
-    padding: Shape,
-    ceil_mode: bool,
-    count_include_pad: bool,
-    divisor_override: int | None,
-) -> Any:
-    return getattr(F, f"avg_pool{len(shape)}d")(
-        g,
-        kernel_size=kernel_size,
-        stride=stride,
-        padding=padding,
-        ceil_mode=ceil_mode,
-        count_include_pad=count_include_pad,
-        divisor_override=divisor_override,
-    )
+def _slope_of_spread(F: Any, g: Any, shape: Shape, **window: Any) -> Any:
+    return getattr(F, f"avg_pool{len(shape)}d")(g, **window)
 
 
 def _spread(given: Shape, shape: Shape, kernel: int, stride: int, padding: int) -> Any:
@@ -324,11 +288,12 @@ linear(
     mean_pooling.avg_pool_backward,
     params=("shape", *_MEANS),
     vjp=_slope_of_spread,
-    refuses={"c": "\"avg_pool2d\" not implemented for '{}'"},
+    refuses=not_implemented("avg_pool2d"),
     cases=(
         _spread((2, 3), (5,), 3, 2, 1),
         _spread((1, 2, 2), (4, 4), 2, 2, 0),
         _spread((0, 1, 2, 2, 1), (3, 3, 2), 2, 1, 0),
     ),
     doc="the transpose of avg_pool",
+    batching="leading",
 )

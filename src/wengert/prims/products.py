@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.kernels import products as kernels
-from wengert.prims.families import bilinear, general
+from wengert.prims.families import bilinear, general, per_matrix
+from wengert.prims.matrices import mT
 from wengert.prims.record import case
 
 bilinear(
@@ -25,6 +26,8 @@ bilinear(
         case((0, 3), (0, 3), dim=1),
     ),
     doc="the vector products of vectors with three elements",
+    batching="dims",
+    sparsity="along_dim",
 )
 
 
@@ -51,15 +54,17 @@ general(
         case((), (2,), (0,), beta=0, alpha=1),
         case((2,), (2,), (2,), beta=1, alpha=1),
     ),
+    shows={"self_sym_sizes": None},
     doc="beta * self + alpha * the outer product of vec1 and vec2",
     raises=False,
+    sparsity="outer",
 )
 
 
 def _slope_of_exp(F: Any, g: Any, self: Any, self_shape: tuple[int, ...]) -> Any:
     # the derivative along g, of the transpose, is a block of the exponential of a larger matrix
     n, size = len(self_shape), self_shape[-1]
-    turned = F.transpose(self, dim0=n - 2, dim1=n - 1)
+    turned = mT(F, self)
     upper = F.cat(turned, g, dim=n - 1)
     lower = F.cat(F.zeros_like(turned), turned, dim=n - 1)
     whole = F.linalg_matrix_exp(F.cat(upper, lower, dim=n - 2))
@@ -69,7 +74,7 @@ def _slope_of_exp(F: Any, g: Any, self: Any, self_shape: tuple[int, ...]) -> Any
 
 # the derivative: R. Mathias, "A chain rule for matrix functions and applications", SIAM J. Matrix
 # Anal. Appl. 17 (1996), theorem 2.1
-general(
+per_matrix(
     "linalg_matrix_exp",
     kernels.matrix_exp,
     vjp=(_slope_of_exp,),

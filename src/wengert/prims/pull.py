@@ -33,7 +33,6 @@ class _Value:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the value."""
         return tuple(self.value.shape)
 
 

@@ -8,7 +8,8 @@ the cotangent, and each further parameter names what the rule needs:
 * ``result``: the primitive's output is saved;
 * ``<argument>_shape``, ``<argument>_dtype``: metadata, which keeps no array alive; so is
   ``<argument>_ordered``, whether its elements lie in C order;
-* a keyword parameter of the primitive (``dim``).
+* a keyword parameter of the primitive (``dim``);
+* ``**params``, at the end: all keyword parameters of the primitive that the rule does not name.
 
 So the signature *is* the list of what a node keeps, per argument: `other` is saved only if the rule
 of an argument that needs a gradient names it. Registration refuses any other name.
@@ -18,20 +19,46 @@ Rules use infix operators and functions of `F` only, never NumPy's; they hold fo
 value that `F` may stand for. They never mutate, never branch on values (shapes and parameters are
 fine), keep one dtype throughout, with Python numbers as constants, and compute the transposed
 Jacobian without conjugation: for complex values the engine conjugates around them (records with
-``conj="explicit"`` excepted).
+``conj="explicit"`` excepted). On symbols a rule is its own formula (see NOTE [formulas]).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import CO_VARKEYWORDS
 from types import MappingProxyType
 from typing import Any
 
-__all__ = ["BY_INTEGERS", "METADATA", "TABLE", "Case", "Primitive", "Rule", "case", "described"]
+import numpy as np
+
+__all__ = [
+    "BY_INTEGERS",
+    "METADATA",
+    "TABLE",
+    "WORDS",
+    "Case",
+    "Primitive",
+    "Rule",
+    "case",
+    "described",
+    "names_of",
+    "not_implemented",
+]
 
 _REGISTRY: dict[str, Primitive] = {}
 TABLE: Mapping[str, Primitive] = MappingProxyType(_REGISTRY)
 """Every record by name."""
+_WORDS = {
+    "batching": "along chosen dims each flattened fold leading pointwise reduced",
+    "sparsity": (
+        "along_dim as_complex as_real by_element contraction convolution correlation dense "
+        "distances loss matrix_product matrix_vector mean_pool moved normalised outer per_matrix "
+        "planes total viewed written_over"
+    ),
+    "tangents": "bilinear diagonal linear loss pooled reduced transposed",
+}
+WORDS = {facet: frozenset(words.split()) for facet, words in _WORDS.items()}
+"""What a record may say of facets whose layers have a rule for each of several words."""
 METADATA = ("_shape", "_dtype", "_ordered")
 """The ends of names of what a rule may be told of an argument, without keeping it."""
 
@@ -47,6 +74,30 @@ def described(name: str) -> tuple[str, str]:
     return arg, "flags.c_contiguous" if what == "ordered" else what
 
 
+def names_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of the parameters of `function`."""
+    # not inspect.signature, which would take a third of the time of importing the library
+    code = function.__code__
+    return code.co_varnames[: code.co_argcount]
+
+
+def _takes_the_rest(function: Callable[..., Any]) -> bool:
+    return bool(function.__code__.co_flags & CO_VARKEYWORDS)
+
+
+def _by_position(
+    call: Callable[..., Any], names: tuple[str, ...], rest: tuple[str, ...]
+) -> Callable[..., Any]:
+    """A rule of `names` and, by keyword, of `rest` as one that takes all by position."""
+    count = len(names)
+
+    def rule(F: Any, g: Any, *values: Any) -> Any:
+        return call(F, g, *values[:count], **dict(zip(rest, values[count:], strict=True)))
+
+    rule.__module__ = call.__module__
+    return rule
+
+
 class Case:
     """One sample input of an operation, from which its tests are made.
 
@@ -56,9 +107,9 @@ class Case:
 
     __slots__ = ("params", "shapes")
 
-    def __init__(self, shapes: Sequence[Any], params: Mapping[str, Any]) -> None:
-        self.shapes = tuple(shapes)
-        self.params = dict(params)
+    def __init__(self, shapes: tuple[Any, ...], params: dict[str, Any]) -> None:
+        self.shapes = shapes
+        self.params = params
 
     def __repr__(self) -> str:
         return f"case({', '.join(map(repr, self.shapes))}, **{self.params})"
@@ -67,6 +118,11 @@ class Case:
 def case(*shapes: Any, **params: Any) -> Case:
     """A `Case` as a record writes it: ``case((3, 4), (4,), dim=0)``."""
     return Case(shapes, params)
+
+
+def not_implemented(kernel: str, kinds: str = "c") -> dict[str, str]:
+    """What a record `refuses`: categories of dtypes, each with the message of PyTorch's kernels."""
+    return dict.fromkeys(kinds, f"\"{kernel}\" not implemented for '{{}}'")
 
 
 class Rule:
@@ -88,34 +144,25 @@ class Primitive:
 
     Parameters
     ----------
-    name
-        The operation's name, as PyTorch spells it.
-    kernel
-        ``kernel(*arrays, **params)`` on raw arrays, returning an array or a tuple of arrays.
-    family
-        The family that derives what the record leaves out (see `wengert.prims.families`).
-    args
-        Names of the array arguments; a single name with a star (``"*tensors"``) takes any number.
-    params
-        Names of the keyword parameters.
+    name: The operation's name, as PyTorch spells it.
+    kernel: ``kernel(*arrays, **params)`` on raw arrays, returning an array or a tuple of arrays.
+    family: The family that derives what the record leaves out (see `wengert.prims.families`).
+    args: Names of the array arguments; a single name with a star (``"*tensors"``) takes any number.
+    params: Names of the keyword parameters.
     vjp
         One rule per array argument (None: not differentiable); for a starred argument one rule
         that returns the cotangents of all. A primitive with several differentiable outputs gets
         their cotangents as a tuple `g`.
-    node
-        The name of the graph node, as PyTorch has it.
-    outputs
-        Number of outputs (None: a tuple whose length depends on the input).
-    differentiable
-        How many of the outputs, from the first, carry a gradient.
+    node: The name of the graph node, as PyTorch has it.
+    outputs: Number of outputs (None: a tuple whose length depends on the input).
+    differentiable: How many of the outputs, from the first, carry a gradient.
     broadcasts
         Whether the array arguments broadcast against each other; cotangents are then summed down
         to their arguments' shapes by the engine.
     promote
         What becomes of the dtypes before the kernel: ``"same"`` (a common type), ``"float"`` (a
         common floating type), None (as they are).
-    fixed
-        Array arguments that keep their dtype and have no derivative: masks and indices.
+    fixed: Array arguments that keep their dtype and have no derivative: masks and indices.
     refuses
         The categories of dtypes (``"b"``, ``"i"``, ``"f"``, ``"c"``) that the operation does not
         take after promotion, each with its message, in which ``{}`` stands for the dtype; a
@@ -133,8 +180,7 @@ class Primitive:
     masks
         Whether elements of its arguments may have no influence on the result, because others were
         chosen (see NOTE [masked branches]).
-    view
-        Whether the result shares its argument's memory.
+    view: Whether the result shares its argument's memory.
     raises
         Whether the kernel may raise for some values of arguments whose shapes and dtypes are right.
         What is left out is derived: by `BY_INTEGERS` (None) where the family says how integers come
@@ -143,26 +189,30 @@ class Primitive:
         How results lie in memory, where the kernel does otherwise than PyTorch: a key of
         `wengert.kernels.layout.LAYOUTS` (NOTE [layouts]).
     domain
-        Where the operation may be sampled: a key of `wengert.testing`'s domains.
-    cases
-        Sample inputs; families supply their own where a record has none.
-    conj
-        ``"explicit"`` where the rules conjugate for themselves.
-    blanks
-        Number of None entries that PyTorch's node shows for arguments that are no tensors here.
-    doc
-        One line: what the operation computes.
+        Where the operation may be sampled: a key of the domains in
+        `tests/lib/support/samples.py`.
+    cases: Sample inputs; families supply their own where a record has none.
+    conj: ``"explicit"`` where the rules conjugate for themselves.
+    blanks: Number of None entries that PyTorch's node shows for arguments that are no tensors here.
+    shows
+        What nodes show as ``_saved_<name>`` where PyTorch's name or form is another: for each name
+        the one under which it is kept; or a function of names that the rules need, as they are
+        shown; or None, and nothing is listed under it. What it leaves out is shown as it is kept;
+        ``<argument>_shape`` as ``<argument>_sym_sizes``.
+    writes
+        How a form in place writes, in words: ``"overlapping"``: also to memory that a tensor shows
+        several times; ``"aliased"``: also values that lie in the memory that it writes to;
+        ``"scattered"``: in an order of its own, so that no value may lie there.
+    doc: One line: what the operation computes.
+    facets: What other layers know about it (see `wengert.prims.facet`).
 
     Attributes
     ----------
-    rules
-        The derivative rules, one per array argument.
-    is_differentiable
-        Whether there is any rule.
-    saved
-        Every name that some rule needs, in a fixed order.
-    saved_args
-        The array arguments among them.
+    rules: The derivative rules, one per array argument.
+    is_differentiable: Whether there is any rule.
+    saved: Every name that some rule needs, in a fixed order.
+    saved_args: The array arguments among them.
+    predicate: Whether each element of the result is a bool.
     """
 
     __slots__ = (
@@ -174,6 +224,7 @@ class Primitive:
         "differentiable",
         "doc",
         "domain",
+        "facets",
         "family",
         "fixed",
         "infix",
@@ -187,6 +238,7 @@ class Primitive:
         "of_number",
         "outputs",
         "params",
+        "predicate",
         "promote",
         "raises",
         "refuses",
@@ -195,8 +247,10 @@ class Primitive:
         "saved",
         "saved_args",
         "scalar",
+        "shows",
         "variadic",
         "view",
+        "writes",
     )
 
     def __init__(
@@ -228,13 +282,16 @@ class Primitive:
         cases: Iterable[Case] = (),
         conj: str = "engine",
         blanks: int = 0,
+        shows: Mapping[str, str | Callable[..., Any] | None] = MappingProxyType({}),
+        writes: str = "",
         doc: str = "",
+        **facets: Any,
     ) -> None:
         self.name = name
         self.kernel = kernel
         self.family = family
         self.variadic = len(args) == 1 and args[0].startswith("*")
-        self.args = tuple(arg.lstrip("*") for arg in args)
+        self.args = tuple([arg.lstrip("*") for arg in args])
         self.params = tuple(params)
         self.node = node or f"{''.join(part.capitalize() for part in name.split('_'))}Backward0"
         self.outputs = outputs
@@ -255,18 +312,37 @@ class Primitive:
         self.cases = tuple(cases)
         self.conj = conj
         self.blanks = blanks
+        self.shows = shows
+        self.writes = writes
+        types = kernel.types if isinstance(kernel, np.ufunc) else ["O"]
+        self.predicate = types != ["O"] and all(t[-1] in "?O" for t in types)
         self.doc = doc
+        self.facets = facets
         self.into = into
-        self.rules = self._checked_rules(vjp)
+        known = [*self.args, "result", *self.params]
+        known += [arg + what for arg in self.args for what in METADATA]
+        self.rules = self._checked_rules(vjp, known)
+        needed = {name for rule in self.rules if rule is not None for name in rule.names}
         self.is_differentiable = any(rule is not None for rule in self.rules)
-        self.saved = self._names_needed()
-        self.saved_args = tuple(name for name in self.saved if name in self.args)
+        self.saved = tuple([name for name in known if name in needed])
+        self.saved_args = tuple([name for name in self.saved if name in self.args])
+        for shown, form in shows.items():
+            wanted = names_of(form) if callable(form) else () if form is None else (form,)
+            unknown = {*wanted} - {*self.saved}
+            if unknown:
+                raise ValueError(f"{name}.shows[{shown!r}] needs {unknown}, which no rule needs")
+        for facet in facets.keys() & WORDS.keys():
+            if facets[facet] not in WORDS[facet]:
+                raise ValueError(
+                    f"{name} says {facet}={facets[facet]!r}, which must be one of "
+                    f"{', '.join(sorted(WORDS[facet]))}"
+                )
         if name in _REGISTRY:
             raise ValueError(f"the primitive {name} is registered twice")
         _REGISTRY[name] = self
 
     def _checked_rules(
-        self, vjp: Sequence[Callable[..., Any] | None] | None
+        self, vjp: Sequence[Callable[..., Any] | None] | None, known: list[str]
     ) -> tuple[Rule | None, ...]:
         if vjp is None:
             return (None,) * len(self.args)
@@ -274,31 +350,26 @@ class Primitive:
             raise ValueError(
                 f"{self.name} has {len(self.args)} array arguments but {len(vjp)} rules"
             )
-        known = {"result", *self.params}
-        for arg in self.args:
-            known |= {arg, *[f"{arg}{what}" for what in METADATA]}
         rules: list[Rule | None] = []
         for arg, call in zip(self.args, vjp, strict=True):
             if call is None:
                 rules.append(None)
                 continue
             where = f"{self.name}.vjp[{arg}]"
-            # not inspect.signature, which would take a third of the time of importing the library
-            names = call.__code__.co_varnames[: call.__code__.co_argcount]
+            names = names_of(call)
             unknown = [n for n in names[2:] if n not in known]
             if names[:2] != ("F", "g") or unknown:
                 raise ValueError(
                     f"{where} must be a function of F, g and of names among "
                     f"{sorted(known)}, not {names}"
                 )
-            rules.append(Rule(call, names[2:], where))
+            names = names[2:]
+            if _takes_the_rest(call):
+                rest = tuple(name for name in self.params if name not in names)
+                call = _by_position(call, names, rest)
+                names += rest
+            rules.append(Rule(call, names, where))
         return tuple(rules)
-
-    def _names_needed(self) -> tuple[str, ...]:
-        needed = {name for rule in self.rules if rule is not None for name in rule.names}
-        order = [*self.args, "result", *self.params]
-        order += [f"{arg}{what}" for arg in self.args for what in METADATA]
-        return tuple(name for name in order if name in needed)
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}({', '.join([*self.args, *self.params])})>"

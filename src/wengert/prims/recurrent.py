@@ -173,8 +173,8 @@ general(
     params=("sizes", "reverse"),
     outputs=3,
     vjp=(
-        lambda F, g, tensors, sizes, reverse: _slopes(
-            F, g, tensors, lstm_steps, "lstm_backward", sizes=sizes, reverse=reverse
+        lambda F, g, tensors, **params: _slopes(
+            F, g, tensors, lstm_steps, "lstm_backward", **params
         ),
     ),
     cases=_cases(4, 2),
@@ -189,9 +189,7 @@ general(
     params=("sizes", "reverse"),
     outputs=2,
     vjp=(
-        lambda F, g, tensors, sizes, reverse: _slopes(
-            F, g, tensors, gru_steps, "gru_backward", sizes=sizes, reverse=reverse
-        ),
+        lambda F, g, tensors, **params: _slopes(F, g, tensors, gru_steps, "gru_backward", **params),
     ),
     cases=_cases(3, 1, True),
     doc="the states of a GRU over a sequence, and the final one",
@@ -205,16 +203,7 @@ general(
     params=("sizes", "reverse", "nonlinearity"),
     outputs=2,
     vjp=(
-        lambda F, g, tensors, sizes, reverse, nonlinearity: _slopes(
-            F,
-            g,
-            tensors,
-            rnn_steps,
-            "rnn_backward",
-            sizes=sizes,
-            reverse=reverse,
-            nonlinearity=nonlinearity,
-        ),
+        lambda F, g, tensors, **params: _slopes(F, g, tensors, rnn_steps, "rnn_backward", **params),
     ),
     cases=(
         *_cases(1, 1, nonlinearity="tanh"),

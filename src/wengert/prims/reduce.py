@@ -14,7 +14,7 @@ import numpy as np
 from wengert.kernels import reduce as kernels
 from wengert.kernels import scan
 from wengert.kernels.sums import sum_to, sums, total
-from wengert.prims.families import constant, general, linear, reduction
+from wengert.prims.families import along_dim, constant, general, linear, reduction
 from wengert.prims.record import case
 
 _WHOLE = (case(()), case((3,)), case((2, 3)), case((0,)))
@@ -31,6 +31,8 @@ def _extent(shape: tuple[int, ...], dim: tuple[int, ...]) -> int:
     return math.prod([shape[i] for i in dim])
 
 
+_COUNT = {"self_sym_numel": lambda self_shape: math.prod(self_shape)}
+
 # -- sums ----------------------------------------------------------------------------------------
 
 linear(
@@ -41,6 +43,7 @@ linear(
     node="SumBackward1",
     cases=(case((2, 3), shape=(3,)), case((2, 3), shape=(2, 1)), case((3,), shape=())),
     doc="the sum over what broadcasting `shape` to self would repeat",
+    combines="add",
 )
 linear(
     "sum",
@@ -48,6 +51,9 @@ linear(
     vjp=lambda F, g, self_shape: F.expand(g, shape=self_shape),
     cases=_WHOLE,
     doc="the sum of all elements",
+    combines="add",
+    sparsity="total",
+    overloaded=True,
 )
 reduction(
     "sum_dim",
@@ -55,13 +61,18 @@ reduction(
     vjp=lambda F, g, self_shape, dim, keepdim: spread(F, g, self_shape, dim, keepdim),
     node="SumBackward1",
     doc="the sum along dimensions",
+    combines="add",
+    positive="kept",
 )
 linear(
     "mean",
     kernels.mean_all,
     vjp=lambda F, g, self_shape: F.expand(g / math.prod(self_shape), shape=self_shape),
     cases=_WHOLE[:3],
+    shows=_COUNT,
     doc="the mean of all elements",
+    sparsity="total",
+    overloaded=True,
 )
 reduction(
     "mean_dim",
@@ -70,6 +81,7 @@ reduction(
         F, g / _extent(self_shape, dim), self_shape, dim, keepdim
     ),
     node="MeanBackward1",
+    shows=_COUNT,
     doc="the mean along dimensions",
 )
 
@@ -112,19 +124,22 @@ linear(
     vjp=lambda F, g, dim, reverse: F.cumsum(g, dim=dim, reverse=not reverse),
     cases=_RUNNING,
     layout="contiguous",
+    shows={"reverse": None},
     doc="the sum of the elements up to each one, with `reverse` from each one on",
+    batching="along",
 )
-general(
+along_dim(
     "cumprod",
     kernels.cumprod,
     params=("dim", "reverse"),
     vjp=(_slope_of_cumprod,),
     cases=_RUNNING,
     layout="contiguous",
+    shows={"reverse": None},
     doc="the product of the elements up to each one, with `reverse` from each one on",
     raises=False,
 )
-general(
+along_dim(
     "shift",
     kernels.shift,
     params=("dim", "by", "fill"),
@@ -136,8 +151,9 @@ general(
     ),
     doc="the elements moved on by `by` places along `dim`, and `fill` before or behind them",
     raises=False,
+    sparsity="moved",
 )
-general(
+along_dim(
     "linear_recurrence",
     scan.linear_recurrence,
     args=("factor", "term"),
@@ -181,13 +197,19 @@ linear(
     cases=(*_WHOLE, case((2, 1, 3))),
     layout="contiguous",
     doc="the product of all elements",
+    autocast="float32",
+    tangents="reduced",
+    combines="mul",
+    overloaded=True,
 )
 reduction(
     "prod_dim",
     kernels.prod,
     vjp=_slope_of_prod,
     node="ProdBackward1",
+    shows={"dim": lambda dim: dim[0] if len(dim) == 1 else dim},
     doc="the product along dimensions",
+    combines="mul",
 )
 
 # -- extremes -------------------------------------------------------------------------------------
@@ -240,18 +262,30 @@ for _name, _kernel, _doc in (
     general(
         _name,
         _kernel,
+        lacks="complex",
         vjp=(_slope_of_extreme,),
         node=f"{_name.capitalize()}Backward1",
         cases=_WHOLE[:3],
         raises=False,
         doc=_doc,
+        tangents="reduced",
+        combines=_name,
+        overloaded=True,
     )
 
 for _name, _kernel, _doc in (
     ("amax", kernels.amax, "the largest element along dimensions; ties share the gradient"),
     ("amin", kernels.amin, "the smallest element along dimensions; ties share the gradient"),
 ):
-    reduction(_name, _kernel, vjp=_slope_of_extremes, doc=_doc)
+    reduction(
+        _name,
+        _kernel,
+        vjp=_slope_of_extremes,
+        doc=_doc,
+        lacks="complex",
+        combines=_name[1:],
+        positive="kept",
+    )
 
 _PICKED = (
     case((2, 3), lambda rng: rng.integers(0, 3, (2,)), dim=1, keepdim=False),
@@ -272,7 +306,9 @@ for _name in ("max", "min"):
         node=f"{_name.capitalize()}Backward0",
         cases=_PICKED,
         raises=False,
+        lacks="complex",
         doc="the element at each index along a dimension, as a search for extremes found it",
+        batching="chosen",
     )
 
 constant(
@@ -282,6 +318,7 @@ constant(
     params=("dim", "shape", "keepdim"),
     cases=(case(lambda rng: rng.integers(0, 3, (2,)), dim=1, shape=(2, 3), keepdim=False),),
     doc="a mask of the elements along a dimension that indices name",
+    batching="dims",
 )
 
 for _name, _kernel, _doc in (
@@ -299,6 +336,7 @@ for _name, _kernel, _doc in (
         ),
         raises=False,
         doc=_doc,
+        batching="flattened",
     )
 
 _TRUTH = (case((2, 3), dim=(1,), keepdim=False), case((), dim=(), keepdim=False))
@@ -311,6 +349,9 @@ constant(
     layout="contiguous",
     doc="whether some element along dimensions is not 0",
     raises=False,
+    batching="dims",
+    combines="or",
+    overloaded=True,
 )
 constant(
     "all",
@@ -320,6 +361,9 @@ constant(
     layout="contiguous",
     doc="whether no element along dimensions is 0",
     raises=False,
+    batching="dims",
+    combines="and",
+    overloaded=True,
 )
 constant(
     "count_nonzero",
@@ -329,4 +373,6 @@ constant(
     layout="contiguous",
     doc="the number of elements along dimensions that are not 0",
     raises=False,
+    batching="dims",
+    combines="count",
 )

@@ -12,27 +12,38 @@ from typing import Any
 
 from wengert.kernels import resample as kernels
 from wengert.prims.families import linear
-from wengert.prims.record import case
+from wengert.prims.record import case, not_implemented
 
 __all__ = ["KINDS"]
 
 Shape = tuple[int, ...]
 Scales = tuple[float | None, ...]
+
+
+def _shown(kind: str, dims: int) -> dict[str, Any]:
+    """The names that PyTorch has for what is kept: a scale of each dimension."""
+    shown: dict[str, Any] = {"scales": None}
+    if not kind.startswith(("linear", "cubic", "lanczos")):
+        shown["align_corners"] = None
+    if kind == "bins":
+        return {**shown, "output_size": None}
+    if dims == 1:
+        return {**shown, "scales": lambda scales: scales[0]}
+    axes = {
+        "scales_d": lambda scales: scales[-3],
+        "scales_h": lambda scales: scales[-2],
+        "scales_w": lambda scales: scales[-1],
+    }
+    return {**shown, **dict(list(axes.items())[-dims:])}
+
+
 _PARAMS = ("output_size", "align_corners", "scales")
-_REFUSED = "\"{}\" not implemented for '{{}}'"
 
 
 def _returning(kind: str) -> Callable[..., Any]:
-    def rule(
-        F: Any, g: Any, self_shape: Shape, output_size: Shape, align_corners: bool, scales: Scales
-    ) -> Any:
-        return F.resample_backward(
-            g,
-            kind=kind,
-            shape=self_shape[len(self_shape) - len(output_size) :],
-            align_corners=align_corners,
-            scales=scales,
-        )
+    def rule(F: Any, g: Any, self_shape: Shape, output_size: Shape, **how: Any) -> Any:
+        shape = self_shape[len(self_shape) - len(output_size) :]
+        return F.resample_backward(g, kind=kind, shape=shape, **how)
 
     return rule
 
@@ -126,39 +137,35 @@ for _kind, _dims, _name, _node, _words in (
         params=_PARAMS,
         vjp=_returning(_kind),
         node=f"{_node}Backward0",
+        shows=_shown(_kind, _dims),
         layout="suggested",
-        refuses=dict.fromkeys("bc", _REFUSED.format(_words)),
+        refuses=not_implemented(_words, "bc"),
         cases=_cases(_dims, _kind in ("linear", "cubic", "linear aa")),
         doc="the mean of each bin" if _kind == "bins" else f"interpolation ({_kind})",
+        sparsity="planes" if _kind == "bins" else "moved",
+        batching="leading",
     )
 
 linear(
     "resample",
     kernels.resample,
     params=("kind", *_PARAMS),
-    vjp=lambda F, g, self_shape, kind, output_size, align_corners, scales: F.resample_backward(
-        g,
-        kind=kind,
-        shape=self_shape[len(self_shape) - len(output_size) :],
-        align_corners=align_corners,
-        scales=scales,
+    vjp=lambda F, g, self_shape, output_size, **how: F.resample_backward(
+        g, shape=self_shape[len(self_shape) - len(output_size) :], **how
     ),
-    refuses={"c": _REFUSED.format("resample")},
+    refuses=not_implemented("resample"),
     cases=_cases(2, False, kind="cubic"),
     doc="the last dimensions in other sizes",
+    batching="leading",
 )
 linear(
     "resample_backward",
     kernels.resample_backward,
     params=("kind", "shape", "align_corners", "scales"),
-    vjp=lambda F, g, self_shape, kind, shape, align_corners, scales: F.resample(
-        g,
-        kind=kind,
-        output_size=self_shape[len(self_shape) - len(shape) :],
-        align_corners=align_corners,
-        scales=scales,
+    vjp=lambda F, g, self_shape, shape, **how: F.resample(
+        g, output_size=self_shape[len(self_shape) - len(shape) :], **how
     ),
-    refuses={"c": _REFUSED.format("resample")},
+    refuses=not_implemented("resample"),
     cases=(
         case((1, 5, 3), kind="linear", shape=(2, 4), align_corners=False, scales=(None, None)),
         case((2, 7), kind="bins", shape=(4,), align_corners=False, scales=(None,)),
@@ -166,4 +173,5 @@ linear(
         case((1, 4, 3), kind="nearest", shape=(2, 3), align_corners=False, scales=(2.0, None)),
     ),
     doc="the transpose of resample",
+    batching="leading",
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from wengert.kernels import roots as kernels
 from wengert.prims.families import elementwise
+from wengert.prims.record import not_implemented
 
 __all__: list[str] = []
 
@@ -12,6 +13,8 @@ elementwise(
     kernels.cbrt,
     lin=lambda F, g, result: g / (3.0 * (result * result)),
     domain="positive",
-    refuses={"c": "\"cbrt\" not implemented for '{}'"},
+    refuses=not_implemented("cbrt"),
     doc="the real cube root",
+    cycles=12,
+    numpy="cbrt",
 )

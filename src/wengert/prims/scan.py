@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from wengert.kernels import scan as kernels
-from wengert.prims.families import constant, general
+from wengert.prims.families import along_dim, constant
 from wengert.prims.record import case
 
 _ALONG = (
@@ -32,6 +32,7 @@ for _name, _doc in (
         cases=_ALONG,
         raises=False,
         doc=f"the position of {_doc} along a dimension: the last of several",
+        batching="along",
     )
 
 # -- sums of exponentials -------------------------------------------------------------------------
@@ -52,7 +53,7 @@ def _slope_of_logcumsumexp(F: Any, g: Any, self: Any, result: Any, dim: int) -> 
     return F.where(self == -math.inf, 0, total * share)
 
 
-general(
+along_dim(
     "logcumsumexp",
     kernels.logcumsumexp,
     params=("dim",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,13 @@ import numpy as np
 from wengert.kernels import scatter as kernels
 from wengert.kernels import shape as views
 from wengert.kernels import strided
+from wengert.prims import place
 from wengert.prims.families import general, linear
 from wengert.prims.record import case
+
+__all__ = ["REQUIRES"]
+
+REQUIRES = (place,)
 
 Shape = tuple[int, ...]
 
@@ -153,21 +159,10 @@ def _slope_of_src(
 
 
 def _by_self(
-    F: Any,
-    g: Any,
-    self: Any,
-    index: Any,
-    src: Any,
-    result: Any,
-    self_dtype: Any,
-    dim: int,
-    reduce: str,
-    include_self: bool,
+    F: Any, g: Any, self: Any, index: Any, src: Any, result: Any, self_dtype: Any, **how: Any
 ) -> Any:
     values = F.corner(src, shape=tuple(index.shape))
-    return _slope_of_self(
-        _Elements, F, g, self, index, values, result, self_dtype, dim, reduce, include_self
-    )
+    return _slope_of_self(_Elements, F, g, self, index, values, result, self_dtype, **how)
 
 
 def _by_src(
@@ -179,14 +174,10 @@ def _by_src(
     result: Any,
     self_dtype: Any,
     src_shape: Shape,
-    dim: int,
-    reduce: str,
-    include_self: bool,
+    **how: Any,
 ) -> Any:
     values = F.corner(src, shape=tuple(index.shape))
-    slope = _slope_of_src(
-        _Elements, F, g, self, index, values, result, self_dtype, dim, reduce, include_self
-    )
+    slope = _slope_of_src(_Elements, F, g, self, index, values, result, self_dtype, **how)
     return F.corner_backward(slope, shape=src_shape)
 
 
@@ -267,6 +258,7 @@ general(
         ]
     ),
     doc="self with values combined into it where an index says: sums, products, means, extremes",
+    reduces=("sum", *_WAYS),
 )
 general(
     "scatter_others",
@@ -282,6 +274,7 @@ general(
         case((2,), _whole(1, 1, 1, 0), (4,), dim=0, include_self=True),
     ),
     doc="for each value that is multiplied into a place the product of the others there",
+    batching="dims",
 )
 general(
     "index_reduce",
@@ -290,16 +283,12 @@ general(
     params=("dim", "reduce", "include_self"),
     fixed=("index",),
     vjp=(
-        lambda F, g, self, index, source, result, self_dtype, dim, reduce, include_self: (
-            _slope_of_self(
-                _Positions, F, g, self, index, source, result, self_dtype, dim, reduce, include_self
-            )
+        lambda F, g, self, index, source, result, self_dtype, **how: _slope_of_self(
+            _Positions, F, g, self, index, source, result, self_dtype, **how
         ),
         None,
-        lambda F, g, self, index, source, result, self_dtype, dim, reduce, include_self: (
-            _slope_of_src(
-                _Positions, F, g, self, index, source, result, self_dtype, dim, reduce, include_self
-            )
+        lambda F, g, self, index, source, result, self_dtype, **how: _slope_of_src(
+            _Positions, F, g, self, index, source, result, self_dtype, **how
         ),
     ),
     domain=("nonzero", "real", "nonzero"),
@@ -316,87 +305,63 @@ general(
         + [case((2, 3), _whole(), (2, 0), dim=1, reduce="amax", include_self=True)]
     ),
     doc="self with positions of source combined into those that an index names",
+    reduces=_WAYS,
 )
-linear(
-    "select_scatter",
-    kernels.through(views.select),
-    args=("self", "src"),
-    params=("dim", "index"),
-    vjp=(
-        lambda F, g, self_dtype, src_shape, dim, index: F.select_scatter(
-            g, F.zeros(shape=src_shape, dtype=self_dtype), dim=dim, index=index
+
+
+def _inset(view: str, kernel: Callable[..., Any], **more: Any) -> None:
+    """A copy of an array whose view is another one."""
+    linear(
+        f"{view}_scatter",
+        kernels.through(kernel),
+        args=("self", "src"),
+        vjp=(
+            lambda F, g, self_dtype, src_shape, **place: getattr(F, f"{view}_scatter")(
+                g, F.zeros(shape=src_shape, dtype=self_dtype), **place
+            ),
+            lambda F, g, **place: getattr(F, view)(g, **place),
         ),
-        lambda F, g, dim, index: F.select(g, dim=dim, index=index),
-    ),
+        **more,
+    )
+
+
+_inset(
+    "select",
+    views.select,
+    params=("dim", "index"),
     cases=(case((3,), (), dim=0, index=1), case((2, 3), (2,), dim=1, index=2)),
     layout="same",
     doc="self with src in one position of a dimension",
+    batching="dims",
 )
-linear(
-    "slice_scatter",
-    kernels.through(views.slice_),
-    args=("self", "src"),
+_inset(
+    "slice",
+    views.slice_,
     params=("dim", "start", "end", "step"),
-    vjp=(
-        lambda F, g, self_dtype, src_shape, dim, start, end, step: F.slice_scatter(
-            g,
-            F.zeros(shape=src_shape, dtype=self_dtype),
-            dim=dim,
-            start=start,
-            end=end,
-            step=step,
-        ),
-        lambda F, g, dim, start, end, step: F.slice(g, dim=dim, start=start, end=end, step=step),
-    ),
     cases=(
         case((5,), (2,), dim=0, start=1, end=5, step=2),
         case((2, 3), (2, 0), dim=1, start=1, end=1, step=1),
     ),
     layout="same",
     doc="self with src in a range of a dimension",
+    batching="dims",
 )
-linear(
-    "diagonal_scatter",
-    kernels.through(views.diagonal),
-    args=("self", "src"),
+_inset(
+    "diagonal",
+    views.diagonal,
     params=("offset", "dim1", "dim2"),
-    vjp=(
-        lambda F, g, self_dtype, src_shape, offset, dim1, dim2: F.diagonal_scatter(
-            g,
-            F.zeros(shape=src_shape, dtype=self_dtype),
-            offset=offset,
-            dim1=dim1,
-            dim2=dim2,
-        ),
-        lambda F, g, offset, dim1, dim2: F.diagonal(g, offset=offset, dim1=dim1, dim2=dim2),
-    ),
     cases=(
         case((3, 3), (3,), offset=0, dim1=0, dim2=1),
         case((2, 3, 4), (3, 2), offset=-1, dim1=2, dim2=0),
     ),
     layout="same",
     doc="self with src on a diagonal of two dimensions",
+    batching="dims",
 )
-linear(
-    "as_strided_scatter",
-    kernels.through(strided.as_strided),
-    args=("self", "src"),
+_inset(
+    "as_strided",
+    strided.as_strided,
     params=("size", "stride", "storage_offset", "layout"),
-    vjp=(
-        lambda F, g, self_dtype, src_shape, size, stride, storage_offset, layout: (
-            F.as_strided_scatter(
-                g,
-                F.zeros(shape=src_shape, dtype=self_dtype),
-                size=size,
-                stride=stride,
-                storage_offset=storage_offset,
-                layout=layout,
-            )
-        ),
-        lambda F, g, size, stride, storage_offset, layout: F.as_strided(
-            g, size=size, stride=stride, storage_offset=storage_offset, layout=layout
-        ),
-    ),
     cases=(
         case((6,), (2, 2), size=(2, 2), stride=(3, 1), storage_offset=1, layout=((1,), 0)),
         case((2, 3), (2,), size=(2,), stride=(2,), storage_offset=3, layout=((3, 1), 0)),

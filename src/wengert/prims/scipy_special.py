@@ -16,7 +16,7 @@ from wengert.kernels.integrals import expn
 from wengert.kernels.scipy import ufunc
 from wengert.prims import bessel, gamma, logarithms, normal, roots
 from wengert.prims.families import elementwise
-from wengert.prims.record import case
+from wengert.prims.record import case, not_implemented
 
 __all__ = ["REQUIRES"]
 
@@ -41,7 +41,7 @@ def _one(
         ufunc(of or name, f"scipy.special.{of or name}", output),
         lin=lin,
         domain=domain,
-        refuses={"c": f"\"{name}\" not implemented for '{{}}'"},
+        refuses=not_implemented(f"{name}"),
         doc=f"scipy.special.{of or name}" + ("" if output is None else f"()[{output}]"),
     )
 
@@ -73,7 +73,7 @@ def _several(
         args=names,
         lin=(*(None,) * unknown, *rules),
         cases=tuple(case(*[drawn(i, shape) for i in range(len(names))]) for shape in _SHAPES),
-        refuses={"c": f"\"{name}\" not implemented for '{{}}'"},
+        refuses=not_implemented(f"{name}"),
         doc=f"scipy.special.{name}",
     )
 
@@ -137,7 +137,6 @@ _several("betainccinv", "a b y", lambda F, g, a, b, result: -g / _density(F, a, 
 
 
 def _gamma_density(F: Any, a: Any, x: Any) -> Any:
-    """The density of the gamma distribution."""
     return F.exp(F.xlogy(a - 1, x) - x - F.lgamma(a))
 
 
@@ -358,6 +357,6 @@ elementwise(
         g * ((F.scipy_ellipk(self) - result) / (2 * (1 - self)) - 0.5 * result) / self
     ),
     cases=tuple(case(lambda rng, s=shape: rng.uniform(0.2, 0.8, s)) for shape in _SHAPES),
-    refuses={"c": "\"ellipd\" not implemented for '{}'"},
+    refuses=not_implemented("ellipd"),
     doc="(K - E) / m of the complete elliptic integrals K and E",
 )

@@ -8,7 +8,7 @@ import numpy as np
 
 from wengert.kernels import distinct, search
 from wengert.prims.families import constant
-from wengert.prims.record import case
+from wengert.prims.record import case, not_implemented
 
 
 def _whole(*values: Any) -> Any:
@@ -27,7 +27,7 @@ for _name, _kernel, _doc in (
         "the first elements of groups of equal neighbours",
     ),
 ):
-    constant(_name, _kernel, cases=_EQUAL, doc=_doc)
+    constant(_name, _kernel, cases=_EQUAL, doc=_doc, size="values")
 
 constant(
     "unique",
@@ -35,6 +35,7 @@ constant(
     outputs=3,
     cases=_EQUAL,
     doc="where each different element first is, the group of each element, and their sizes",
+    size="values",
 )
 constant(
     "unique_rows",
@@ -42,8 +43,9 @@ constant(
     params=("dim",),
     outputs=3,
     cases=tuple(case(shape, dim=dim) for shape, dim in _SLICES),
-    refuses={"c": "\"unique\" not implemented for '{}'"},
+    refuses=not_implemented("unique"),
     doc="where each different slice along a dimension first is, the group of each, and their sizes",
+    size="values",
 )
 constant(
     "unique_consecutive",
@@ -52,6 +54,7 @@ constant(
     outputs=3,
     cases=tuple(case(shape, dim=dim) for shape, dim in (*_SLICES, ((2, 2), None), ((), None))),
     doc="where each group of equal neighbours begins, the group of each element, and their sizes",
+    size="values",
 )
 
 constant(
@@ -92,13 +95,14 @@ constant(
     params=("size",),
     cases=(case(_whole(2, 0, 2), size=5), case(_whole(), size=0)),
     doc="how often each number occurs",
+    size="values",
 )
 constant(
     "histc",
     search.histc,
     params=("bins", "low", "high"),
     cases=(case((7,), bins=3, low=-1.0, high=1.0), case((2, 2), bins=1, low=-9.0, high=9.0)),
-    refuses={"c": "\"histogram_cpu\" not implemented for '{}'"},
+    refuses=not_implemented("histogram_cpu"),
     doc="how many elements are in each of some bins of one width",
 )
 
@@ -115,7 +119,7 @@ constant(
     search.histogram,
     params=("edges", "even"),
     cases=_BINS,
-    refuses={"c": "\"histogramdd\" not implemented for '{}'"},
+    refuses=not_implemented("histogramdd"),
     doc="how many rows of coordinates are in each bin",
 )
 constant(
@@ -123,6 +127,6 @@ constant(
     search.bin_numbers,
     params=("edges", "even"),
     cases=_BINS,
-    refuses={"c": "\"histogramdd\" not implemented for '{}'"},
+    refuses=not_implemented("histogramdd"),
     doc="the number of the bin that each row of coordinates is in",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ linear(
     masks=True,
     layout="elements",
     doc="self where the condition holds, other elsewhere",
+    maps=True,
+    keeps_nan=True,
 )
 
 
@@ -42,7 +45,19 @@ def _within(F: Any, g: Any, self: Any, min: Any, max: Any) -> Any:
     return F.where(inside, g, 0)
 
 
-general(
+_clamped = partial(
+    general,
+    refuses={"c": "clamp is not supported for complex types"},
+    masks=True,
+    raises=False,
+    tangents="diagonal",
+    batching="pointwise",
+)
+_clamped_by_tensors = partial(
+    _clamped, promote="same", broadcasts=True, node="ClampBackward0", layout="elements"
+)
+
+_clamped(
     "clamp",
     kernels.clamp,
     params=("min", "max"),
@@ -55,35 +70,26 @@ general(
         case((4,), min=0.5, max=-0.5),
         case((0,), min=0, max=1),
     ),
-    refuses={"c": "clamp is not supported for complex types"},
-    masks=True,
     doc="self kept between two numbers; at a bound the derivative is 1",
-    raises=False,
 )
-general(
+_clamped(
     "clamp_min",
     lambda self, min: np.maximum(self, min),
     params=("min",),
     vjp=(lambda F, g, self, min: F.where(self >= min, g, 0),),
     cases=(case((2, 3), min=0.1), case((), min=0)),
-    refuses={"c": "clamp is not supported for complex types"},
-    masks=True,
     doc="self, but at least a number; at the number the derivative is 1",
-    raises=False,
 )
-general(
+_clamped(
     "clamp_max",
     lambda self, max: np.minimum(self, max),
     params=("max",),
     vjp=(lambda F, g, self, max: F.where(self <= max, g, 0),),
     cases=(case((2, 3), max=0.1), case((), max=0)),
-    refuses={"c": "clamp is not supported for complex types"},
-    masks=True,
     doc="self, but at most a number; at the number the derivative is 1",
-    raises=False,
 )
 _BOUNDED = (case((2, 3), (3,)), case((), (2,)), case((3,), ()), case((0,), (1,)))
-general(
+_clamped_by_tensors(
     "clamp_min_tensor",
     np.maximum,
     args=("self", "min"),
@@ -91,18 +97,12 @@ general(
         lambda F, g, self, min: F.where(self >= min, g, 0),
         lambda F, g, self, min: F.where(self < min, g, 0),
     ),
-    promote="same",
-    broadcasts=True,
-    node="ClampBackward0",
     blanks=1,
     cases=_BOUNDED,
-    refuses={"c": "clamp is not supported for complex types"},
-    masks=True,
-    layout="elements",
     doc="self, but at least min; where they are equal the gradient is self's",
-    raises=False,
+    numpy="",
 )
-general(
+_clamped_by_tensors(
     "clamp_max_tensor",
     np.minimum,
     args=("self", "max"),
@@ -110,18 +110,12 @@ general(
         lambda F, g, self, max: F.where(self <= max, g, 0),
         lambda F, g, self, max: F.where(self > max, g, 0),
     ),
-    promote="same",
-    broadcasts=True,
-    node="ClampBackward0",
     blanks=1,
     cases=_BOUNDED,
-    refuses={"c": "clamp is not supported for complex types"},
-    masks=True,
-    layout="elements",
     doc="self, but at most max; where they are equal the gradient is self's",
-    raises=False,
+    numpy="",
 )
-general(
+_clamped_by_tensors(
     "clamp_tensor",
     kernels.clamp,
     args=("self", "min", "max"),
@@ -130,13 +124,6 @@ general(
         lambda F, g, self, min, max: F.where(F.logical_and(min < max, self < min), g, 0),
         lambda F, g, self, min, max: F.where(F.logical_or(self > max, max < min), g, 0),
     ),
-    promote="same",
-    broadcasts=True,
-    node="ClampBackward0",
     cases=(case((2, 3), (3,), ()), case((), (), ()), case((3,), (2, 1), (3,))),
-    refuses={"c": "clamp is not supported for complex types"},
-    masks=True,
-    layout="elements",
     doc="self kept between min and max; where min > max it is max",
-    raises=False,
 )

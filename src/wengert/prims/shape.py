@@ -35,6 +35,9 @@ view(
         case((0, 3), shape=(3, 0)),
     ),
     doc="the same elements in another shape",
+    rearranges="shape",
+    positive="kept",
+    numpy_views="ravel reshape",
 )
 view(
     "expand",
@@ -49,6 +52,8 @@ view(
         case((1, 3), shape=(0, 3)),
     ),
     doc="repeated along dimensions of size 1, without a copy",
+    positive="kept",
+    numpy_views="broadcast_arrays broadcast_to",
 )
 view(
     "alias",
@@ -56,6 +61,9 @@ view(
     vjp=lambda F, g: g,
     cases=(case(()), case((2, 3))),
     doc="the same elements, in another tensor",
+    batching="leading",
+    rearranges="shape",
+    numpy_views="asanyarray asarray ascontiguousarray asfortranarray",
 )
 view(
     "permute",
@@ -66,6 +74,9 @@ view(
     ),
     cases=(case((2, 3, 4), dims=(2, 0, 1)), case((), dims=()), case((0, 3), dims=(1, 0))),
     doc="the dimensions in another order",
+    rearranges="order",
+    positive="kept",
+    numpy_views="moveaxis permute_dims rollaxis transpose",
 )
 view(
     "transpose",
@@ -74,6 +85,8 @@ view(
     vjp=lambda F, g, dim0, dim1: F.transpose(g, dim0=dim0, dim1=dim1),
     cases=(case((2, 3), dim0=0, dim1=1), case((2, 3, 4), dim0=2, dim1=1)),
     doc="two dimensions exchanged",
+    rearranges="order",
+    numpy_views="matrix_transpose swapaxes",
 )
 view(
     "t",
@@ -81,6 +94,8 @@ view(
     vjp=lambda F, g: F.t(g),
     cases=(case((2, 3)), case((3,)), case(())),
     doc="the transpose of a matrix; vectors and scalars as they are",
+    rearranges="order",
+    positive="kept",
 )
 view(
     "squeeze",
@@ -88,6 +103,8 @@ view(
     vjp=_as_self,
     cases=(case((1, 3, 1)), case((1, 1)), case(()), case((2, 3))),
     doc="without the dimensions of size 1",
+    rearranges="shape",
+    numpy_views="squeeze",
 )
 view(
     "squeeze_dim",
@@ -97,6 +114,7 @@ view(
     node="SqueezeBackward1",
     cases=(case((1, 3), dim=0), case((1,), dim=0), case((2, 3), dim=1), case((), dim=0)),
     doc="without a dimension of size 1",
+    rearranges="shape",
 )
 view(
     "squeeze_dims",
@@ -106,6 +124,7 @@ view(
     node="SqueezeBackward2",
     cases=(case((1, 3, 1), dim=(0, 2)), case((1, 3), dim=(0, 1)), case((2,), dim=())),
     doc="without those of the given dimensions whose size is 1",
+    rearranges="shape",
 )
 view(
     "squeeze_dim_",
@@ -115,6 +134,7 @@ view(
     node="SqueezeBackward4",
     cases=(case((1, 3), dim=0), case((2, 3), dim=1)),
     doc="without a dimension of size 1 that a computation had added for a while",
+    rearranges="shape",
 )
 view(
     "unsqueeze",
@@ -123,6 +143,8 @@ view(
     vjp=lambda F, g, dim: F.squeeze_dim(g, dim=dim),
     cases=(case((2, 3), dim=1), case((), dim=0), case((3,), dim=1)),
     doc="with a new dimension of size 1",
+    rearranges="shape",
+    numpy_views="atleast_1d atleast_2d atleast_3d expand_dims",
 )
 view(
     "select",
@@ -137,7 +159,11 @@ view(
         case((2, 0, 3), dim=0, index=1),
     ),
     doc="one position of a dimension",
+    positive="kept",
 )
+_OPEN_END = 2**63 - 1
+"""What PyTorch notes of a slice that goes to the end."""
+
 view(
     "slice",
     kernels.slice_,
@@ -150,7 +176,12 @@ view(
         case((2, 3), dim=1, start=0, end=2, step=1),
         case((2, 3), dim=0, start=1, end=1, step=1),
     ),
+    shows={
+        "end": lambda end, dim, self_shape: _OPEN_END if end == self_shape[dim] else end,
+    },
     doc="a range of positions of a dimension",
+    positive="kept",
+    numpy_views="array_split dsplit flip fliplr flipud hsplit rot90 split vsplit",
 )
 view(
     "diagonal",
@@ -166,6 +197,7 @@ view(
         case((2, 2), offset=5, dim1=0, dim2=1),
     ),
     doc="a diagonal of two dimensions, as the last dimension",
+    numpy_views="diagonal",
 )
 view(
     "unbind",
@@ -175,6 +207,7 @@ view(
     vjp=lambda F, g, dim: F.stack(*g, dim=dim),
     cases=(case((3,), dim=0), case((2, 3), dim=1), case((2, 0), dim=0)),
     doc="all positions of a dimension, one by one",
+    numpy_views="unstack",
 )
 for _name in ("split", "split_with_sizes"):
     view(
@@ -201,6 +234,8 @@ linear(
     node="SelectBackwardBackward0",
     cases=(case((), shape=(3,), dim=0, index=1), case((2,), shape=(2, 3), dim=1, index=0)),
     doc="zeros with self at one position of a dimension",
+    batching="dims",
+    keeps_nan=True,
 )
 linear(
     "slice_backward",
@@ -213,6 +248,8 @@ linear(
         case((2, 1), shape=(2, 3), dim=1, start=1, end=2, step=1),
     ),
     doc="zeros with self in a range of a dimension",
+    batching="dims",
+    keeps_nan=True,
 )
 linear(
     "diagonal_backward",
@@ -225,6 +262,7 @@ linear(
         case((3, 2), shape=(2, 3, 4), offset=-1, dim1=2, dim2=0),
     ),
     doc="zeros with self on a diagonal",
+    batching="dims",
 )
 
 # -- copies ----------------------------------------------------------------------------------------
@@ -236,6 +274,8 @@ linear(
     node="CloneBackward0",
     cases=(case((2, 3)), case(())),
     doc="a copy in C order",
+    batching="pointwise",
+    keeps_nan=True,
 )
 linear(
     "unsafe_view",
@@ -244,6 +284,10 @@ linear(
     vjp=_as_self,
     cases=(case((2, 3), shape=(6,)), case((4,), shape=(2, 2))),
     doc="the elements of a value that nobody else holds, in another shape",
+    batching="dims",
+    rearranges="shape",
+    sparsity="viewed",
+    keeps_nan=True,
 )
 linear(
     "flip",
@@ -253,6 +297,7 @@ linear(
     cases=(case((3,), dims=(0,)), case((2, 3), dims=(0, 1)), case((), dims=())),
     layout="same",
     doc="the elements of some dimensions in reverse order",
+    batching="dims",
 )
 linear(
     "roll",
@@ -308,6 +353,7 @@ linear(
     cases=_TRIANGLES,
     layout="contiguous",
     doc="the lower triangle of the last two dimensions, zeros elsewhere",
+    batching="leading",
 )
 linear(
     "triu",
@@ -317,6 +363,7 @@ linear(
     cases=_TRIANGLES,
     layout="contiguous",
     doc="the upper triangle of the last two dimensions, zeros elsewhere",
+    batching="leading",
 )
 linear(
     "diag_embed",
@@ -330,6 +377,7 @@ linear(
     ),
     layout="contiguous",
     doc="zeros with the last dimension of self on a diagonal of two dimensions",
+    batching="dims",
 )
 linear(
     "diagonal_copy",
@@ -341,4 +389,5 @@ linear(
     node="DiagonalBackward0_copy",
     cases=(case((3, 3), offset=0, dim1=0, dim2=1), case((2, 4), offset=1, dim1=0, dim2=1)),
     doc="a copy of a diagonal",
+    batching="dims",
 )

@@ -13,7 +13,7 @@ import numpy as np
 
 from wengert.kernels import sorting as kernels
 from wengert.prims.families import constant, general, linear
-from wengert.prims.record import case
+from wengert.prims.record import case, not_implemented
 
 Shape = tuple[int, ...]
 
@@ -39,6 +39,7 @@ constant(
     layout="same",
     doc="the positions of the elements along a dimension in ascending or descending order",
     raises=False,
+    batching="along",
 )
 constant(
     "argtop",
@@ -51,6 +52,7 @@ constant(
     ),
     doc="the positions of the k largest or smallest elements along a dimension",
     raises=False,
+    batching="along",
 )
 constant(
     "argkth",
@@ -64,6 +66,7 @@ constant(
     layout="contiguous",
     doc="the position of the element of rank k (from 0) along a dimension",
     raises=False,
+    batching="along",
 )
 constant(
     "argranked",
@@ -72,6 +75,7 @@ constant(
     cases=(case((4,), ranks=(1, 3, 1)), case((2, 3), ranks=(0,)), case((2, 3), ranks=())),
     doc="the positions of the elements of several ranks along the last dimension",
     raises=False,
+    batching="leading",
 )
 
 _kernel: Any
@@ -92,6 +96,7 @@ for _name, _kernel, _doc in (
         ),
         raises=False,
         doc=_doc,
+        batching="along",
     )
 
 # -- what is there --------------------------------------------------------------------------------
@@ -147,6 +152,7 @@ for _name, _node, _cases, _doc in (
         # positions that the library has found
         raises=None if _name == "taken" else False,
         doc=f"{_doc} along a dimension",
+        batching="chosen",
     )
 
 linear(
@@ -164,6 +170,7 @@ linear(
         case((2, 4), _positions(3, (2, 4)), shape=(2, 3, 4), dim=1),
     ),
     doc="zeros to which the elements of self are added at positions along a dimension",
+    batching="chosen",
 )
 
 # -- medians of everything ------------------------------------------------------------------------
@@ -176,7 +183,8 @@ def _slope_of_median(
     equal = F.logical_or(self == result, F.logical_and(self != self, result != result))
     share = F.to_copy(equal, dtype=self_dtype)
     count = F.sum_dim(share, dim=tuple(range(len(self_shape))), keepdim=True)
-    return g * (share / count)
+    # not by a product, since 0 times a gradient that is not finite is NaN
+    return F.where(equal, g / count, 0)
 
 
 for _name, _kernel, _doc in (
@@ -189,6 +197,7 @@ for _name, _kernel, _doc in (
         vjp=(_slope_of_median,),
         cases=(case(()), case((3,)), case((2, 4))),
         raises=False,
-        refuses={"c": "\"median_cpu\" not implemented for '{}'"},
+        refuses=not_implemented("median_cpu"),
         doc=f"{_doc}; ties share the gradient",
+        tangents="reduced",
     )

@@ -20,16 +20,11 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels import spectral as kernels
-from wengert.prims.families import general
+from wengert.prims.families import general, per_matrix
+from wengert.prims.matrices import mH, mT
 from wengert.prims.record import case
 
 Dims = tuple[int, ...]
-
-
-def _mH(F: Any, x: Any, n: int, dtype: Any) -> Any:
-    """The adjoints of matrices, in the last of n dimensions."""
-    turned = F.transpose(x, dim0=n - 2, dim1=n - 1)
-    return F.conj(turned) if dtype.kind == "c" else turned
 
 
 def _rows(F: Any, x: Any, n: int, start: int, end: int) -> Any:
@@ -77,12 +72,12 @@ def _slope_of_eigh(F: Any, g: Any, result: Any, self_shape: Dims, self_dtype: An
     values = _row(F, result, n, size, self_dtype)
     g_values = g[1] + _row(F, g[0], n, size, self_dtype)
     g_vectors = g[2] + _rows(F, g[0], n, 0, size)
-    back = _mH(F, vectors, n, self_dtype)
+    back = mH(F, vectors, self_dtype)
     inner = back @ g_vectors
     if self_dtype.kind == "c":
         inner = F.phase_free(inner, F.zeros_like(inner), what=_EIGH)
     gaps = F.inverse_gaps(values, g_vectors, g_vectors, squares=False, what=_EIGH)
-    turned = inner - _mH(F, inner, n, self_dtype)
+    turned = inner - mH(F, inner, self_dtype)
     return vectors @ (_on_diagonal(F, g_values, n) + turned * gaps * 0.5) @ back
 
 
@@ -91,7 +86,7 @@ def _slope_of_eigvalsh(
 ) -> Any:
     n = len(self_shape)
     vectors = F.linalg_eigh(self, UPLO=UPLO)[2]
-    return _scaled(F, vectors, n, g) @ _mH(F, vectors, n, self_dtype)
+    return _scaled(F, vectors, n, g) @ mH(F, vectors, self_dtype)
 
 
 # Complex matrices are taken (there is no message), but not sampled: a loss of random weights
@@ -99,7 +94,7 @@ def _slope_of_eigvalsh(
 _REAL_SAMPLES: dict[str, None] = {"c": None}
 
 # Finite differences disturb each triangle by itself: the samples take the mean of both.
-general(
+per_matrix(
     "linalg_eigh",
     kernels.eigh,
     params=("UPLO",),
@@ -109,8 +104,9 @@ general(
     refuses=_REAL_SAMPLES,
     cases=_matrices(*_SQUARE, UPLO=None),
     doc="eigenvalues and eigenvectors of Hermitian matrices, after both in one array",
+    lacks="half",
 )
-general(
+per_matrix(
     "linalg_eigvalsh",
     kernels.eigvalsh,
     params=("UPLO",),
@@ -119,6 +115,7 @@ general(
     node="LinalgEighBackward0",
     cases=_matrices(*_SQUARE, UPLO=None),
     doc="eigenvalues of Hermitian matrices",
+    lacks="half",
 )
 
 # -- any square matrices --------------------------------------------------------------------------
@@ -132,7 +129,7 @@ def _slope_of_eig(F: Any, g: Any, result: Any, self_shape: Dims, self_dtype: Any
     values = F.select(result, dim=n - 2, index=size)
     g_values = g[1] + F.select(g[0], dim=n - 2, index=size)
     g_vectors = g[2] + _rows(F, g[0], n, 0, size)
-    back = F.conj(F.transpose(vectors, dim0=n - 2, dim1=n - 1))
+    back = F.conj(mT(F, vectors))
     inner = back @ g_vectors
     inner = F.phase_free(inner, F.zeros_like(inner), what=_EIG)
     gaps = F.inverse_gaps(values, g_vectors, g_vectors, squares=False, what=_EIG)
@@ -146,13 +143,13 @@ def _slope_of_eig(F: Any, g: Any, result: Any, self_shape: Dims, self_dtype: Any
 def _slope_of_eigvals(F: Any, g: Any, self: Any, self_shape: Dims, self_dtype: Any) -> Any:
     n = len(self_shape)
     vectors = F.linalg_eig(self)[2]
-    back = F.conj(F.transpose(vectors, dim0=n - 2, dim1=n - 1))
+    back = F.conj(mT(F, vectors))
     slope = F.solve_factor(vectors, F.unsqueeze(g, dim=n - 1) * back, turned=True, what=_EIG)
     return slope if self_dtype.kind == "c" else F.real(slope)
 
 
 # its vectors are always complex
-general(
+per_matrix(
     "linalg_eig",
     kernels.eig,
     vjp=(_slope_of_eig,),
@@ -160,8 +157,9 @@ general(
     conj="explicit",
     cases=_matrices((0, 0)),
     doc="eigenvalues and eigenvectors of square matrices, after both in one array",
+    lacks="half",
 )
-general(
+per_matrix(
     "linalg_eigvals",
     kernels.eigvals,
     vjp=(_slope_of_eigvals,),
@@ -169,6 +167,7 @@ general(
     node="LinalgEigBackward0",
     cases=_matrices(*_SQUARE),
     doc="eigenvalues of square matrices",
+    lacks="half",
 )
 
 # -- singular values ------------------------------------------------------------------------------
@@ -183,7 +182,7 @@ def _slope_of_svd(
     k = min(m, n)
     U, V = _rows(F, result, nd, 0, m), _rows(F, result, nd, m + 1, m + 1 + n)
     S = _row(F, result, nd, m, self_dtype)
-    gU, gV = g[1], _mH(F, g[3], nd, self_dtype)
+    gU, gV = g[1], mH(F, g[3], self_dtype)
     if full_matrices and m != n:
         if m > n:
             extra = _columns(F, gU, nd, k, m)
@@ -194,15 +193,15 @@ def _slope_of_svd(
     gU = gU + _rows(F, g[0], nd, 0, m)
     gV = gV + _rows(F, g[0], nd, m + 1, m + 1 + n)
     gS = g[2] + _row(F, g[0], nd, m, self_dtype)
-    Uh, Vh = _mH(F, U, nd, self_dtype), _mH(F, V, nd, self_dtype)
+    Uh, Vh = mH(F, U, self_dtype), mH(F, V, self_dtype)
     left, right = Uh @ gU, Vh @ gV
     is_complex = self_dtype.kind == "c"
     if is_complex:
         left = F.phase_free(left, right, what=_SVD)
     gaps = F.inverse_gaps(S, gU, gV, squares=True, what=_SVD)
     middle = (
-        _scaled(F, (left - _mH(F, left, nd, self_dtype)) * gaps, nd, S)
-        + (right - _mH(F, right, nd, self_dtype)) * gaps * F.unsqueeze(S, dim=nd - 1)
+        _scaled(F, (left - mH(F, left, self_dtype)) * gaps, nd, S)
+        + (right - mH(F, right, self_dtype)) * gaps * F.unsqueeze(S, dim=nd - 1)
         + _on_diagonal(F, gS, nd)
     )
     if not is_complex and m == n:
@@ -215,7 +214,7 @@ def _slope_of_svd(
         return (U @ middle + _scaled(F, gU - U @ left, nd, inverse)) @ Vh
     if m < n:
         side = _scaled(F, gV - V @ right, nd, inverse)
-        return U @ (middle @ Vh + _mH(F, side, nd, self_dtype))
+        return U @ (middle @ Vh + mH(F, side, self_dtype))
     return U @ middle @ Vh
 
 
@@ -224,7 +223,7 @@ def _slope_of_svdvals(F: Any, g: Any, self: Any, self_shape: Dims) -> Any:
     return _scaled(F, U, len(self_shape), g) @ Vh
 
 
-general(
+per_matrix(
     "linalg_svd",
     kernels.svd,
     params=("full_matrices",),
@@ -234,8 +233,9 @@ general(
     refuses=_REAL_SAMPLES,
     cases=_matrices(*_OBLONG, full_matrices=False),
     doc="singular values and vectors of matrices, after all of them in one array",
+    lacks="half",
 )
-general(
+per_matrix(
     "linalg_svdvals",
     kernels.svdvals,
     vjp=(_slope_of_svdvals,),
@@ -243,6 +243,7 @@ general(
     node="LinalgSvdBackward0",
     cases=_matrices(*_OBLONG),
     doc="singular values of matrices",
+    lacks="half",
 )
 
 # -- orthogonal factors ---------------------------------------------------------------------------
@@ -261,28 +262,28 @@ def _slope_of_qr(F: Any, g: Any, result: Any, self_shape: Dims, self_dtype: Any,
             "the last columns of Q may be any orthonormal basis. Use mode='reduced'."
         )
     k = min(m, n)
-    Q, R = _rows(F, result, nd, 0, m), _mH(F, _rows(F, result, nd, m, m + n), nd, self_dtype)
+    Q, R = _rows(F, result, nd, 0, m), mH(F, _rows(F, result, nd, m, m + n), self_dtype)
     gQ = g[1] + _rows(F, g[0], nd, 0, m)
-    gR = g[2] + _mH(F, _rows(F, g[0], nd, m, m + n), nd, self_dtype)
+    gR = g[2] + mH(F, _rows(F, g[0], nd, m, m + n), self_dtype)
     rest = None
     if m < n:
         # the further columns of R are Q's adjoint times those of the matrix
         rest = Q @ _columns(F, gR, nd, k, n)
         others = _columns(F, R, nd, k, n)
-        gQ = gQ + Q @ (others @ _mH(F, _columns(F, gR, nd, k, n), nd, self_dtype))
+        gQ = gQ + Q @ (others @ mH(F, _columns(F, gR, nd, k, n), self_dtype))
         R, gR = _columns(F, R, nd, 0, k), _columns(F, gR, nd, 0, k)
-    inner = gR @ _mH(F, R, nd, self_dtype) - _mH(F, Q, nd, self_dtype) @ gQ
+    inner = gR @ mH(F, R, self_dtype) - mH(F, Q, self_dtype) @ gQ
     upper = F.triu(inner, diagonal=1)
     middle = _diagonal(F, inner, nd)
     if self_dtype.kind == "c":
         middle = F.real(middle)
-    inner = upper + _mH(F, upper, nd, self_dtype) + _on_diagonal(F, middle, nd)
-    side = _mH(F, gQ + Q @ inner, nd, self_dtype)
-    slope = _mH(F, F.solve_factor(R, side, turned=False, what="linalg_qr_backward"), nd, self_dtype)
+    inner = upper + mH(F, upper, self_dtype) + _on_diagonal(F, middle, nd)
+    side = mH(F, gQ + Q @ inner, self_dtype)
+    slope = mH(F, F.solve_factor(R, side, turned=False, what="linalg_qr_backward"), self_dtype)
     return slope if rest is None else F.cat(slope, rest, dim=nd - 1)
 
 
-general(
+per_matrix(
     "linalg_qr",
     kernels.qr,
     params=("mode",),
@@ -291,16 +292,14 @@ general(
     conj="explicit",
     cases=(*_matrices(*_OBLONG[:4], mode="reduced"), *_matrices((2, 2), (2, 3), mode="complete")),
     doc="an orthogonal and a triangular factor of matrices, after both in one array",
+    lacks="half",
 )
 
 # -- pseudoinverses -------------------------------------------------------------------------------
 
 
-def _slope_of_pinv(
-    F: Any, g: Any, self: Any, result: Any, self_shape: Dims, self_dtype: Any
-) -> Any:
-    n = len(self_shape)
-    inverse, back = _mH(F, result, n, self_dtype), _mH(F, g, n, self_dtype)
+def _slope_of_pinv(F: Any, g: Any, self: Any, result: Any, self_dtype: Any) -> Any:
+    inverse, back = mH(F, result, self_dtype), mH(F, g, self_dtype)
     # the second and third term vanish if self has an inverse, but not for any lower rank
     return (
         (back - self @ (result @ back)) @ (result @ inverse)
@@ -326,6 +325,7 @@ general(
         for shape in ((3, 3), (4, 2), (2, 4), (2, 3, 2), (0, 2))
     ),
     doc="pseudoinverses of matrices",
+    lacks="half",
 )
 
 # -- parts of the rules ---------------------------------------------------------------------------
@@ -347,7 +347,7 @@ def _vectors(*shape: int) -> Any:
     return lambda rng: rng.standard_normal(shape)
 
 
-general(
+per_matrix(
     "inverse_gaps",
     kernels.inverse_gaps,
     args=("self", "left", "right"),
@@ -362,7 +362,7 @@ general(
     ),
     doc="the inverse distances of values from each other",
 )
-general(
+per_matrix(
     "inverse_values",
     kernels.inverse_values,
     args=("self", "left", "right"),
@@ -384,7 +384,7 @@ general(
 )
 
 
-general(
+per_matrix(
     "phase_free",
     kernels.phase_free,
     args=("self", "other"),
@@ -398,7 +398,7 @@ general(
     ),
     doc="self, checked to have no imaginary diagonal but minus that of other",
 )
-general(
+per_matrix(
     "unused",
     kernels.unused,
     args=("self", "part"),
@@ -412,23 +412,15 @@ general(
 
 
 def _slope_of_factor(
-    F: Any,
-    g: Any,
-    self: Any,
-    result: Any,
-    self_shape: Dims,
-    self_dtype: Any,
-    turned: bool,
-    what: str,
+    F: Any, g: Any, self: Any, result: Any, self_dtype: Any, turned: bool, what: str
 ) -> Any:
-    n = len(self_shape)
     pull = F.solve_factor(self, g, turned=not turned, what=what)
     if turned:
-        return -(result @ _mH(F, pull, n, self_dtype))
-    return -(pull @ _mH(F, result, n, self_dtype))
+        return -(result @ mH(F, pull, self_dtype))
+    return -(pull @ mH(F, result, self_dtype))
 
 
-general(
+per_matrix(
     "solve_factor",
     kernels.solve,
     args=("self", "other"),
@@ -444,4 +436,5 @@ general(
         for turned in (False, True)
     ),
     doc="the solution of a system of equations with a factor of a matrix",
+    lacks="half",
 )

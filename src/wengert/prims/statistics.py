@@ -15,5 +15,6 @@ reduction(
     ),
     refuses={"c": "nansum on CPU does not support complex inputs"},
     layout="contiguous",
+    shows={"dim": lambda self, dim: None if len(dim) == self.ndim else dim},
     doc="the sum along dimensions of what is not NaN",
 )

@@ -13,14 +13,15 @@ view(
     "as_strided",
     kernels.as_strided,
     params=("size", "stride", "storage_offset", "layout"),
-    vjp=lambda F, g, self_shape, size, stride, storage_offset, layout: F.as_strided_backward(
-        g,
-        shape=self_shape,
-        size=size,
-        stride=stride,
-        storage_offset=storage_offset,
-        layout=layout,
-    ),
+    vjp=lambda F, g, self_shape, **place: F.as_strided_backward(g, shape=self_shape, **place),
+    shows={
+        "layout": None,
+        "self_sym_sizes": None,
+        # where self begins, unless another place is given
+        "storage_offset": lambda storage_offset, layout: (
+            None if storage_offset == layout[1] else storage_offset
+        ),
+    },
     cases=(
         case((6,), size=(2, 2), stride=(3, 1), storage_offset=1, layout=((1,), 0)),
         case((2, 3), size=(4,), stride=(1,), storage_offset=3, layout=((3, 1), 1)),
@@ -52,9 +53,7 @@ view(
     "unfold",
     kernels.unfold,
     params=("dimension", "size", "step"),
-    vjp=lambda F, g, self_shape, dimension, size, step: F.unfold_backward(
-        g, shape=self_shape, dimension=dimension, size=size, step=step
-    ),
+    vjp=lambda F, g, self_shape, **windows: F.unfold_backward(g, shape=self_shape, **windows),
     cases=(
         case((5,), dimension=0, size=2, step=1),
         case((2, 5), dimension=1, size=2, step=3),
@@ -84,6 +83,9 @@ view(
     domain="complex",
     cases=(case(()), case((2, 3)), case((0,))),
     doc="complex numbers as pairs of real ones, along a new last dimension",
+    batching="leading",
+    rearranges="kind",
+    sparsity="as_real",
 )
 view(
     "view_as_complex",
@@ -93,4 +95,8 @@ view(
     cases=(case((2,)), case((3, 2)), case((0, 2))),
     refuses={"c": "view_as_complex is only supported for half, float and double tensors"},
     doc="pairs of real numbers along the last dimension as complex numbers",
+    lacks="half",
+    batching="leading",
+    rearranges="kind",
+    sparsity="as_complex",
 )

@@ -36,6 +36,7 @@ linear(
     ),
     layout="suggested",
     doc="channels spread over places",
+    batching="leading",
 )
 linear(
     "pixel_unshuffle",
@@ -49,6 +50,7 @@ linear(
     ),
     layout="suggested",
     doc="places gathered into channels",
+    batching="leading",
 )
 linear(
     "channel_shuffle",
@@ -57,7 +59,14 @@ linear(
     vjp=lambda F, g, self_shape, groups: F.channel_shuffle(
         g, groups=max(self_shape[1] // groups, 1)
     ),
-    cases=(case((2, 6, 2), groups=3), case((1, 4, 1, 2), groups=2), case((0, 4, 1), groups=4)),
+    cases=(
+        case((2, 6, 2), groups=3),
+        case((1, 4, 1, 2), groups=2),
+        case((0, 4, 1), groups=4),
+        case((2, 4, 2), groups=4),
+        case((2, 4, 2), groups=1),
+    ),
     layout="suggested",
     doc="the channels in another order: the first of each group, the second of each, and so on",
+    batching="fold",
 )

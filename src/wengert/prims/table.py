@@ -1,19 +1,18 @@
-"""Layer 2 · prims: the whole table: importing this module registers every record."""
+"""Layer 2 · prims: the table: importing this module registers the records of everyday operations.
+
+The others are registered with the module whose function is named first, or all with
+`wengert.prims.whole`.
+"""
 
 from __future__ import annotations
 
 from wengert.prims import (
     binary,
-    blend,
     complex,
     create,
     index,
     join,
     matmul,
-    moments,
-    neural,
-    parts,
-    place,
     reduce,
     select,
     shape,
@@ -25,16 +24,11 @@ from wengert.prims.record import TABLE
 __all__ = [
     "TABLE",
     "binary",
-    "blend",
     "complex",
     "create",
     "index",
     "join",
     "matmul",
-    "moments",
-    "neural",
-    "parts",
-    "place",
     "reduce",
     "select",
     "shape",

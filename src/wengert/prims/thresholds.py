@@ -8,11 +8,7 @@ import numpy as np
 
 from wengert.kernels.select import choose
 from wengert.prims.families import elementwise
-from wengert.prims.record import case
-
-
-def _refused(kernel: str) -> dict[str, str]:
-    return dict.fromkeys("bic", f"\"{kernel}\" not implemented for '{{}}'")
+from wengert.prims.record import case, not_implemented
 
 
 def _hardswish(self: Any) -> Any:
@@ -37,40 +33,46 @@ elementwise(
     _hardswish,
     lin=_slope_of_hardswish,
     promote="same",
-    refuses=_refused("hardswish_cpu"),
+    refuses=not_implemented("hardswish_cpu", "bic"),
     doc="self * relu6(self + 3) / 6",
 )
 elementwise(
     "hardshrink",
     lambda self, lambd: choose(np.less_equal(np.absolute(self), lambd), 0, self),
-    lin=lambda F, g, self, lambd: F.where(F.abs(self) > lambd, g, 0),
+    lin=lambda F, g, self, lambd: F.where(F.abs(self) <= lambd, 0, g),
     params=("lambd",),
     promote="same",
     node="HardshrinkBackward0",
-    refuses=_refused("hardshrink_cpu"),
+    refuses=not_implemented("hardshrink_cpu", "bic"),
     cases=(case((), lambd=0.5), case((3, 4), lambd=0.5), case((0,), lambd=0.5)),
     doc="self, or 0 where it is at most lambd from 0",
 )
 elementwise(
     "softshrink",
     lambda self, lambd: self - np.clip(self, -lambd, lambd),
-    lin=lambda F, g, self, lambd: F.where(F.abs(self) > lambd, g, 0),
+    lin=lambda F, g, self, lambd: F.where(F.abs(self) <= lambd, 0, g),
     params=("lambd",),
     promote="same",
-    refuses=_refused("softshrink_cpu"),
+    refuses=not_implemented("softshrink_cpu", "bic"),
     cases=(case((), lambd=0.5), case((3, 4), lambd=0.5), case((0,), lambd=0.5)),
     doc="self moved towards 0 by lambd, at most to 0",
 )
+
+
+def _real(number: Any) -> Any:
+    """A number that is real, also where it is given as a complex one."""
+    return number.real if isinstance(number, complex) else number
+
+
 elementwise(
     "threshold",
-    lambda self, threshold, value: choose(np.less_equal(self, threshold), value, self),
-    lin=lambda F, g, self, threshold: F.where(self <= threshold, 0, g),
+    lambda self, threshold, value: choose(np.less_equal(self, _real(threshold)), value, self),
+    lin=lambda F, g, self, threshold: F.threshold_backward(
+        g, F.logical_not(self <= _real(threshold))
+    ),
     params=("threshold", "value"),
     promote="same",
-    refuses={
-        "c": "\"threshold_cpu\" not implemented for '{}'",
-        "b": "\"threshold_cpu\" not implemented for '{}'",
-    },
+    refuses=not_implemented("threshold_cpu", "bc"),
     cases=(
         case((), threshold=0.25, value=20.0),
         case((3, 4), threshold=0.25, value=-1.0),
@@ -88,7 +90,8 @@ elementwise(
     ),
     promote="same",
     node="PreluKernelBackward0",
-    refuses=_refused("prelu_cpu"),
+    autocast="lower",
+    refuses=not_implemented("prelu_cpu", "bic"),
     domain=("nonzero", "real"),
     doc="self, or a multiple of it where it is negative",
 )

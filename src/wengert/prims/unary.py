@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from wengert.kernels import elementwise as kernels
 from wengert.kernels import single
 from wengert.kernels.select import choose
 from wengert.prims.families import constant, elementwise, linear, zero
-from wengert.prims.record import case
+from wengert.prims.record import case, not_implemented
 
 _TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
 _LN2 = math.log(2.0)
@@ -29,17 +30,56 @@ elementwise(
         )
     },
     doc="-self",
+    example=("wg.tensor([0.5, -1.0])", "tensor([-0.5000,  1.0000])"),
+    aliases="negative",
+    operator="neg",
+    keeps_nan=True,
 )
-elementwise("exp", np.exp, lin=lambda F, g, result: g * result, doc="e to the power self")
-elementwise("exp2", np.exp2, lin=lambda F, g, result: g * result * _LN2, doc="2 to the power self")
-elementwise("expm1", single.expm1, lin=lambda F, g, result: g * (result + 1), doc="exp(self) - 1")
-elementwise("log", np.log, lin=lambda F, g, self: g / self, domain="positive", doc="ln(self)")
+elementwise(
+    "exp",
+    np.exp,
+    lin=lambda F, g, result: g * result,
+    doc="e to the power self",
+    example=("wg.tensor([0.5, 1.0])", "tensor([1.6487, 2.7183])"),
+    positive="always",
+    inverse="log",
+    cycles=8,
+)
+elementwise(
+    "exp2",
+    np.exp2,
+    lin=lambda F, g, result: g * result * _LN2,
+    doc="2 to the power self",
+    example=("wg.tensor([0.5, 1.0])", "tensor([1.4142, 2.0000])"),
+    cycles=8,
+)
+elementwise(
+    "expm1",
+    single.expm1,
+    lin=lambda F, g, result: g * (result + 1),
+    doc="exp(self) - 1",
+    example=("wg.tensor([0.5, 1.0])", "tensor([0.6487, 1.7183])"),
+    numpy="expm1",
+    cycles=12,
+)
+elementwise(
+    "log",
+    np.log,
+    lin=lambda F, g, self: g / self,
+    domain="positive",
+    doc="ln(self)",
+    example=("wg.tensor([0.5, 1.0])", "tensor([-0.6931,  0.0000])"),
+    inverse="exp",
+    cycles=8,
+)
 elementwise(
     "log2",
     np.log2,
     lin=lambda F, g, self: g / (self * _LN2),
     domain="positive",
     doc="logarithm to base 2",
+    example=("wg.tensor([0.5, 1.0])", "tensor([-1.,  0.])"),
+    cycles=8,
 )
 elementwise(
     "log10",
@@ -47,6 +87,8 @@ elementwise(
     lin=lambda F, g, self: g / (self * _LN10),
     domain="positive",
     doc="logarithm to base 10",
+    example=("wg.tensor([0.5, 1.0])", "tensor([-0.3010,  0.0000])"),
+    cycles=12,
 )
 elementwise(
     "log1p",
@@ -55,6 +97,9 @@ elementwise(
     node="Log1PBackward0",
     domain="positive",
     doc="ln(1 + self)",
+    example=("wg.tensor([0.5, 1.0])", "tensor([0.4055, 0.6931])"),
+    numpy="log1p",
+    cycles=12,
 )
 elementwise(
     "sqrt",
@@ -62,13 +107,17 @@ elementwise(
     lin=lambda F, g, result: g / (2 * result),
     domain="positive",
     doc="square root",
+    example=("wg.tensor([0.5, 1.0])", "tensor([0.7071, 1.0000])"),
+    positive="always",
 )
 elementwise(
     "rsqrt",
     kernels.rsqrt,
     lin=lambda F, g, result: g * (-0.5 * result * (result * result)),
     domain="positive",
+    formula="1 / F.sqrt({})",
     doc="1 / sqrt(self)",
+    example=("wg.tensor([0.5, 1.0])", "tensor([1.4142, 1.0000])"),
 )
 elementwise(
     "reciprocal",
@@ -76,15 +125,35 @@ elementwise(
     lin=lambda F, g, result: -g * (result * result),
     domain="positive",
     doc="1 / self",
+    example=("wg.tensor([0.5, 1.0])", "tensor([2., 1.])"),
+    numpy="reciprocal",
+    inverse="reciprocal",
 )
-elementwise("sin", np.sin, lin=lambda F, g, self: g * F.cos(self), doc="sine")
-elementwise("cos", np.cos, lin=lambda F, g, self: g * -F.sin(self), doc="cosine")
+elementwise(
+    "sin",
+    np.sin,
+    lin=lambda F, g, self: g * F.cos(self),
+    doc="sine",
+    example=("wg.tensor([0.5, 1.0])", "tensor([0.4794, 0.8415])"),
+    cycles=12,
+)
+elementwise(
+    "cos",
+    np.cos,
+    lin=lambda F, g, self: g * -F.sin(self),
+    doc="cosine",
+    example=("wg.tensor([0.5, 1.0])", "tensor([0.8776, 0.5403])"),
+    cycles=12,
+)
 elementwise(
     "tan",
     single.tan,
     lin=lambda F, g, result: g * (1 + result * result),
     domain="unit",
     doc="tangent",
+    example=("wg.tensor([0.5, 1.0])", "tensor([0.5463, 1.5574])"),
+    numpy="tan",
+    cycles=20,
 )
 
 
@@ -119,6 +188,9 @@ elementwise(
     lin=lambda F, g, self, self_dtype: g * _over_circle(F, self, self_dtype),
     domain="unit",
     doc="inverse sine",
+    example=("wg.tensor([0.0, 0.5])", "tensor([0.0000, 0.5236])"),
+    aliases="arcsin",
+    cycles=12,
 )
 elementwise(
     "acos",
@@ -126,18 +198,54 @@ elementwise(
     lin=lambda F, g, self, self_dtype: g * -_over_circle(F, self, self_dtype),
     domain="unit",
     doc="inverse cosine",
+    example=("wg.tensor([0.0, 0.5])", "tensor([1.5708, 1.0472])"),
+    aliases="arccos",
+    cycles=12,
 )
-elementwise("atan", single.atan, lin=_slope_of_atan, doc="inverse tangent")
-elementwise("sinh", single.sinh, lin=lambda F, g, self: g * F.cosh(self), doc="hyperbolic sine")
-elementwise("cosh", single.cosh, lin=lambda F, g, self: g * F.sinh(self), doc="hyperbolic cosine")
 elementwise(
-    "tanh", np.tanh, lin=lambda F, g, result: g * (1 - result * result), doc="hyperbolic tangent"
+    "atan",
+    single.atan,
+    lin=_slope_of_atan,
+    doc="inverse tangent",
+    example=("wg.tensor([0.5, 1.0])", "tensor([0.4636, 0.7854])"),
+    aliases="arctan",
+    numpy="arctan",
+    cycles=12,
+)
+elementwise(
+    "sinh",
+    single.sinh,
+    lin=lambda F, g, self: g * F.cosh(self),
+    doc="hyperbolic sine",
+    example=("wg.tensor([0.5, 1.0])", "tensor([0.5211, 1.1752])"),
+    numpy="sinh",
+    cycles=20,
+)
+elementwise(
+    "cosh",
+    single.cosh,
+    lin=lambda F, g, self: g * F.sinh(self),
+    doc="hyperbolic cosine",
+    example=("wg.tensor([0.5, 1.0])", "tensor([1.1276, 1.5431])"),
+    numpy="cosh",
+    cycles=12,
+)
+elementwise(
+    "tanh",
+    np.tanh,
+    lin=lambda F, g, result: g * (1 - result * result),
+    doc="hyperbolic tangent",
+    example=("wg.tensor([0.5, 1.0])", "tensor([0.4621, 0.7616])"),
+    cycles=20,
 )
 elementwise(
     "asinh",
     np.arcsinh,
     lin=_slope_of_asinh,
     doc="inverse hyperbolic sine",
+    example=("wg.tensor([0.5, 1.0])", "tensor([0.4812, 0.8814])"),
+    aliases="arcsinh",
+    cycles=20,
 )
 elementwise(
     "acosh",
@@ -145,6 +253,9 @@ elementwise(
     lin=lambda F, g, self: g * F.rsqrt(self - 1) * F.rsqrt(self + 1),
     domain="above one",
     doc="inverse hyperbolic cosine",
+    example=("wg.tensor([1.5, 2.0])", "tensor([0.9624, 1.3170])"),
+    aliases="arccosh",
+    cycles=20,
 )
 elementwise(
     "atanh",
@@ -152,28 +263,37 @@ elementwise(
     lin=lambda F, g, self, self_dtype: _over_factors(g, 1 - self, 1 + self, self_dtype),
     domain="unit",
     doc="inverse hyperbolic tangent",
+    example=("wg.tensor([0.0, 0.5])", "tensor([0.0000, 0.5493])"),
+    aliases="arctanh",
+    numpy="arctanh",
+    cycles=20,
 )
 elementwise(
     "sigmoid",
     kernels.sigmoid,
     lin=lambda F, g, result: g * ((1 - result) * result),
     doc="1 / (1 + exp(-self))",
+    example=("wg.tensor([0.5, 1.0])", "tensor([0.6225, 0.7311])"),
 )
 elementwise(
     "erf",
     kernels.erf,
     lin=lambda F, g, self: g * (_TWO_OVER_SQRT_PI * F.exp(-(self * self))),
-    refuses={"c": "\"erf_vml_cpu\" not implemented for '{}'"},
+    refuses=not_implemented("erf_vml_cpu"),
     layout="same",
     doc="error function",
+    example=("wg.tensor([0.5, 1.0])", "tensor([0.5205, 0.8427])"),
+    cycles=12,
 )
 elementwise(
     "erfc",
     kernels.erfc,
     lin=lambda F, g, self: g * (-_TWO_OVER_SQRT_PI * F.exp(-(self * self))),
-    refuses={"c": "\"erfc_vml_cpu\" not implemented for '{}'"},
+    refuses=not_implemented("erfc_vml_cpu"),
     layout="same",
     doc="complementary error function",
+    example=("wg.tensor([0.5, 1.0])", "tensor([0.4795, 0.1573])"),
+    cycles=12,
 )
 elementwise(
     "relu",
@@ -186,6 +306,7 @@ elementwise(
         "c": "clamp is not supported for complex types",
     },
     doc="max(self, 0); the derivative at 0 is 0",
+    example=("wg.tensor([0.5, -1.0])", "tensor([0.5000, 0.0000])"),
 )
 # an operation of its own, as in PyTorch, so that the gradient of relu has a history that can be
 # differentiated, with a derivative of 0
@@ -195,7 +316,10 @@ linear(
     args=("grad_output", "self"),
     vjp=(lambda F, g, self: F.threshold_backward(g, self), zero),
     cases=(case((2, 3), (2, 3)), case((), ())),
+    formula="F.where({1} <= 0, 0, {0})",
     doc="0 where self is at most 0, and grad_output elsewhere: also where self is NaN",
+    tangents="diagonal",
+    batching="pointwise",
 )
 elementwise(
     "abs",
@@ -203,9 +327,15 @@ elementwise(
     lin=lambda F, g, self: g * F.sgn(self),
     promote="same",
     domain="nonzero",
-    refuses={"b": "\"abs_cpu\" not implemented for '{}'"},
+    refuses=not_implemented("abs_cpu", "b"),
     doc="absolute value; the derivative at 0 is 0",
     conj="explicit",
+    example=("wg.tensor([0.5, -1.0])", "tensor([0.5000, 1.0000])"),
+    aliases="absolute",
+    in_place=False,
+    numpy="absolute fabs",
+    operator="abs",
+    positive="always",
 )
 elementwise(
     "sign",
@@ -218,68 +348,93 @@ elementwise(
         "torch.sgn instead."
     },
     doc="-1, 0 or 1",
+    example=("wg.tensor([0.5, -1.0])", "tensor([ 1., -1.])"),
 )
-elementwise(
+_rounding = partial(elementwise, lin=zero, promote="same", domain="fractional")
+
+
+def _unrounded(name: str) -> dict[str, str]:
+    refused = not_implemented(f"{name}_vml_cpu", "b")
+    return {**refused, "c": f"{name} is not supported for complex inputs"}
+
+
+_rounding(
     "floor",
     kernels.floor,
-    lin=zero,
-    promote="same",
-    domain="fractional",
-    refuses={
-        "b": "\"floor_vml_cpu\" not implemented for '{}'",
-        "c": "floor is not supported for complex inputs",
-    },
+    refuses=_unrounded("floor"),
     doc="round down",
+    example=("wg.tensor([0.4, -1.5])", "tensor([ 0., -2.])"),
+    numpy="floor",
 )
-elementwise(
+_rounding(
     "ceil",
     kernels.ceil,
-    lin=zero,
-    promote="same",
-    domain="fractional",
-    refuses={
-        "b": "\"ceil_vml_cpu\" not implemented for '{}'",
-        "c": "ceil is not supported for complex inputs",
-    },
+    refuses=_unrounded("ceil"),
     doc="round up",
+    example=("wg.tensor([0.4, -1.5])", "tensor([ 1., -1.])"),
+    numpy="ceil",
 )
-elementwise(
+_rounding(
     "trunc",
     kernels.trunc,
-    lin=zero,
-    promote="same",
-    domain="fractional",
-    refuses={
-        "b": "\"trunc_vml_cpu\" not implemented for '{}'",
-        "c": "trunc is not supported for complex inputs",
-    },
+    refuses=_unrounded("trunc"),
     doc="round to 0",
+    example=("wg.tensor([0.4, -1.5])", "tensor([ 0., -1.])"),
+    aliases="fix",
+    numpy="trunc",
 )
-elementwise(
+_rounding(
     "round",
     kernels.rint,
-    lin=zero,
-    promote="same",
-    domain="fractional",
-    refuses={
-        "b": "\"round_vml_cpu\" not implemented for '{}'",
-        "c": "\"round_vml_cpu\" not implemented for '{}'",
-    },
+    refuses=not_implemented("round_vml_cpu", "bc"),
     doc="round to the nearest integer, halves to even",
+    numpy="rint",
 )
 
-constant("isnan", np.isnan, doc="whether each element is NaN", raises=False)
-constant("isinf", np.isinf, doc="whether each element is infinite", raises=False)
-constant("isfinite", np.isfinite, doc="whether each element is finite", raises=False)
-constant("logical_not", np.logical_not, doc="whether each element is zero", raises=False)
+constant(
+    "isnan",
+    np.isnan,
+    doc="whether each element is NaN",
+    raises=False,
+    example=('wg.tensor([1.0, float("nan")])', "tensor([False,  True])"),
+    in_place=False,
+    maps=True,
+)
+constant(
+    "isinf",
+    np.isinf,
+    doc="whether each element is infinite",
+    raises=False,
+    example=('wg.tensor([1.0, float("inf")])', "tensor([False,  True])"),
+    in_place=False,
+    maps=True,
+)
+constant(
+    "isfinite",
+    np.isfinite,
+    doc="whether each element is finite",
+    raises=False,
+    example=('wg.tensor([1.0, float("inf")])', "tensor([ True, False])"),
+    in_place=False,
+    maps=True,
+)
+constant(
+    "logical_not",
+    np.logical_not,
+    formula="~{}",
+    doc="whether each element is zero",
+    raises=False,
+    example=("wg.tensor([0.0, 2.0])", "tensor([ True, False])"),
+    maps=True,
+)
 constant(
     "bitwise_not",
     np.bitwise_not,
     cases=(case(lambda rng: rng.integers(-9, 9, (2, 3))),),
-    refuses={
-        "f": "\"bitwise_not_cpu\" not implemented for '{}'",
-        "c": "\"bitwise_not_cpu\" not implemented for '{}'",
-    },
+    refuses=not_implemented("bitwise_not_cpu", "cf"),
     doc="bitwise complement",
     raises=False,
+    example=("wg.tensor([1, 2])", "tensor([-2, -3])"),
+    operator="invert",
+    maps=True,
 )

@@ -1,86 +1,19 @@
 """Layer 2 · prims: the whole table, with the families that are imported only when first used.
 
-Importing `wengert` brings in the records of `wengert.prims.table`. The families listed here follow
-when the first of their functions is named, each with the module of `ops` that uses it. What must
-see every record (tests, lists of operations) imports this module.
+Importing `wengert` brings in the records of `wengert.prims.table`. The other families follow when
+the first of their functions is named, each with the module of `ops` that uses it. What must see
+every record (tests, lists of operations) imports this module.
 """
 
 from __future__ import annotations
 
-from wengert.prims import (
-    bessel,
-    complex_parts,
-    contraction,
-    convolution,
-    ctc,
-    distances,
-    embedding,
-    factors,
-    fold,
-    fourier,
-    gamma,
-    grids,
-    linear_systems,
-    logarithms,
-    mean_squares,
-    normal,
-    normalisation,
-    numbers,
-    padding,
-    polynomials,
-    pooling,
-    products,
-    recurrent,
-    resample,
-    roots,
-    scan,
-    scatter,
-    scipy_special,
-    search,
-    sorting,
-    spectral,
-    statistics,
-    structure,
-    table,
-    thresholds,
-)
+import importlib
+import pkgutil
+
+import wengert.prims
 from wengert.prims.record import TABLE
 
-__all__ = [
-    "TABLE",
-    "bessel",
-    "complex_parts",
-    "contraction",
-    "convolution",
-    "ctc",
-    "distances",
-    "embedding",
-    "factors",
-    "fold",
-    "fourier",
-    "gamma",
-    "grids",
-    "linear_systems",
-    "logarithms",
-    "mean_squares",
-    "normal",
-    "normalisation",
-    "numbers",
-    "padding",
-    "polynomials",
-    "pooling",
-    "products",
-    "recurrent",
-    "resample",
-    "roots",
-    "scan",
-    "scatter",
-    "scipy_special",
-    "search",
-    "sorting",
-    "spectral",
-    "statistics",
-    "structure",
-    "table",
-    "thresholds",
-]
+__all__ = ["TABLE"]
+
+for _module in pkgutil.iter_modules(wengert.prims.__path__):
+    importlib.import_module(f"wengert.prims.{_module.name}")

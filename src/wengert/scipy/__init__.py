@@ -6,6 +6,7 @@ differentiated, so that no solver takes finite differences; parameters may be ne
 
 from __future__ import annotations
 
+from wengert.base.names import shows
 from wengert.scipy.equations import root as root
 from wengert.scipy.equations import root_scalar as root_scalar
 from wengert.scipy.fit import curve_fit as curve_fit
@@ -25,3 +26,4 @@ __all__ = [
     "root",
     "root_scalar",
 ]
+__dir__ = shows(__all__)

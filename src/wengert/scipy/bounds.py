@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.scipy.nesting import Nesting, Place
 
 __all__ = ["flat_bounds", "flat_limits"]
@@ -17,10 +18,8 @@ def flat_bounds(bounds: Any, nesting: Nesting, make: Any) -> Any:
 
     Parameters
     ----------
-    bounds
-        What the user gave; not None.
-    make
-        `scipy.optimize.Bounds`.
+    bounds: What the user gave; not None.
+    make: `scipy.optimize.Bounds`.
     """
     if isinstance(bounds, make):
         return bounds
@@ -84,10 +83,8 @@ def flat_limits(bounds: Any, nesting: Nesting, make: Any) -> Any:
 
     Parameters
     ----------
-    bounds
-        ``(low, high)``, each a number, or nested as the parameters; or `scipy.optimize.Bounds`.
-    make
-        `scipy.optimize.Bounds`.
+    bounds: ``(low, high)``, each a number, or nested as the parameters; or `scipy.optimize.Bounds`.
+    make: `scipy.optimize.Bounds`.
     """
     if isinstance(bounds, make):
         return bounds
@@ -98,3 +95,6 @@ def flat_limits(bounds: Any, nesting: Nesting, make: Any) -> Any:
         )
     low = nesting.spread(bounds[0], -np.inf, "bounds[0]")
     return low, nesting.spread(bounds[1], np.inf, "bounds[1]")
+
+
+fill_sections(globals())

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.scipy.nesting import Nesting
 from wengert.scipy.objective import Vector
 
@@ -19,14 +20,10 @@ def flat_constraints(
 
     Parameters
     ----------
-    constraints
-        One or a sequence of dicts, `NonlinearConstraint`, `LinearConstraint` or `Bounds`.
-    optimize
-        The module `scipy.optimize`.
-    recorded
-        Whether the method uses derivatives.
-    second
-        Whether it uses second derivatives.
+    constraints: One or a sequence of dicts, `NonlinearConstraint`, `LinearConstraint` or `Bounds`.
+    optimize: The module `scipy.optimize`.
+    recorded: Whether the method uses derivatives.
+    second: Whether it uses second derivatives.
     """
     wiring = (nesting, optimize, recorded, second)
     if isinstance(constraints, list | tuple):
@@ -106,3 +103,6 @@ def _nonlinear(
 def _rows(jacobian: Any, nesting: Nesting) -> Any:
     """A Jacobian that the user computed: an array with a column for each element."""
     return np.asarray(jacobian, np.float64).reshape(-1, nesting.size)
+
+
+fill_sections(globals())

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, new_tensor
-from wengert.tape.cuts import recent, told
+from wengert.tape.detachments import recent, told
 from wengert.tape.engine import walk
 from wengert.tape.handles import WATCHED
 from wengert.tape.masked import REPORT, begin_search, end_search
@@ -45,10 +46,8 @@ def gradients(output: Any, leaves: Sequence[Any], seed: Any, keep: bool) -> list
 
     Parameters
     ----------
-    seed
-        The output's cotangent, a raw array; None for 1.
-    keep
-        Whether the graph is needed again.
+    seed: The output's cotangent, a raw array; None for 1.
+    keep: Whether the graph is needed again.
     """
     if seed is None:
         shape = output.payload.shape
@@ -191,3 +190,6 @@ def is_finite(vector: np.ndarray[Any, Any]) -> bool:
     """Whether all elements are finite."""
     # one product instead of an array of bools; it may overflow, though every element is finite
     return math.isfinite(vector.dot(vector)) or bool(np.isfinite(vector).all())
+
+
+fill_sections(globals())

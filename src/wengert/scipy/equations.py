@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.extras import scipy_module
+from wengert.base.sections import fill_sections
 from wengert.scipy.minimise import nested_callback, nested_result, refused_derivative
 from wengert.scipy.nesting import Nesting
 from wengert.scipy.objective import Scalar, Vector
@@ -29,36 +30,20 @@ def root(
 
     Parameters
     ----------
-    fun : callable
-        ``fun(x, *args)``, which gets tensors of float64 in the nesting of `x0`, and returns as many
-        elements: a tensor, or tensors in a list, tuple or dict.
-    x0 : array, tensor, number, or dict, list or tuple of these, nested
-        Where to start. A list of numbers is an array.
-    args : tuple
-        Further arguments of `fun`.
-    method : str
-        As in SciPy; ``"hybr"`` and ``"lm"`` use the Jacobian.
-    jac : callable, {"rows", "columns"}, optional
-        A Jacobian of your own, called with `x` in NumPy arrays, nested, and `args`; or how to
-        compute ours: by default, rows.
-    tol, options : optional
-        As in SciPy.
-    callback : callable, optional
-        ``callback(x, f)``, for the methods that call it, with `x` nested.
+    fun : callable. ``fun(x, *args)``, which gets tensors of float64 in the nesting of `x0`, and
+        returns as many elements: a tensor, or tensors in a list, tuple or dict.
+    %(start)s
+    args : tuple. Further arguments of `fun`.
+    method : str. As in SciPy; ``"hybr"`` and ``"lm"`` use the Jacobian.
+    jac : callable, {"rows", "columns"}, optional. A Jacobian of your own, called with `x` in NumPy
+        arrays, nested, and `args`; or how to compute ours: by default, rows.
+    tol, options : optional. As in SciPy.
+    callback : callable, optional. ``callback(x, f)``, for the methods that call it, with `x`
+        nested.
 
     Returns
     -------
-    scipy.optimize.OptimizeResult
-        With ``x`` in the nesting and the kinds of `x0`, and ``x_flat``; else SciPy's, flat.
-
-    Raises
-    ------
-    RuntimeError
-        If the result of `fun` has no graph that leads to the parameters.
-    FloatingPointError
-        If `fun` is not finite at `x0`, or a derivative is not; the message names the parameter.
-    ImportError
-        If SciPy is not installed.
+    %(solution)s
 
     Examples
     --------
@@ -112,17 +97,13 @@ def root_scalar(
 
     Parameters
     ----------
-    f : callable
-        ``f(x, *args)`` of a 0-d float64 tensor, returning one number.
-    args, method, bracket, x0, x1, xtol, rtol, maxiter, options
-        As in SciPy.
-    fprime, fprime2 : callable, optional
-        Derivatives of your own, as in SciPy.
+    f : callable. ``f(x, *args)`` of a 0-d float64 tensor, returning one number.
+    args, method, bracket, x0, x1, xtol, rtol, maxiter, options: As in SciPy.
+    fprime, fprime2 : callable, optional. Derivatives of your own, as in SciPy.
 
     Returns
     -------
-    scipy.optimize.RootResults
-        SciPy's.
+    scipy.optimize.RootResults: SciPy's.
 
     Examples
     --------
@@ -180,3 +161,6 @@ def _derivatives(function: Scalar, x: float, order: int) -> tuple[float, ...]:
     if order == 1:
         return value, float(gradient[0])
     return value, float(gradient[0]), float(function.hessp(np.array([x]), np.ones(1))[0])
+
+
+fill_sections(globals())

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.extras import scipy_module
+from wengert.base.sections import fill_sections
 from wengert.scipy.bounds import flat_limits
 from wengert.scipy.minimise import nested_callback, nested_result, refused_derivative
 from wengert.scipy.nesting import Nesting
@@ -34,45 +35,27 @@ def least_squares(
 
     Parameters
     ----------
-    fun : callable
-        ``fun(x, *args, **kwargs)``, the residuals: it gets tensors of float64 in the nesting of
-        `x0`, and returns a tensor of any shape, or tensors in a list, tuple or dict.
-    x0 : array, tensor, number, or dict, list or tuple of these, nested
-        Where to start. A list of numbers is an array.
-    jac : callable, {"rows", "columns", "sparse"}, optional
-        A Jacobian of your own, called with `x` in NumPy arrays, nested, and the other arguments; or
-        how to compute ours: by default, rows or columns, whichever are fewer. ``"sparse"`` finds
-        its pattern and colours it at `x0` (see `wengert.sparse`), for problems with many
-        parameters.
-    bounds : pair, or scipy.optimize.Bounds
-        Lower and upper bounds, each a number, or nested as `x0`; a part that is None, and what a
-        dict leaves out, has none.
-    method, ftol, xtol, gtol, loss, f_scale, tr_solver, tr_options, max_nfev, verbose
-        As in SciPy.
-    x_scale : {"jac"}, number, or nested as `x0`
-        As in SciPy.
-    args, kwargs
-        Further arguments of `fun`.
-    callback : callable, optional
-        ``callback(intermediate_result)`` or ``callback(x)``, in versions of SciPy that have it.
+    fun : callable. ``fun(x, *args, **kwargs)``, the residuals: it gets tensors of float64 in the
+        nesting of `x0`, and returns a tensor of any shape, or tensors in a list, tuple or dict.
+    %(start)s
+    jac : callable, {"rows", "columns", "sparse"}, optional. A Jacobian of your own, called with `x`
+        in NumPy arrays, nested, and the other arguments; or how to compute ours: by default, rows
+        or columns, whichever are fewer. ``"sparse"`` finds its pattern and colours it at `x0` (see
+        `wengert.sparse`), for problems with many parameters.
+    bounds : pair, or scipy.optimize.Bounds. Lower and upper bounds, each a number, or nested as
+        `x0`; a part that is None, and what a dict leaves out, has none.
+    method, ftol, xtol, gtol, loss, f_scale, tr_solver, tr_options, max_nfev, verbose: As in SciPy.
+    x_scale : {"jac"}, number, or nested as `x0`. As in SciPy.
+    args, kwargs: Further arguments of `fun`.
+    callback : callable, optional. ``callback(intermediate_result)`` or ``callback(x)``, in versions
+        of SciPy that have it.
 
     Returns
     -------
-    scipy.optimize.OptimizeResult
-        With ``x`` in the nesting and the kinds of `x0`, and ``x_flat``; else SciPy's, flat.
-
-    Raises
-    ------
-    RuntimeError
-        If the result of `fun` has no graph that leads to the parameters.
-    FloatingPointError
-        If `fun` is not finite at `x0`, or a derivative is not; the message names the parameter.
-    ImportError
-        If SciPy is not installed.
+    %(solution)s
 
     Examples
     --------
-    >>> import numpy as np
     >>> from wengert.scipy import least_squares
     >>> t = np.linspace(0, 1, 20)
     >>> y = 2.5 * np.exp(-1.3 * t)
@@ -136,38 +119,31 @@ def curve_fit(
 
     Parameters
     ----------
-    f : callable
-        ``f(xdata, a, b, ...)`` of 0-d float64 tensors; or with nested `p0` ``f(xdata, p)``. What it
-        returns has the shape of `ydata`.
-    p0 : sequence of numbers, or dict, list or tuple of arrays, nested, optional
-        Where to start; by default ones, as many as `f` has parameters.
-    bounds : pair, or scipy.optimize.Bounds
-        Lower and upper bounds, each a number, or for each parameter one, nested as `p0`.
-    jac : callable, {"rows", "columns"}, optional
-        A Jacobian of your own, as in SciPy; or how to compute ours: by default, rows or columns,
-        whichever are fewer.
-    xdata, ydata, sigma, absolute_sigma, check_finite, method, full_output, nan_policy, **kwargs
-        As in SciPy.
+    f : callable. ``f(xdata, a, b, ...)`` of 0-d float64 tensors; or with nested `p0` ``f(xdata,
+        p)``. What it returns has the shape of `ydata`.
+    p0 : sequence of numbers, or dict, list or tuple of arrays, nested, optional. Where to start; by
+        default ones, as many as `f` has parameters.
+    bounds : pair, or scipy.optimize.Bounds. Lower and upper bounds, each a number, or for each
+        parameter one, nested as `p0`.
+    jac : callable, {"rows", "columns"}, optional. A Jacobian of your own, as in SciPy; or how to
+        compute ours: by default, rows or columns, whichever are fewer.
+    xdata, ydata, sigma, absolute_sigma, check_finite, method, full_output, nan_policy, **kwargs: As
+        in SciPy.
 
     Returns
     -------
-    popt : ndarray, or nested as p0
-        The parameters.
-    pcov : ndarray
-        Their covariance, in flat order.
-    infodict, mesg, ier
-        With `full_output`, as in SciPy.
+    popt : ndarray, or nested as p0. The parameters.
+    pcov : ndarray. Their covariance, in flat order.
+    infodict, mesg, ier: With `full_output`, as in SciPy.
 
     Raises
     ------
-    RuntimeError
-        If no fit is found, or if the result of `f` has no graph that leads to the parameters.
-    ImportError
-        If SciPy is not installed.
+    RuntimeError: If no fit is found, or if the result of `f` has no graph that leads to the
+        parameters.
+    ImportError: If SciPy is not installed.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from wengert.scipy import curve_fit
     >>> x = np.linspace(0, 4, 50)
     >>> y = 2.5 * np.exp(-1.3 * x) + 0.5
@@ -252,3 +228,6 @@ class _Model:
             vector.mode = self.mode
         vector.args = (x,)
         return vector
+
+
+fill_sections(globals())

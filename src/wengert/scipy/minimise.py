@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.base.extras import scipy_module
+from wengert.base.sections import fill_sections
 from wengert.scipy.bounds import flat_bounds
 from wengert.scipy.constraints import flat_constraints
 from wengert.scipy.nesting import Nesting
@@ -55,53 +56,40 @@ def minimize(
 
     Parameters
     ----------
-    fun : callable
-        ``fun(x, *args)``, the function to minimise, of one number. It gets tensors of float64, in
-        the nesting of `x0`, and computes with operations of wengert or of NumPy.
-    x0 : array, tensor, number, or dict, list or tuple of these, nested
-        Where to start. A list of numbers is an array.
-    args : tuple
-        Further arguments of `fun`.
-    method : str or callable, optional
-        As in SciPy.
-    jac, hess, hessp : callable, optional
-        Derivatives of your own, in place of ours: called with `x` in NumPy arrays, nested, and
-        `args` (and for `hessp` a vector before them). `hess` may also be a
-        `scipy.optimize.HessianUpdateStrategy`, or ``"sparse"``: then ours, in few passes and as a
-        sparse array (see `wengert.sparse`), which trust-constr takes.
-    bounds : optional
-        As in SciPy, for all elements in order; or nested as `x0`, with a pair ``(low, high)`` for
-        each array, of numbers, arrays or None; what a dict leaves out has no bounds.
-    constraints : dict, constraint, or list of these
-        As in SciPy; the functions get what `fun` gets, may return arrays of any shape, and their
-        derivatives follow, too. A LinearConstraint is one on the flat vector.
-    tol, options : optional
-        As in SciPy.
-    callback : callable, optional
-        ``callback(intermediate_result)``, or ``callback(x)``, as in SciPy, with `x` nested;
-        StopIteration ends the search.
+    fun : callable. ``fun(x, *args)``, the function to minimise, of one number. It gets tensors of
+        float64, in the nesting of `x0`, and computes with operations of wengert or of NumPy.
+    %(start)s
+    args : tuple. Further arguments of `fun`.
+    method : str or callable, optional. As in SciPy.
+    jac, hess, hessp : callable, optional. Derivatives of your own, in place of ours: called with
+        `x` in NumPy arrays, nested, and `args` (and for `hessp` a vector before them). `hess` may
+        also be a `scipy.optimize.HessianUpdateStrategy`, or ``"sparse"``: then ours, in few passes
+        and as a sparse array (see `wengert.sparse`), which trust-constr takes.
+    bounds : optional. As in SciPy, for all elements in order; or nested as `x0`, with a pair
+        ``(low, high)`` for each array, of numbers, arrays or None; what a dict leaves out has no
+        bounds.
+    constraints : dict, constraint, or list of these. As in SciPy; the functions get what `fun`
+        gets, may return arrays of any shape, and their derivatives follow, too. A LinearConstraint
+        is one on the flat vector.
+    tol, options : optional. As in SciPy.
+    callback : callable, optional. ``callback(intermediate_result)``, or ``callback(x)``, as in
+        SciPy, with `x` nested; StopIteration ends the search.
 
     Returns
     -------
-    scipy.optimize.OptimizeResult
-        With ``x`` in the nesting and the kinds of `x0`, and ``x_flat``, the vector of SciPy; the
-        other attributes are SciPy's, and flat.
+    scipy.optimize.OptimizeResult: With ``x`` in the nesting and the kinds of `x0`, and ``x_flat``,
+        the vector of SciPy; the other attributes are SciPy's, and flat.
 
     Raises
     ------
-    RuntimeError
-        If the result of `fun` has no graph that leads to the parameters.
-    FloatingPointError
-        If `fun` is not finite at `x0`, or its gradient anywhere where `fun` is; the message names
-        the parameter.
-    ValueError
-        If `fun` does not return one number, and for what SciPy refuses.
-    ImportError
-        If SciPy is not installed.
+    RuntimeError: If the result of `fun` has no graph that leads to the parameters.
+    FloatingPointError: If `fun` is not finite at `x0`, or its gradient anywhere where `fun` is; the
+        message names the parameter.
+    ValueError: If `fun` does not return one number, and for what SciPy refuses.
+    ImportError: If SciPy is not installed.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from wengert.scipy import minimize
     >>> def rosenbrock(x):
     ...     return (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
@@ -238,13 +226,11 @@ def callables(fun: Callable[..., Any], x0: Any, args: Any = ()) -> Callables:
 
     Parameters
     ----------
-    fun, x0, args
-        As of `minimize`.
+    fun, x0, args: As of `minimize`.
 
     Returns
     -------
-    Callables
-        A named tuple: ``fun(x)`` gives a Python number, ``jac(x)`` the gradient,
+    Callables: A named tuple: ``fun(x)`` gives a Python number, ``jac(x)`` the gradient,
         ``value_and_grad(x)`` both, ``hess(x)`` the Hessian, ``hessp(x, p)`` its product with a
         vector, each a new array of float64; ``x0`` is the first vector, ``unflatten(x)`` nests one.
 
@@ -290,15 +276,12 @@ def minimize_scalar(
 
     Parameters
     ----------
-    fun : callable
-        ``fun(x, *args)`` of a 0-d float64 tensor, returning one number.
-    bracket, bounds, args, method, tol, options
-        As in SciPy.
+    fun : callable. ``fun(x, *args)`` of a 0-d float64 tensor, returning one number.
+    bracket, bounds, args, method, tol, options: As in SciPy.
 
     Returns
     -------
-    scipy.optimize.OptimizeResult
-        SciPy's.
+    scipy.optimize.OptimizeResult: SciPy's.
 
     Examples
     --------
@@ -317,3 +300,6 @@ def minimize_scalar(
     return optimize.minimize_scalar(
         value, bracket=bracket, bounds=bounds, args=args, method=method, tol=tol, options=options
     )
+
+
+fill_sections(globals())

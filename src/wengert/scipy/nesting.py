@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 
 __all__ = ["Nesting", "Place", "array_of", "leaves_of"]
@@ -24,12 +25,9 @@ class Place:
 
     Attributes
     ----------
-    name
-        What the user would write for it: ``x0['weights'][0]``.
-    kind
-        ``"array"``, ``"tensor"`` or ``"number"``.
-    shape, start, stop
-        Its shape, and its part of the vector.
+    name: What the user would write for it: ``x0['weights'][0]``.
+    kind: ``"array"``, ``"tensor"`` or ``"number"``.
+    shape, start, stop: Its shape, and its part of the vector.
     """
 
     __slots__ = ("kind", "name", "shape", "start", "stop")
@@ -119,21 +117,16 @@ class Nesting:
 
     Parameters
     ----------
-    value
-        The parameters.
-    name
-        What messages call them.
-    at_least_1d
-        Whether a number stands for an array of one element, as it does for ``x0`` in SciPy.
+    value: The parameters.
+    name: What messages call them.
+    at_least_1d: Whether a number stands for an array of one element, as it does for ``x0`` in
+        SciPy.
 
     Attributes
     ----------
-    places
-        The arrays, in order.
-    size
-        The number of elements.
-    vector
-        The first value, flat.
+    places: The arrays, in order.
+    size: The number of elements.
+    vector: The first value, flat.
     """
 
     __slots__ = ("_root", "_single", "places", "size", "vector")
@@ -211,8 +204,7 @@ class Nesting:
 
         Raises
         ------
-        ValueError
-            If some array of it has another shape.
+        ValueError: If some array of it has another shape.
         """
         if self._single is None and not isinstance(value, np.ndarray):
             found = list(leaves_of(value, what))
@@ -294,3 +286,6 @@ class Nesting:
                     return place.name
                 return f"{place.name}[{', '.join(str(int(i)) for i in inside)}]"
         raise IndexError(index)
+
+
+fill_sections(globals())

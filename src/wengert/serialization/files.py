@@ -19,12 +19,14 @@ from typing import Any
 import numpy as np
 
 from wengert.base.device import check_device, device
+from wengert.base.sections import fill_sections
 from wengert.kernels.create import dense_order
+from wengert.kernels.strided import owner_of
 from wengert.nn.parameter import Parameter
 from wengert.serialization.reading import read_bytes, read_path, safetensors
 from wengert.serialization.structure import Encoder, decoded
 from wengert.tape.base import LEAF
-from wengert.tensor.copying import make, owner_of, warn_of_hooks
+from wengert.tensor.copying import make, warn_of_hooks
 from wengert.tensor.tensor import Tensor
 
 __all__ = ["load", "save"]
@@ -43,19 +45,16 @@ def save(obj: Any, f: Any) -> None:
 
     Parameters
     ----------
-    obj : object
-        A tensor, or a state: dictionaries, lists and tuples, nested, of tensors, numbers, strings,
-        None, dtypes and sizes. A tensor that occurs twice is one tensor again when it is loaded.
-    f : str, path or binary file
-        Where to. A file of that name is replaced once the new one is complete: if saving fails, it
-        is as it was.
+    obj : object. A tensor, or a state: dictionaries, lists and tuples, nested, of tensors, numbers,
+        strings, None, dtypes and sizes. A tensor that occurs twice is one tensor again when it is
+        loaded.
+    f : str, path or binary file. Where to. A file of that name is replaced once the new one is
+        complete: if saving fails, it is as it was.
 
     Raises
     ------
-    TypeError
-        If something in `obj` cannot be saved; the message says where it is.
-    ImportError
-        Without the extra: ``pip install 'wengert[safetensors]'``.
+    TypeError: If something in `obj` cannot be saved; the message says where it is.
+    ImportError: Without the extra: ``pip install 'wengert[safetensors]'``.
 
     See Also
     --------
@@ -64,7 +63,6 @@ def save(obj: Any, f: Any) -> None:
     Examples
     --------
     >>> import io
-    >>> import wengert as wg
     >>> file = io.BytesIO()
     >>> wg.save({"weights": [wg.ones(2), wg.zeros(1)], "step": 3}, file)
     >>> _ = file.seek(0)
@@ -95,28 +93,22 @@ def load(f: Any, map_location: Any = None, *, weights_only: bool = True) -> Any:
 
     Parameters
     ----------
-    f : str, path or binary file
-        Where from. A file is read to its end.
-    map_location : device, optional
-        Accepted for PyTorch's sake: tensors are on the CPU, and nothing else is possible.
-    weights_only : bool
-        Accepted for PyTorch's sake: there is nothing else to be loaded.
+    f : str, path or binary file. Where from. A file is read to its end.
+    map_location : device, optional. Accepted for PyTorch's sake: tensors are on the CPU, and
+        nothing else is possible.
+    weights_only : bool. Accepted for PyTorch's sake: there is nothing else to be loaded.
 
     Returns
     -------
-    object
-        The state that was saved. Its tensors are leaves with memory of their own; those that shared
-        memory when they were saved share it again.
+    object: The state that was saved. Its tensors are leaves with memory of their own; those that
+        shared memory when they were saved share it again.
 
     Raises
     ------
-    RuntimeError
-        If it is no safetensors file, or a damaged one.
-    TypeError
-        If a tensor is of a type that does not exist here. bfloat16, if the package for it is
+    RuntimeError: If it is no safetensors file, or a damaged one.
+    TypeError: If a tensor is of a type that does not exist here. bfloat16, if the package for it is
         missing, becomes float32.
-    ImportError
-        Without the extra: ``pip install 'wengert[safetensors]'``.
+    ImportError: Without the extra: ``pip install 'wengert[safetensors]'``.
 
     See Also
     --------
@@ -125,7 +117,6 @@ def load(f: Any, map_location: Any = None, *, weights_only: bool = True) -> Any:
     Examples
     --------
     >>> import io
-    >>> import wengert as wg
     >>> file = io.BytesIO()
     >>> wg.save(wg.ones(2, requires_grad=True), file)
     >>> _ = file.seek(0)
@@ -330,3 +321,6 @@ def _place(arrays: dict[str, Any], infos: dict[str, Any]) -> dict[str, list[Any]
 def _end(array: Any, offset: int, strides: list[int]) -> int:
     steps = zip(array.shape, strides, strict=True)
     return int(offset + sum(max(0, (n - 1) * step) for n, step in steps) + array.itemsize)
+
+
+fill_sections(globals())

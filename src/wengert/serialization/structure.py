@@ -16,6 +16,7 @@ from typing import Any
 
 from wengert.base.device import device
 from wengert.base.dtypes import as_dtype, dtype
+from wengert.base.sections import fill_sections
 from wengert.base.size import Size
 from wengert.tape.base import TensorBase
 
@@ -33,10 +34,8 @@ class Encoder:
 
     Attributes
     ----------
-    tensors
-        The tensors by name, in the order in which they were met.
-    same
-        Names of tensors that are another one's again, with the name of that one.
+    tensors: The tensors by name, in the order in which they were met.
+    same: Names of tensors that are another one's again, with the name of that one.
     """
 
     def __init__(self, accept: Callable[[Any, str], None]) -> None:
@@ -143,3 +142,6 @@ def decoded(form: Any, tensors: dict[str, Any]) -> Any:
     if kind == "tensor":
         return tensors[content]
     return _MAKERS[kind](decoded(content, tensors))
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ says what can be computed together; `jacobian` and `hessian` compute it, as matr
 
 from __future__ import annotations
 
+from wengert.base.names import shows
 from wengert.sparse.coloring import Coloring as Coloring
 from wengert.sparse.coloring import color as color
 from wengert.sparse.functions import hessian as hessian
@@ -26,3 +27,4 @@ __all__ = [
     "pattern",
     "solve",
 ]
+__dir__ = shows(__all__)

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.extras import scipy_module
+from wengert.base.sections import fill_sections
 
 __all__ = ["Coloring", "as_pattern", "color"]
 
@@ -32,15 +33,11 @@ class Coloring:
 
     Attributes
     ----------
-    mode : {"columns", "rows", "star"}
-        What is coloured: columns (by products with vectors from the right), rows (from the left),
-        or columns and rows alike of a symmetric matrix.
-    colors : ndarray of int
-        The colour of each column or row.
-    passes : int
-        The number of colours, which is that of passes that a Jacobian or Hessian takes.
-    pattern : scipy.sparse.csr_array of bool
-        The pattern.
+    mode : {"columns", "rows", "star"}. What is coloured: columns (by products with vectors from the
+        right), rows (from the left), or columns and rows alike of a symmetric matrix.
+    colors : ndarray of int. The colour of each column or row.
+    passes : int. The number of colours, which is that of passes that a Jacobian or Hessian takes.
+    pattern : scipy.sparse.csr_array of bool. The pattern.
     """
 
     __slots__ = ("_plan", "colors", "mode", "passes", "pattern")
@@ -118,28 +115,22 @@ def color(pattern: Any, mode: str = "auto") -> Coloring:
 
     Parameters
     ----------
-    pattern : sparse or dense matrix
-        What `pattern` or `hessian_pattern` gave, or any matrix with nonzeros (in a sparse one,
-        entries) where the derivative may be nonzero.
-    mode : {"auto", "rows", "columns", "star"}
-        What to colour: rows of the Jacobian, columns of it, or columns and rows alike of a
-        symmetric matrix, which `hessian` takes. ``"auto"``: rows or columns, whichever take fewer
-        passes.
+    pattern : sparse or dense matrix. What `pattern` or `hessian_pattern` gave, or any matrix with
+        nonzeros (in a sparse one, entries) where the derivative may be nonzero.
+    mode : {"auto", "rows", "columns", "star"}. What to colour: rows of the Jacobian, columns of it,
+        or columns and rows alike of a symmetric matrix, which `hessian` takes. ``"auto"``: rows or
+        columns, whichever take fewer passes.
 
     Returns
     -------
-    Coloring
-        For `jacobian` or `hessian`, at any point; ``passes`` says how many they take.
+    Coloring: For `jacobian` or `hessian`, at any point; ``passes`` says how many they take.
 
     Raises
     ------
-    ValueError
-        For another mode; for ``"star"`` if the pattern is not symmetric.
+    ValueError: For another mode; for ``"star"`` if the pattern is not symmetric.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from wengert import sparse
     >>> band = np.tri(8, k=1) - np.tri(8, k=-2)
     >>> sparse.color(band)
     Coloring(8x8, 22 entries, rows, passes=3)
@@ -239,3 +230,6 @@ def _star(pattern: Any) -> Any:
                 for w in alike if len(alike) == 2 else (v,):
                     beyond[w] |= 1 << colors[u]
     return np.array(colors, np.int64)
+
+
+fill_sections(globals())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import is_differentiable
+from wengert.base.sections import fill_sections
 from wengert.sparse.coloring import Coloring, color
 from wengert.sparse.passes import compressed, is_recorded, rows_of, square_of
 from wengert.sparse.patterns import hessian_pattern_of, pattern_of
@@ -70,29 +71,22 @@ def pattern(f: Callable[..., Any], x: Any, args: Any = ()) -> Any:
 
     Parameters
     ----------
-    f : callable
-        ``f(x, *args)``, which gets a tensor and returns one.
-    x : array or tensor
-        Where to record; any shape.
-    args : tuple
-        Further arguments of `f`.
+    f : callable. ``f(x, *args)``, which gets a tensor and returns one.
+    x : array or tensor. Where to record; any shape.
+    args : tuple. Further arguments of `f`.
 
     Returns
     -------
-    scipy.sparse.csr_array of bool
-        A row for each element of the result, a column for each of `x`, in row-major order.
+    scipy.sparse.csr_array of bool: A row for each element of the result, a column for each of `x`,
+        in row-major order.
 
     Raises
     ------
-    TypeError
-        If `x` is not one array of real numbers or `f` does not return one tensor of such.
-    ImportError
-        If SciPy is not installed.
+    TypeError: If `x` is not one array of real numbers or `f` does not return one tensor of such.
+    ImportError: If SciPy is not installed.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from wengert import sparse
     >>> sparse.pattern(lambda x: x[1:] * x[:-1], np.ones(4)).toarray().astype(int)
     array([[1, 1, 0, 0],
            [0, 1, 1, 0],
@@ -107,20 +101,15 @@ def hessian_pattern(f: Callable[..., Any], x: Any, args: Any = ()) -> Any:
 
     Parameters
     ----------
-    f : callable
-        ``f(x, *args)``, which gets a tensor and returns one number.
-    x, args
-        As of `pattern`.
+    f : callable. ``f(x, *args)``, which gets a tensor and returns one number.
+    x, args: As of `pattern`.
 
     Returns
     -------
-    scipy.sparse.csr_array of bool
-        A row and a column for each element of `x`.
+    scipy.sparse.csr_array of bool: A row and a column for each element of `x`.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from wengert import sparse
     >>> sparse.hessian_pattern(lambda x: (x[1:] * x[:-1]).sum(), np.ones(3)).toarray().astype(int)
     array([[0, 1, 0],
            [1, 0, 1],
@@ -141,36 +130,28 @@ def jacobian(
 
     Parameters
     ----------
-    f : callable
-        ``f(x, *args)``, which gets a tensor and returns one.
-    x : array or tensor
-        Where to differentiate; any shape.
-    coloring : Coloring, optional
-        From `color`, to be used at many points; by default made here, from the pattern at `x`.
-    args : tuple
-        Further arguments of `f`.
-    check : bool
-        Compare with one more pass, which finds out (but for rounding) if the pattern is too small:
-        for functions whose operations depend on values.
+    f : callable. ``f(x, *args)``, which gets a tensor and returns one.
+    x : array or tensor. Where to differentiate; any shape.
+    coloring : Coloring, optional. From `color`, to be used at many points; by default made here,
+        from the pattern at `x`.
+    args : tuple. Further arguments of `f`.
+    check : bool. Compare with one more pass, which finds out (but for rounding) if the pattern is
+        too small: for functions whose operations depend on values.
 
     Returns
     -------
-    scipy.sparse.csr_array
-        A row for each element of the result, a column for each of `x`, in row-major order.
+    scipy.sparse.csr_array: A row for each element of the result, a column for each of `x`, in
+        row-major order.
 
     Raises
     ------
-    ValueError
-        If the colouring is for another shape, or for Hessians; if `check` finds a difference.
-    TypeError
-        If `x` is not one array of real numbers or `f` does not return one tensor of such.
-    ImportError
-        If SciPy is not installed.
+    ValueError: If the colouring is for another shape, or for Hessians; if `check` finds a
+        difference.
+    TypeError: If `x` is not one array of real numbers or `f` does not return one tensor of such.
+    ImportError: If SciPy is not installed.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from wengert import sparse
     >>> f = lambda x: x[1:] - x[:-1] ** 2
     >>> coloring = sparse.color(sparse.pattern(f, np.zeros(1000)))
     >>> coloring.passes
@@ -200,33 +181,24 @@ def hessian(
 
     Parameters
     ----------
-    f : callable
-        ``f(x, *args)``, which gets a tensor and returns one number.
-    x : array or tensor
-        Where to differentiate; any shape.
-    coloring : Coloring, optional
-        From ``color(hessian_pattern(f, x), mode="star")``, to be used at many points; by default
-        made here.
-    args, check
-        As of `jacobian`.
+    f : callable. ``f(x, *args)``, which gets a tensor and returns one number.
+    x : array or tensor. Where to differentiate; any shape.
+    coloring : Coloring, optional. From ``color(hessian_pattern(f, x), mode="star")``, to be used at
+        many points; by default made here.
+    args, check: As of `jacobian`.
 
     Returns
     -------
-    scipy.sparse.csr_array
-        A row and a column for each element of `x`, in row-major order.
+    scipy.sparse.csr_array: A row and a column for each element of `x`, in row-major order.
 
     Raises
     ------
-    ValueError
-        If `f` returns more than one number; if the colouring is for another shape; if `check` finds
-        a difference.
-    ImportError
-        If SciPy is not installed.
+    ValueError: If `f` returns more than one number; if the colouring is for another shape; if
+        `check` finds a difference.
+    ImportError: If SciPy is not installed.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from wengert import sparse
     >>> f = lambda x: (x[1:] * x[:-1] ** 2).sum()
     >>> sparse.hessian(f, np.array([1.0, 2.0, 3.0])).toarray()
     array([[4., 2., 0.],
@@ -269,3 +241,6 @@ def _check(matrix: Any, product: Callable[[Any], Any], name: str) -> None:
             "elsewhere. Does the function use other elements at this point than where its pattern "
             "was taken?"
         )
+
+
+fill_sections(globals())

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
+
 __all__ = [
     "Link",
     "along",
@@ -33,12 +35,10 @@ class Link:
 
     Parameters
     ----------
-    first
-        For each element of the result a number, that of an element of the argument or of a group
+    first: For each element of the result a number, that of an element of the argument or of a group
         of them, or -1 where there is none; None: its own.
-    start, members
-        For each group where its members, elements of the argument, begin in `members`; None: the
-        numbers are elements themselves.
+    start, members: For each group where its members, elements of the argument, begin in `members`;
+        None: the numbers are elements themselves.
     """
 
     __slots__ = ("first", "members", "partial", "start")
@@ -94,8 +94,7 @@ def collected(target: Ints, size: int) -> Link | None:
 
     Parameters
     ----------
-    size
-        The number of elements of the result.
+    size: The number of elements of the result.
     """
     there = np.flatnonzero(target >= 0)
     if not there.size:
@@ -133,10 +132,8 @@ def along(
 
     Parameters
     ----------
-    dims
-        These dimensions of the argument, among which are those that the result has not.
-    like
-        Where the result has each of the other dimensions; by default in their order, with the
+    dims: These dimensions of the argument, among which are those that the result has not.
+    like: Where the result has each of the other dimensions; by default in their order, with the
         `dims` left out or of any size.
     """
     dims = [dim % len(shape) for dim in dims] if shape else []
@@ -181,3 +178,6 @@ def listed_back(targets: Ints, size: int) -> Link | None:
     of = np.repeat(np.arange(targets.shape[0]), there.sum(1))
     start = np.concatenate([[0], np.cumsum(np.bincount(to, minlength=size))])
     return Link(None, start, of[np.argsort(to, kind="stable")])
+
+
+fill_sections(globals())

@@ -8,6 +8,7 @@ import numpy as np
 
 from wengert.autograd.function import Function
 from wengert.base.extras import scipy_module
+from wengert.base.sections import fill_sections
 from wengert.ops.create import as_tensor
 from wengert.sparse.links import Link
 from wengert.sparse.products import rows_times
@@ -108,28 +109,22 @@ def matmul(matrix: Any, x: Any) -> Any:
 
     Parameters
     ----------
-    matrix : sparse matrix or array of scipy.sparse
-        Of shape ``(m, n)``; constant.
-    x : Tensor
-        Of shape ``(n,)`` or ``(n, k)``.
+    matrix : sparse matrix or array of scipy.sparse. Of shape ``(m, n)``; constant.
+    x : Tensor. Of shape ``(n,)`` or ``(n, k)``.
 
     Returns
     -------
-    Tensor
-        Of shape ``(m,)`` or ``(m, k)``; differentiable by `x`, to any order. `pattern` knows the
-        matrix's.
+    Tensor: Of shape ``(m,)`` or ``(m, k)``; differentiable by `x`, to any order. `pattern` knows
+        the matrix's.
 
     Raises
     ------
-    TypeError
-        If `matrix` is not sparse.
-    ValueError
-        If the shapes do not go together.
+    TypeError: If `matrix` is not sparse.
+    ValueError: If the shapes do not go together.
 
     Examples
     --------
     >>> import scipy.sparse
-    >>> import wengert as wg
     >>> steps = scipy.sparse.diags_array([-1.0, 1.0], offsets=[0, 1], shape=(3, 4)).tocsr()
     >>> x = wg.tensor([1.0, 2.0, 4.0, 7.0], dtype=wg.float64, requires_grad=True)
     >>> y = wg.sparse.matmul(steps, x)
@@ -149,29 +144,22 @@ def solve(matrix: Any, b: Any) -> Any:
 
     Parameters
     ----------
-    matrix : sparse matrix or array of scipy.sparse
-        Of shape ``(n, n)``, real; constant.
-    b : Tensor
-        Real, of shape ``(n,)`` or ``(n, k)``.
+    matrix : sparse matrix or array of scipy.sparse. Of shape ``(n, n)``, real; constant.
+    b : Tensor. Real, of shape ``(n,)`` or ``(n, k)``.
 
     Returns
     -------
-    Tensor
-        Of the shape of `b` and float64; differentiable by `b`, to any order.
+    Tensor: Of the shape of `b` and float64; differentiable by `b`, to any order.
 
     Raises
     ------
-    TypeError
-        If `matrix` is not sparse, or something is complex.
-    ValueError
-        If the shapes do not go together.
-    RuntimeError
-        If the matrix is singular.
+    TypeError: If `matrix` is not sparse, or something is complex.
+    ValueError: If the shapes do not go together.
+    RuntimeError: If the matrix is singular.
 
     Examples
     --------
     >>> import scipy.sparse
-    >>> import wengert as wg
     >>> matrix = scipy.sparse.diags_array([2.0, 4.0, 8.0]).tocsc()
     >>> b = wg.ones(3, dtype=wg.float64, requires_grad=True)
     >>> wg.sparse.solve(matrix, b).sum().backward()
@@ -187,3 +175,6 @@ def solve(matrix: Any, b: Any) -> Any:
     linear = scipy_module("sparse.linalg", "wengert.sparse.solve")
     factors = linear.splu(matrix.tocsc().astype(np.float64))
     return _Linear.apply(b.double(), _Inverse(factors, "N"))
+
+
+fill_sections(globals())

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.sparse.links import Link, collected, dense, moved
 from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, new_tensor
 from wengert.tape.modes import MODE, NO_GRAD
 
-__all__ = ["applied", "probed"]
+__all__ = ["applied", "probed", "shape_of"]
 
 Shape = tuple[int, ...]
 _MOST = 2**24
@@ -41,6 +42,19 @@ def applied(node: Any, cotangents: list[Any]) -> tuple[Any, ...]:
     return grads
 
 
+def shape_of(node: Any, i: int, shapes: list[Shape]) -> Shape | None:
+    """The shape of argument `i` of a node, if it is noted; else by the node's rules."""
+    name = node.prim.args[i]
+    known = getattr(node, f"{name}_shape", None)
+    if known is not None:
+        return tuple(known)
+    saved = getattr(node, f"s_{name}", None)
+    if saved is not None and saved.payload is not None:
+        return tuple(saved.payload.shape)
+    grad = applied(node, [np.zeros(shape) for shape in shapes])[i]
+    return None if grad is None else np.shape(grad)
+
+
 def _given(node: Any, cotangents: list[Any]) -> Any:
     return list(cotangents) if node.several else cotangents[0]
 
@@ -50,8 +64,7 @@ def probed(node: Any, shapes: list[Shape]) -> list[tuple[Shape, list[Link | None
 
     Parameters
     ----------
-    shapes
-        The shapes of the node's outputs.
+    shapes: The shapes of the node's outputs.
     """
     found: list[tuple[Shape, list[Link | None]] | None] = [None] * len(node.edges)
     for k in range(len(shapes)):
@@ -138,3 +151,6 @@ def _argument(node: Any, i: int) -> str:
     if prim is None:
         return ""
     return str(prim.args[0] if prim.variadic else prim.args[i])
+
+
+fill_sections(globals())

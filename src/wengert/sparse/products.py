@@ -6,19 +6,17 @@ is constant, its zeros are structure: a banded matrix times a vector has a bande
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from wengert.sparse.links import Link, along, broadcast, dense
+from wengert.sparse.probe import shape_of
+from wengert.sparse.rules import Found, Shape, structural
 
-__all__ = ["PRODUCTS", "rows_times"]
+__all__ = ["rows_times"]
 
-Shape = tuple[int, ...]
-Found = list[tuple[Shape, list[Link | None]] | None]
 _SMALL = 4096
-ShapeOf = Callable[[int], Shape | None]
 
 
 def _constant(node: Any, i: int) -> Any:
@@ -85,28 +83,26 @@ def _right(shape: Shape, result: Shape, other: Any) -> Link | None:
     return along(shape, result, (len(shape) - 2,), like=(*batch, len(result) - 1))
 
 
-def _matrices(first: int) -> Callable[[Any, list[Shape], ShapeOf], Found]:
-    """The rule of a product of matrices whose factors are the arguments `first` and the next."""
-
-    def rule(node: Any, shapes: list[Shape], shape_of: ShapeOf) -> Found:
-        (result,) = shapes
-        found = _added(node, result, first)
-        inner = _inner(node, first)
-        if node.edges[first] is not None:
-            shape = (*result[:-1], inner)
-            link = _left(shape, result, _constant(node, first + 1))
-            found.append((shape, [link]))
-        else:
-            found.append(None)
-        if node.edges[first + 1] is not None:
-            shape = (*result[:-2], inner, result[-1])
-            link = _right(shape, result, _constant(node, first))
-            found.append((shape, [link]))
-        else:
-            found.append(None)
-        return found
-
-    return rule
+@structural
+def _matrix_product(node: Any, shapes: list[Shape]) -> Found:
+    """A product of matrices, the last two arguments."""
+    first = len(node.prim.args) - 2
+    (result,) = shapes
+    found = _added(node, result, first)
+    inner = _inner(node, first)
+    if node.edges[first] is not None:
+        shape = (*result[:-1], inner)
+        link = _left(shape, result, _constant(node, first + 1))
+        found.append((shape, [link]))
+    else:
+        found.append(None)
+    if node.edges[first + 1] is not None:
+        shape = (*result[:-2], inner, result[-1])
+        link = _right(shape, result, _constant(node, first))
+        found.append((shape, [link]))
+    else:
+        found.append(None)
+    return found
 
 
 def _inner(node: Any, first: int) -> int:
@@ -129,32 +125,32 @@ def _added(node: Any, result: Shape, first: int) -> Found:
     return [(shape, [broadcast(shape, result)])]
 
 
-def _matrix_vector(first: int) -> Callable[[Any, list[Shape], ShapeOf], Found]:
-    def rule(node: Any, shapes: list[Shape], shape_of: ShapeOf) -> Found:
-        (result,) = shapes
-        inner = _inner(node, first)
-        found = _added(node, result, first)
-        matrix = (result[0], inner)
-        left = None if node.edges[first] is None else (matrix, [along(matrix, result, (1,))])
-        right: Any = None
-        if node.edges[first + 1] is not None:
-            constant = _constant(node, first)
-            link = dense((inner,), result)
-            if constant is not None:
-                row, column = np.nonzero(constant)
-                link = rows_times(row, column, constant.shape, 1)
-            right = ((inner,), [link])
-        return [*found, left, right]
+@structural
+def _matrix_vector(node: Any, shapes: list[Shape]) -> Found:
+    first = len(node.prim.args) - 2
+    (result,) = shapes
+    inner = _inner(node, first)
+    found = _added(node, result, first)
+    matrix = (result[0], inner)
+    left = None if node.edges[first] is None else (matrix, [along(matrix, result, (1,))])
+    right: Any = None
+    if node.edges[first + 1] is not None:
+        constant = _constant(node, first)
+        link = dense((inner,), result)
+        if constant is not None:
+            row, column = np.nonzero(constant)
+            link = rows_times(row, column, constant.shape, 1)
+        right = ((inner,), [link])
+    return [*found, left, right]
 
-    return rule
 
-
-def _contract(node: Any, shapes: list[Shape], shape_of: ShapeOf) -> Found:
+@structural
+def _contraction(node: Any, shapes: list[Shape]) -> Found:
     (result,) = shapes
     out = node.p_out
     found: Found = []
     for i, labels in enumerate((node.p_a, node.p_b)):
-        shape = shape_of(i)
+        shape = shape_of(node, i, shapes)
         if node.edges[i] is None or shape is None:
             found.append(None)
             continue
@@ -165,7 +161,8 @@ def _contract(node: Any, shapes: list[Shape], shape_of: ShapeOf) -> Found:
     return found
 
 
-def _addr(node: Any, shapes: list[Shape], shape_of: ShapeOf) -> Found:
+@structural
+def _outer(node: Any, shapes: list[Shape]) -> Found:
     (result,) = shapes
     shape = tuple(node.self_shape)
     found: Found = [None if node.edges[0] is None else (shape, [broadcast(shape, result)])]
@@ -175,29 +172,17 @@ def _addr(node: Any, shapes: list[Shape], shape_of: ShapeOf) -> Found:
     return found
 
 
-def _cdist(node: Any, shapes: list[Shape], shape_of: ShapeOf) -> Found:
+@structural
+def _distances(node: Any, shapes: list[Shape]) -> Found:
     """Distances of the rows of one matrix from those of the other."""
     (result,) = shapes
     last = len(result) - 1
     found: Found = []
     for i, (edge, place) in enumerate(zip(node.edges, (last - 1, last), strict=True)):
-        shape = shape_of(i)
+        shape = shape_of(node, i, shapes)
         if edge is None or shape is None:
             found.append(None)
             continue
         like = (*range(last - 1), place)
         found.append((shape, [along(shape, result, (last,), like=like)]))
     return found
-
-
-PRODUCTS: dict[str, Callable[[Any, list[Shape], ShapeOf], Found]] = {
-    "mm": _matrices(0),
-    "bmm": _matrices(0),
-    "addmm": _matrices(1),
-    "baddbmm": _matrices(1),
-    "mv": _matrix_vector(0),
-    "addmv": _matrix_vector(1),
-    "addr": _addr,
-    "cdist": _cdist,
-    "contract": _contract,
-}

@@ -5,70 +5,30 @@ A structural rule says which elements of the arguments an element of the result 
 all values that the arguments may take. What decides on values (comparisons, maxima, masks of
 activations) counts as if every choice were possible. Only what the graph takes as given, since no
 gradient flows into it, is taken as it is: indices, masks, and the zeros of a constant matrix in a
-product. An operation that has no rule here is dense: everything depends on everything.
+product. Records say by `SPARSITY` which rule they follow, where their family does not; an operation
+of which nothing is known is dense: everything depends on everything.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from wengert.prims.families import zero
+from wengert.sparse import products, windows
 from wengert.sparse.links import Link, along, broadcast, collected, dense, moved
 from wengert.sparse.probe import applied, probed
-from wengert.sparse.products import PRODUCTS
-from wengert.sparse.windows import WINDOWED
+from wengert.sparse.rules import Found, Shape, rule_of, structural
 from wengert.tape.views import ReplayedView
 
 __all__ = ["links_of"]
 
-Shape = tuple[int, ...]
-Found = list[tuple[Shape, list[Link | None]] | None]
-"""For each argument None, or its shape and the link of each output."""
-
-_words = str.split
-_BY_ELEMENT = frozenset(
-    _words("""
-    add rsub add_scaled sub_scaled sub where masked_fill to_copy contiguous threshold_backward clamp
-    clamp_min clamp_max clamp_min_tensor clamp_max_tensor clamp_tensor
-    """)
-)
-"""What computes element by element, besides the family."""
-_ALONG = frozenset(
-    _words("""
-    sum_dim mean_dim prod_dim amax amin var std var_mean std_mean vector_norm logsumexp nansum
-    max_dim min_dim cumsum cumprod logcumsumexp softmax log_softmax sort topk kthvalue median_dim
-    nanmedian_dim mode cummax cummin taken placed linear_recurrence
-    linalg_cross
-    """)
-)
-"""What combines elements along ``dim``."""
-_BATCHED = frozenset(
-    _words("""
-    linalg_solve linalg_solve_ex linalg_inv linalg_inv_ex linalg_det linalg_slogdet linalg_cholesky
-    linalg_cholesky_ex linalg_lu_factor_ex linalg_lu_solve linalg_solve_triangular linalg_eigh
-    linalg_eigvalsh linalg_eig linalg_eigvals linalg_svd linalg_svdvals linalg_qr linalg_matrix_exp
-    linalg_lstsq cholesky_inverse cofactor solve_factor
-    """)
-)
-"""What works on matrices, each of a batch by itself."""
-_LIKE_VIEWS = frozenset({"index", "unsafe_view"})
-_LOSSES = frozenset(
-    _words("""
-    mse_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits
-    """)
-)
-_NORMS = frozenset({"batch_norm", "batch_norm_fixed", "layer_norm", "rms_norm", "standardise"})
-_POOLS = frozenset(
-    f"{kind}{dims}d{suffix}"
-    for kind in ("max_pool", "adaptive_max_pool", "fractional_max_pool", "adaptive_avg_pool")
-    for dims in (1, 2, 3)
-    for suffix in ("", "_with_indices")
-)
+# the modules whose rules are entered when they are imported
+ENTERED = (products, windows)
 
 
 def links_of(node: Any, results: Sequence[Shape | None]) -> Found:
@@ -85,41 +45,18 @@ def links_of(node: Any, results: Sequence[Shape | None]) -> Found:
             return known(node, results[0])
         return _dense(node, results)
     shapes = [shape for shape in results if shape is not None]
-    name = prim.name
-    if prim.family == "elementwise" or name in _BY_ELEMENT or (prim.broadcasts and name == "mul"):
-        return _by_element(node, shapes)
-    rule = _RULES.get(name)
-    if rule is not None:
-        return rule(node, shapes)
-    if name in PRODUCTS:
-        return PRODUCTS[name](node, shapes, _shape_of(node, shapes))
-    if (prim.family == "view" or name in _LIKE_VIEWS) and prim.args == ("self",):
-        found = _viewed(node, shapes)
-        if found is not None:
-            return found
-    linear = prim.family in ("linear", "view") or name == "shift"
-    # what decides where elements go must not be among them
-    moves = linear and set(prim.saved_args) <= set(prim.fixed)
-    return probed(node, shapes) if moves else _dense(node, shapes)
+    return rule_of(prim)(node, shapes)
 
 
-def _shape_of(node: Any, shapes: list[Shape]) -> Callable[[int], Shape | None]:
-    """The shapes of a node's arguments by number, as far as they are noted; else by its rules."""
-
-    def shape(i: int) -> Shape | None:
-        name = node.prim.args[i]
-        known = getattr(node, f"{name}_shape", None)
-        if known is not None:
-            return tuple(known)
-        saved = getattr(node, f"s_{name}", None)
-        if saved is not None and saved.payload is not None:
-            return tuple(saved.payload.shape)
-        grad = applied(node, [np.zeros(shape) for shape in shapes])[i]
-        return None if grad is None else np.shape(grad)
-
-    return shape
+@structural
+def _moved(node: Any, shapes: list[Shape]) -> Found:
+    """What puts elements into other places."""
+    # what decides where they go must not be among them
+    prim = node.prim
+    return (probed if set(prim.saved_args) <= set(prim.fixed) else _dense)(node, shapes)
 
 
+@structural
 def _dense(node: Any, shapes: Sequence[Shape | None]) -> Found:
     found: Found = []
     grads = applied(node, [None if shape is None else np.zeros(shape) for shape in shapes])
@@ -133,6 +70,7 @@ def _dense(node: Any, shapes: Sequence[Shape | None]) -> Found:
     return found
 
 
+@structural
 def _by_element(node: Any, shapes: list[Shape]) -> Found:
     (result,) = shapes
     noted = getattr(node, "shapes", None)
@@ -146,6 +84,7 @@ def _by_element(node: Any, shapes: list[Shape]) -> Found:
     return found
 
 
+@structural
 def _along_dim(node: Any, shapes: list[Shape]) -> Found:
     found: Found = []
     dims = node.p_dim if isinstance(node.p_dim, tuple) else (node.p_dim,)
@@ -159,6 +98,7 @@ def _along_dim(node: Any, shapes: list[Shape]) -> Found:
     return found
 
 
+@structural
 def _per_matrix(node: Any, shapes: list[Shape]) -> Found:
     """Each matrix of a batch by itself, where all arguments have the batch."""
     found = _dense(node, shapes)
@@ -183,6 +123,7 @@ def _per_matrix(node: Any, shapes: list[Shape]) -> Found:
     return found
 
 
+@structural
 def _normalised(node: Any, shapes: list[Shape]) -> Found:
     """Normalisation: along dimensions, with weights that broadcast."""
     (result,) = shapes
@@ -204,6 +145,7 @@ def _normalised(node: Any, shapes: list[Shape]) -> Found:
     return found
 
 
+@structural
 def _loss(node: Any, shapes: list[Shape]) -> Found:
     if node.p_reduction != "none":
         return _dense(node, shapes)
@@ -211,7 +153,12 @@ def _loss(node: Any, shapes: list[Shape]) -> Found:
     return [None if edge is None else (shape, [Link(None)]) for edge in node.edges]
 
 
-def _viewed(node: Any, shapes: list[Shape]) -> Found | None:
+@structural
+def _viewed(node: Any, shapes: list[Shape]) -> Found:
+    return _shown(node, shapes) or _moved(node, shapes)
+
+
+def _shown(node: Any, shapes: list[Shape]) -> Found | None:
     """What only shows elements, where all is noted: by showing their numbers."""
     prim = node.prim
     shape = getattr(node, "self_shape", None)
@@ -237,6 +184,7 @@ def _elements(shape: Shape) -> Any:
     return elements
 
 
+@structural
 def _planes(node: Any, shapes: list[Shape]) -> Found:
     """Pooling: within each plane of each channel."""
     shape = tuple(node.self_shape)
@@ -250,11 +198,13 @@ def _planes(node: Any, shapes: list[Shape]) -> Found:
     ]
 
 
-def _mean(node: Any, shapes: list[Shape]) -> Found:
+@structural
+def _total(node: Any, shapes: list[Shape]) -> Found:
     shape = tuple(node.self_shape)
     return [(shape, [collected(np.zeros(math.prod(shape), np.int64), 1)])]
 
 
+@structural
 def _as_complex(node: Any, shapes: list[Shape]) -> Found:
     """Two real numbers to each complex one."""
     (result,) = shapes
@@ -262,6 +212,7 @@ def _as_complex(node: Any, shapes: list[Shape]) -> Found:
     return [(shape, [along(shape, result, (len(result),))])]
 
 
+@structural
 def _as_real(node: Any, shapes: list[Shape]) -> Found:
     """Two real numbers of each complex one."""
     (result,) = shapes
@@ -270,23 +221,9 @@ def _as_real(node: Any, shapes: list[Shape]) -> Found:
     return [(shape, [link])]
 
 
-def _assign(node: Any, shapes: list[Shape]) -> Found:
+@structural
+def _written_over(node: Any, shapes: list[Shape]) -> Found:
     """Writing over: nothing is left of what was there."""
     found = _by_element(node, shapes)
     found[0] = None
     return found
-
-
-_RULES: dict[str, Callable[[Any, list[Shape]], Found]] = {
-    **dict.fromkeys(_ALONG, _along_dim),
-    **dict.fromkeys(_BATCHED, _per_matrix),
-    **dict.fromkeys(_LOSSES, _loss),
-    **dict.fromkeys(_NORMS, _normalised),
-    **dict.fromkeys(_POOLS, _planes),
-    **dict.fromkeys(("sum", "mean"), _mean),
-    "view_as_complex": _as_complex,
-    "view_as_real": _as_real,
-    "assign": _assign,
-    "fill_tensor": _assign,
-    **WINDOWED,
-}

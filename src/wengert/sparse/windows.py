@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from wengert.sparse.links import Link, along, listed, listed_back
+from wengert.sparse.rules import Found, Shape, structural
 
-__all__ = ["WINDOWED"]
-
-Shape = tuple[int, ...]
-Found = list[tuple[Shape, list[Link | None]] | None]
+__all__: list[str] = []
 
 
 def _windows(
@@ -46,10 +44,8 @@ def _in_windows(
 
     Parameters
     ----------
-    shape, result
-        ``(count, channels, *sizes)`` of what is correlated and of the result.
-    weight
-        The weights if they are constant, whose zeros are left out; else None.
+    shape, result: ``(count, channels, *sizes)`` of what is correlated and of the result.
+    weight: The weights if they are constant, whose zeros are left out; else None.
     """
     several = len(kernel)
     dilation = getattr(node, "p_dilation", (1,) * several)
@@ -68,7 +64,7 @@ def _in_windows(
     return np.where(none, -1, sources).reshape(math.prod(result), -1)
 
 
-def _correlation(
+def _ends(
     node: Any, shape: Shape, weight: Shape, result: Shape, turned: bool
 ) -> tuple[list[Link | None], list[Link | None]]:
     """The links of a correlation, or with `turned` of its transpose, to its input and weights."""
@@ -87,24 +83,27 @@ def _correlation(
     return first, second
 
 
+@structural
 def _convolution(node: Any, shapes: list[Shape]) -> Found:
     (result,) = shapes
     shape, weight = tuple(node.input_shape), tuple(node.weight_shape)
-    first, second = _correlation(node, shape, weight, result, node.p_transposed)
+    first, second = _ends(node, shape, weight, result, node.p_transposed)
     bias = result[1:2]
     found: Found = [(shape, first), (weight, second)]
     found.append((bias, [along(bias, result, (), like=(1,))]))
     return found[: len(node.edges)]
 
 
-def _correlate(node: Any, shapes: list[Shape]) -> Found:
+@structural
+def _correlation(node: Any, shapes: list[Shape]) -> Found:
     weight = tuple(getattr(node, "weight_shape", None) or node.s_weight.payload.shape)
     shape = tuple(node.self_shape)
     turned = node.prim.name == "correlate_input"
-    first, second = _correlation(node, shape, weight, shapes[0], turned)
+    first, second = _ends(node, shape, weight, shapes[0], turned)
     return [(shape, first), (weight, second)]
 
 
+@structural
 def _mean_pool(node: Any, shapes: list[Shape]) -> Found:
     (result,) = shapes
     shape = tuple(node.self_shape)
@@ -120,12 +119,3 @@ def _mean_pool(node: Any, shapes: list[Shape]) -> Found:
         None,
     )
     return [(shape, [listed(lists)])]
-
-
-WINDOWED: dict[str, Callable[[Any, list[Shape]], Found]] = {
-    **dict.fromkeys(("avg_pool1d", "avg_pool2d", "avg_pool3d"), _mean_pool),
-    "convolution": _convolution,
-    "convolution_without_bias": _convolution,
-    "correlate": _correlate,
-    "correlate_input": _correlate,
-}

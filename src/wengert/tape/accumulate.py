@@ -9,14 +9,18 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.ports import PORTS
+from wengert.interp.eager import K
 from wengert.interp.levels import Lifted, levels_of
 from wengert.kernels.layout import is_dense, laid_as
-from wengert.tape.base import LEAF, new_tensor, version_of
+from wengert.tape.base import LEAF, OWN, new_tensor, version_of
+from wengert.tape.modes import MODE, changed, current_mode
 from wengert.tape.node import is_leaf_edge
 from wengert.tape.record import T
 from wengert.tape.versions import InferenceCell
+from wengert.tape.write_checks import check_shape
 
-__all__ = ["add_gradients", "add_retained", "counted", "owned", "private"]
+__all__ = ["add_gradients", "add_retained", "counted", "is_whole", "owned", "private"]
 
 # may be taken again: a finalizer, which may run anywhere, may run a backward pass
 _accumulating = RLock()
@@ -55,12 +59,11 @@ def add_gradients(leaves: list[tuple[Any, Any]], graph: bool) -> None:
                 if (
                     sys.getrefcount(g) > _ALONE
                     or not g.flags.writeable
-                    or (g.base is not None and not _is_whole(g))
+                    or (g.base is not None and not is_whole(g))
                 ):
                     g = private(g)
             elif isinstance(g, Lifted):
-                # an array that is traced may show one number many times, as that of a sum does
-                g = private(g) if g.traced else g
+                g = private(g)
                 _note(leaf, g)
                 _add(leaf, g, lifted=True)
                 continue
@@ -74,9 +77,8 @@ def add_retained(tensor: Any, g: Any, graph: bool) -> None:
         if graph:
             ext.grad = _sum(tensor, g)
         elif ext.grad is None:
-            ext.grad = new_tensor(
-                np.array(g, order="C") if g.__class__ is np.ndarray else private(g)
-            )
+            F: Any = g.namespace if isinstance(g, Lifted) else K
+            ext.grad = new_tensor(F.contiguous(g))
         else:
             # a new tensor, as in PyTorch: somebody may hold the one that was there
             ext.grad = new_tensor(ext.grad.payload + g)
@@ -89,13 +91,13 @@ def owned(held: list[Any]) -> Any:
         g.__class__ is np.ndarray
         and sys.getrefcount(g) <= _ALONE
         and g.flags.writeable
-        and (g.base is None or _is_whole(g))
+        and (g.base is None or is_whole(g))
     ):
         return g
     return private(g)
 
 
-def _is_whole(g: Any) -> bool:
+def is_whole(g: Any) -> bool:
     """Whether a view shows all the memory of an array that only the view itself holds.
 
     A sum of products is often such a view: of another shape or order than what was computed.
@@ -133,9 +135,14 @@ def private(g: Any) -> Any:
 
 
 def _sum(tensor: Any, g: Any) -> Any:
-    have = tensor.extra().grad
+    ext = tensor.extra()
+    if ext.grad is not None:
+        return T.add(ext.grad, g)
     # a copy, under the name that PyTorch's graph gives it
-    return T.assign(new_tensor(tensor.payload), g) if have is None else T.add(have, g)
+    like = tensor.payload if ext.grad_dtype is OWN else g.payload
+    made = T.assign(new_tensor(like), g)
+    made.payload = _as_its_leaf(made.payload, tensor.payload)
+    return made
 
 
 def _note(tensor: Any, payload: Any) -> None:
@@ -159,10 +166,30 @@ def _add(tensor: Any, g: Any, lifted: bool = False) -> None:
         elif cell.__class__ is not InferenceCell:
             cell[0] += 1
             cell[1] = "accumulation of gradients"
-        if payload.__class__ is np.ndarray and not lifted:
-            np.add(payload, g, payload)
-        else:
-            have.payload = payload + g
+        try:
+            if payload.__class__ is np.ndarray and not lifted:
+                np.add(payload, g, payload)
+            else:
+                check_shape(payload, [g])
+                if lifted and have.edge is not None:
+                    # its history is that of a constant of the levels that it comes into
+                    have.edge = _brought(have, levels_of(g)).edge
+                have.payload = payload + g
+        except (RuntimeError, ValueError):
+            # nothing has been written
+            if have.vc is not None and have.vc.__class__ is not InferenceCell:
+                have.vc[0] -= 1
+            check_shape(payload, [g])
+            raise
+
+
+def _brought(have: Any, levels: Any) -> Any:
+    mode = current_mode()
+    MODE.set(changed(mode, grad=True))
+    try:
+        return PORTS.brought(have, [levels[number] for number in sorted(levels)])
+    finally:
+        MODE.set(mode)
 
 
 def _as_its_leaf(g: Any, leaf: Any) -> Any:
@@ -170,6 +197,10 @@ def _as_its_leaf(g: Any, leaf: Any) -> Any:
 
     Where elements of the leaf overlap or have gaps between them, the gradient lies in C order.
     """
+    if isinstance(g, Lifted) and g.traced:
+        # which nobody else holds
+        g.array = _as_its_leaf(g.array, getattr(leaf, "array", leaf))
+        return g
     if (
         g.__class__ is not np.ndarray
         or leaf.__class__ is not np.ndarray

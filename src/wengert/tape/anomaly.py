@@ -10,6 +10,7 @@ NaN, as PyTorch does, and the message goes back to what came first.
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -42,8 +43,7 @@ class Anomaly:
 
     Parameters
     ----------
-    check_nan
-        Whether values are looked at; if not, only where operations were recorded is noted.
+    check_nan: Whether values are looked at; if not, only where operations were recorded is noted.
     """
 
     def __init__(self, check_nan: bool) -> None:
@@ -172,7 +172,7 @@ class Anomaly:
         else:
             text = f"Traceback of forward call that caused the error:\n{traceback_of(site)}"
         here = site_here()
-        warn_at(here, f"Error detected in {node.name()}. {text}")
+        _say(here, f"Error detected in {node.name()}. {text}")
         cause = None if site is None else site[1]
         while cause is not None:
             name, site = cause
@@ -182,7 +182,7 @@ class Anomaly:
                 else "Traceback of forward call that induced the previous calculation:\n"
                 + traceback_of(site)
             )
-            warn_at(here, f"\n\nPrevious calculation was induced by {name}. {text}")
+            _say(here, f"\n\nPrevious calculation was induced by {name}. {text}")
             cause = None if site is None else site[1]
 
 
@@ -223,6 +223,14 @@ class AnomalyWatch:
 
     def finished(self, node: Any, pending: dict[Any, Any]) -> None:
         """Nothing has to be done after a node."""
+
+
+def _say(site: Site, message: str) -> None:
+    """Warn beside an error that is under way; where warnings are errors, write it to stderr."""
+    try:
+        warn_at(site, message)
+    except Warning as warning:
+        print(f"{type(warning).__name__}: {warning}", file=sys.stderr)
 
 
 def _has(test: Any, value: Any) -> bool:

@@ -13,20 +13,22 @@ import numpy as np
 
 from wengert.base import errors
 from wengert.base.dtypes import is_differentiable
-from wengert.interp.levels import Lifted, Transforms
+from wengert.base.ports import PORTS
+from wengert.interp.levels import Lifted
 from wengert.tape.accumulate import add_gradients, owned, private
-from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor
-from wengert.tape.cuts import recent, told
+from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor, node_of
+from wengert.tape.detachments import recent, told
 from wengert.tape.engine import walk
 from wengert.tape.handles import WATCHED
 from wengert.tape.hooks import retain_grad
-from wengert.tape.lift import cast
 from wengert.tape.masked import REPORT, begin_search, end_search
-from wengert.tape.modes import MODE, NO_GRAD, current_mode, is_recording, mode_for_walk
+from wengert.tape.modes import MODE, NO_GRAD, current_mode, is_recording, mode_for_walk, traced
 from wengert.tape.nested import elsewhere, is_deep
 from wengert.tape.node import USER_CODE, AccumulateGrad, GradientEdge, Unrecorded, edge_of
+from wengert.tape.operands import cast
 from wengert.tape.ordering import REORDERED, in_order
-from wengert.tape.watch import CURRENT, Watch
+from wengert.tape.sites import warn_once
+from wengert.tape.watch import CURRENT, Lent, Watch
 
 __all__ = ["run_backward", "run_grad"]
 
@@ -53,7 +55,7 @@ def _seeds(
         else:
             payload = output.payload
             if isinstance(payload, Lifted):
-                output = Transforms.settled(output)
+                output = PORTS.settled(output)
                 payload = output.payload
                 levels = payload if isinstance(payload, Lifted) else None
             shape, dtype, edge = payload.shape, payload.dtype, output.edge
@@ -65,9 +67,8 @@ def _seeds(
                 raise errors.no_gradient(i, payload, is_recording(), told(recent()))
         if grad is None:
             g = _implicit_seed(i, shape, dtype)
-            mode = current_mode()
-            if mode is not None and mode.tracing is not None:
-                g = mode.tracing.constant(g)
+            if current_mode() is not None:
+                g = traced("constant", g)
             grad = new_tensor(g) if create_graph else g
         else:
             _check_seed(i, shape, dtype, grad)
@@ -76,7 +77,7 @@ def _seeds(
             if not create_graph:
                 grad = grad.payload
         if levels is not None:
-            grad = Transforms.seeded(grad, levels)
+            grad = PORTS.seeded(grad, levels)
         if isinstance(grad.payload if create_graph else grad, Lifted):
             lifted = True
         seeds.append((edge, grad))
@@ -133,13 +134,13 @@ def _reachable(
     """
     oldest = -1 if targets is None else max((min(t.seq, -1) for t in targets), default=-1)
     reached: set[Any] = set()
-    stack = [_node_of(edge) for edge, _ in seeds]
+    stack = [node_of(edge) for edge, _ in seeds]
     while stack:
         node = stack.pop()
         if node in reached or node.seq > oldest or (through is not None and node not in through):
             continue
         reached.add(node)
-        stack += [_node_of(edge) for edge in node.edges if edge is not None]
+        stack += [node_of(edge) for edge in node.edges if edge is not None]
     return reached
 
 
@@ -151,17 +152,13 @@ def _restricted(
     for node in sorted(_reachable(seeds, targets, through), key=lambda node: -node.seq):
         edges = tuple(
             edge
-            if edge is not None and (_node_of(edge) in targets or _node_of(edge) in wanted)
+            if edge is not None and (node_of(edge) in targets or node_of(edge) in wanted)
             else None
             for edge in node.edges
         )
         if any(edge is not None for edge in edges):
             wanted[node] = edges
     return wanted
-
-
-def _node_of(edge: Any) -> Any:
-    return edge.node if edge.seq == 0 else edge
 
 
 def _edge_of(source: Any) -> Any:
@@ -182,7 +179,7 @@ def _arrived(pending: dict[Any, Any]) -> dict[Any, Any]:
     mode = current_mode()
     if mode is None or mode.sides is None:
         return pending
-    return {leaf: None if g is None else Transforms.arrived(g) for leaf, g in pending.items()}
+    return {leaf: None if g is None else PORTS.arrived(g) for leaf, g in pending.items()}
 
 
 class _Walk:
@@ -191,6 +188,7 @@ class _Walk:
     targets: set[Any] | None = None
     through: Container[Any] | None = None
     accumulate = False
+    lent = Lent()
     _prepared = False
     _callbacks: tuple[Callable[[], Any], ...] = ()
 
@@ -231,16 +229,18 @@ class _Walk:
             for target in targets if accumulate else ():
                 if target.seq < 0:
                     wanted.setdefault(target, (None,) * len(target.edges))
-        searching = begin_search()
+        searching = begin_search(tracing is not None)
         if tracing is not None:
             line = tracing.stay()
             tracing.walks([edge for edge, _ in self.seeds])
+            if self.through is None:
+                tracing.passes([edge for edge, _ in self.seeds], wanted)
         try:
             mode = mode_for_walk(before, not self.raw)
             if self.lifted or sides is not None:
                 given = [g for g in self.given if g is not None]
                 seeds = [g for _, g in self.seeds]
-                mode = Transforms.sided(mode, seeds, given, not accumulate, wanted)
+                mode = PORTS.sided(mode, seeds, given, not accumulate, wanted)
             MODE.set(mode)
             with np.errstate(all="ignore", invalid="log", call=REPORT):
                 if anomaly is not None:
@@ -308,7 +308,8 @@ class _Walk:
         while pending:
             leaf, g = pending.popitem()
             if g is not None and (targets is None or leaf in targets):
-                if g.shape != leaf.payload.shape:
+                # one that has left the graph since may have another shape
+                if g.shape != leaf.payload.shape and leaf.edge is not None:
                     raise errors.gradient_shape(leaf.payload, g)
                 leaves.append((leaf, g))
         leaf = g = None
@@ -323,6 +324,7 @@ class _Walk:
         try:
             if seen:
                 self.targets, self.accumulate = targets, accumulate
+                self.lent = Lent(self.given)
                 CURRENT.set(self)
             pending = walk(self.seeds, True, self.direct, wanted, look)
         finally:
@@ -345,7 +347,8 @@ class _Walk:
             lost = () if targets is None else targets - arriving
             nodes = {node: edges for node, edges in wanted.items() if node not in lost}
         alone = len(self.seeds) == 1
-        watch = Watch(self.raw, nodes, arriving, targets, accumulate, look, alone, self.queue)
+        lent = Lent(self.given)
+        watch = Watch(self.raw, nodes, arriving, targets, accumulate, look, alone, self.queue, lent)
         watch.keep = self.keep
         above = CURRENT.get()
         try:
@@ -368,6 +371,14 @@ def _release(nodes: Iterable[Any]) -> None:
         node.release()
 
 
+_CYCLE = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter "
+    "and its gradient which can cause a memory leak. We recommend using autograd.grad when "
+    "creating the graph to avoid this. If you have to use this function, make sure to reset the "
+    ".grad fields of your parameters to None after use to break the cycle and avoid the leak."
+)
+
+
 def run_backward(
     outputs: Sequence[Any],
     grads: Sequence[Any],
@@ -376,6 +387,8 @@ def run_backward(
     inputs: Sequence[Any] | None,
 ) -> None:
     """Walk from `outputs` and add to ``.grad`` of the leaves, or of `inputs`."""
+    if create_graph:
+        warn_once(_CYCLE)
     seeds, lifted = _seeds(outputs, grads, create_graph)
     targets: set[Any] | None = None
     if inputs is not None:
@@ -388,7 +401,7 @@ def run_backward(
                     f"One of the differentiated Tensors does not require grad: inputs[{i}]"
                 )
             retain_grad(source)
-        targets = {_node_of(_edge_of(source)) for source in inputs}
+        targets = {node_of(_edge_of(source)) for source in inputs}
     _Walk(seeds, keep, create_graph, grads, lifted).run(targets, accumulate=True)
 
 
@@ -414,12 +427,12 @@ def run_grad(
     edges = [_edge_of(source) for source in inputs]
     walked = _Walk(seeds, keep, create_graph, grads, lifted)
     walked.through = through
-    walked.run({_node_of(edge) for edge in edges}, accumulate=False)
+    walked.run({node_of(edge) for edge in edges}, accumulate=False)
     captured = walked.captured
     results: list[Any] = []
     made: dict[Any, Any] = {}
     for edge in edges:
-        key = _node_of(edge), edge.index if isinstance(edge, OutputEdge) else 0
+        key = node_of(edge), edge.index if isinstance(edge, OutputEdge) else 0
         if create_graph:
             results.append(captured.get(key))
             continue

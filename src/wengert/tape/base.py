@@ -29,11 +29,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wengert.base import errors
+from wengert.base.ports import PORTS
+from wengert.interp.levels import Lifted
 
 __all__ = [
     "FREED",
+    "OWN",
     "LEAF",
-    "SURFACE",
     "UNCHANGED",
     "Extra",
     "Leaf",
@@ -41,30 +43,13 @@ __all__ = [
     "OutputEdge",
     "TensorBase",
     "new_tensor",
+    "node_of",
     "version_of",
     "version_then",
 ]
 
 
 _making = RLock()
-
-
-class Surface:
-    """What the layers above put in place.
-
-    Attributes
-    ----------
-    cls
-        The class of results, set by the tensor layer.
-    namespace
-        T, set where it is made.
-    """
-
-    cls: type[TensorBase]
-    namespace: Any
-
-
-SURFACE = Surface()
 
 
 class Leaf:
@@ -79,38 +64,35 @@ class Leaf:
 LEAF = Leaf()
 
 
+OWN: Any = Leaf()
+"""The mark of a gradient that has its leaf's own dtype."""
+
+
 class Extra:
     """What few tensors have: a gradient, hooks, a base that they are views of, a level.
 
     Attributes
     ----------
-    grad
-        The accumulated gradient.
-    hooks
-        Hooks of a leaf on its gradient, by handle id.
-    retains
-        Whether a non-leaf keeps its gradient.
+    grad: The accumulated gradient.
+    hooks: Hooks of a leaf on its gradient, by handle id.
+    retains: Whether a non-leaf keeps its gradient.
     base, chain
         For a view: the tensor that owns the memory, and the ``(primitive, params)`` steps from it.
-    views
-        Weak references to the views of this base whose history follows its own.
+    linked
+        For a base: weak references to tensors that show its memory on other sides of transforms.
+    views: Weak references to the views of this base whose history follows its own.
     no_write
         Why a view refuses writes while recording (it was made without recording, or as one of
         several), or None.
-    stale
-        Whether a view's memory has been written to while neither it nor its base had a history.
-    level
-        The transform that the tensor belongs to.
-    post_hooks
-        Hooks of a leaf to run once its gradient has been added to, by handle id.
-    watchpoint
-        What stands for a leaf with hooks (see `wengert.tape.handles`).
-    accumulator
-        Reference to the node that stands for the leaf, weak unless the node has hooks.
-    name
-        A name given by the user.
-    ended
-        Whether this is the input of a transform that has ended: nobody asks for its gradient.
+    stale: Whether a view's memory has been written to while neither it nor its base had a history.
+    level: The transform that the tensor belongs to.
+    post_hooks: Hooks of a leaf to run once its gradient has been added to, by handle id.
+    watchpoint: What stands for a leaf with hooks (see `wengert.tape.handles`).
+    accumulator: Reference to the node that stands for the leaf, weak unless the node has hooks.
+    name: A name given by the user.
+    grad_dtype
+        The dtype of a leaf's gradient as it was set, None for any, `OWN` for that of the leaf.
+    ended: Whether this is the input of a transform that has ended: nobody asks for its gradient.
     """
 
     # defaults on the class: a view sets three of these, and pays for no more
@@ -121,12 +103,14 @@ class Extra:
     retains = False
     base: TensorBase | None = None
     chain: tuple[Any, ...] = ()
+    linked: Any = ()
     views: list[Any] | None = None
     no_write: str | None = None
     stale = False
     level = 0
     accumulator: Any = None
     name: str | None = None
+    grad_dtype: Any = OWN
     ended = False
 
 
@@ -150,7 +134,7 @@ class TensorBase:
     @property
     def namespace(self) -> Any:
         """T, which computes on tensors."""
-        return SURFACE.namespace
+        return PORTS.namespace
 
     @property
     def level(self) -> int:
@@ -175,10 +159,17 @@ class TensorBase:
         payload = self.payload
         if payload.__class__ is not np.ndarray:
             if isinstance(payload, np.generic):
-                payload = self.payload = np.asarray(payload)
+                scalar, payload = payload, np.asarray(payload)
+                self.payload = payload
+                node = self.edge
+                if getattr(node, "result", None) is scalar:
+                    # the node that made it saved it, and is to see what is written by `.data`
+                    node.result = payload
             elif isinstance(payload, np.ndarray):
-                # see NOTE [spoiled views]: the memory itself may be used
+                # see NOTE [invalidated views]: the memory itself may be used
                 payload = payload.view(np.ndarray)
+            elif isinstance(payload, Lifted):
+                payload = self.payload = payload.placed()
         return payload
 
     def share_version(self) -> list[Any]:
@@ -206,6 +197,11 @@ class OutputEdge:
         self.index = index
 
 
+def node_of(edge: Any) -> Any:
+    """What an edge leads to: a node, or a leaf itself."""
+    return edge.node if edge.seq == 0 else edge
+
+
 class Freed:
     """What takes the place of a saved tensor once its graph has been walked."""
 
@@ -214,10 +210,10 @@ class Freed:
     vc = (-1, None)
 
     def _refuse(self, *args: Any, **kwargs: Any) -> Any:
-        raise errors.backward_twice("a product or quotient with a number")
+        raise errors.backward_twice("an operation with a number or an index")
 
-    # for numbers, which rules use as they are
-    __array_ufunc__ = __rmul__ = __rtruediv__ = _refuse
+    # for numbers and indices, which rules use as they are
+    __array_ufunc__ = __rmul__ = __rtruediv__ = __iter__ = _refuse
 
     def __repr__(self) -> str:
         return "<freed>"
@@ -245,7 +241,7 @@ def version_of(tensor: TensorBase) -> int:
 
 def new_tensor(payload: Any, edge: Any = None, vc: list[Any] | None = None) -> Any:
     """A tensor over a payload, without any check."""
-    tensor = TensorBase.__new__(SURFACE.cls)
+    tensor = TensorBase.__new__(PORTS.tensor)
     tensor.payload = payload
     tensor.edge = edge
     tensor.vc = vc

@@ -7,7 +7,7 @@ files by Cython, and `wengert.tape` finds them first (`wengert.base.native`). On
 own here: ``recorded``, the steps that `wengert.tape.steps` writes out, written once more for the
 primitives that are used most, with the fields of C structures for attributes.
 ``WENGERT_NATIVE=0`` in the environment leaves all of them alone; ``WENGERT_NATIVE=1`` insists on
-them.
+them. In a source checkout those that are older than their source are left alone, too.
 """
 
 from __future__ import annotations

@@ -44,16 +44,11 @@ def walk(
 
     Parameters
     ----------
-    roots
-        Pairs of an edge and its cotangent: a raw array, or with ``raw=False`` any other value.
-    keep
-        Whether to leave what the nodes saved for another walk.
-    raw
-        Whether cotangents are raw arrays: then nodes apply their rules directly.
-    wanted
-        The nodes to run, each with its edges (None for those that nobody asks for); None: all.
-    watch
-        What goes on beside the walk (see `wengert.tape.watch.Watch`), if anything.
+    roots: Pairs of an edge and its cotangent: a raw array, or with ``raw=False`` any other value.
+    keep: Whether to leave what the nodes saved for another walk.
+    raw: Whether cotangents are raw arrays: then nodes apply their rules directly.
+    wanted: The nodes to run, each with its edges (None for those that nobody asks for); None: all.
+    watch: What goes on beside the walk (see `wengert.tape.watch.Watch`), if anything.
     """
     pending: dict[Any, Any] = {}
     owned: set[Any] = set()
@@ -114,6 +109,8 @@ def walk(
                             pending[edge] = grad
                             heappush(heap, (seq, edge))
             if watch is not None:
+                # what nobody else holds becomes .grad without a copy
+                grads = grad = have = None
                 watch.finished(node, pending)
             if following is None:
                 break

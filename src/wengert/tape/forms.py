@@ -67,13 +67,15 @@ def saved_slots(prim: Primitive) -> list[str]:
 
 
 def freed_numbers(prim: Primitive) -> tuple[str, ...]:
-    """The numbers that a node of `prim` lets go of with its graph: where it keeps nothing else.
+    """The numbers and indices that a node of `prim` lets go of with its graph.
 
-    As in PyTorch, where they are tensors, a second walk through ``x * 2`` is then refused.
+    As in PyTorch, where they are tensors, a second walk through ``x * 2`` or ``x[[0, 1]]`` is then
+    refused. A node that keeps tensors refuses it because of these.
     """
-    if not prim.of_number or saves_tensors(prim):
+    if saves_tensors(prim):
         return ()
-    return tuple(name for name in prim.params if name in prim.saved)
+    freed = prim.params if prim.of_number else ("indices",)
+    return tuple(name for name in freed if name in prim.params and name in prim.saved)
 
 
 def number_form(prim: Primitive, reflected: bool) -> Primitive | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.interp.dual import Transposing
+from wengert.base.ports import provides
 from wengert.interp.levels import levels_of, namespace_of
 from wengert.prims.record import Primitive
 from wengert.tape.backward import run_grad
@@ -16,6 +16,7 @@ from wengert.tape.record import make_node
 __all__ = ["transposed_twice"]
 
 
+@provides("transposed")
 def transposed_twice(
     prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: dict[str, Any]
 ) -> Any:
@@ -34,6 +35,9 @@ def transposed_twice(
         ]
         node = make_node(prim, tensors, primals, params, outs[0])
         count = len(outs) if prim.differentiable is None else prim.differentiable
+        if all(edge is None for edge in node.edges):
+            # by what has a tangent there is no derivative
+            return (None,) * count if several else None
         F: Any = namespace_of(*outs)
         have = [level for _, level in sorted(levels_of(*primals, *outs).items())]
         zeros = [brought(new_tensor(F.zeros_like(out)), have) for out in outs[:count]]
@@ -57,6 +61,3 @@ def transposed_twice(
         MODE.set(mode)
     made = [None if tensor is None else tensor.payload for tensor in found]
     return tuple(made) if several else made[0]
-
-
-Transposing.by = staticmethod(transposed_twice)

@@ -13,6 +13,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from wengert.tape.modes import untraced
+
 __all__ = ["WATCHED", "RemovableHandle", "Watchpoint", "register"]
 
 WATCHED: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -47,19 +49,21 @@ class RemovableHandle:
 
 
 def register(
-    hooks: dict[Any, Any], hook: Callable[..., Any], what: str, index: int | None = None
+    hooks: dict[Any, Any], hook: Callable[..., Any], what: str = "", index: int | None = None
 ) -> RemovableHandle:
     """Add `hook` to `hooks`, which run in the order of registration.
 
     Parameters
     ----------
     what
-        The name of the registering method, for the error if `hook` cannot be called.
-    index
-        The number of the output that the hook is for, if the key is to tell it.
+        The name of the registering method, for the error if `hook` cannot be called. Without it
+        the error comes when the hook's turn does: as in PyTorch, a node keeps any object.
+    index: The number of the output that the hook is for, if the key is to tell it.
     """
-    if not callable(hook):
+    if what and not callable(hook):
         raise TypeError(f"{what}(): hook must be callable, not {type(hook).__name__}")
+    # a trace would run it once more, or forget that it is there
+    untraced("it registers a hook")
     number = next(_ids)
     key = number if index is None else (index, number)
     hooks[key] = hook

@@ -23,6 +23,8 @@ __all__ = [
     "register_hook",
     "register_post_accumulate_grad_hook",
     "retain_grad",
+    "set_grad_dtype",
+    "set_hooks",
 ]
 
 
@@ -53,13 +55,28 @@ def register_post_accumulate_grad_hook(tensor: Any, hook: Callable[[Any], Any]) 
     """Call `hook` with `tensor` once its ``.grad`` has been added to (see `Tensor`)."""
     if tensor.edge is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    if tensor.edge is not LEAF:
+    if not is_leaf_edge(tensor.edge):
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
     ext = tensor.extra()
     if ext.post_hooks is None:
         ext.post_hooks = {}
     _watch_leaf(ext)
     return register(ext.post_hooks, hook, "register_post_accumulate_grad_hook")
+
+
+def set_hooks(tensor: Any, hooks: dict[Any, Any] | None) -> None:
+    """Let `hooks` be the hooks of a leaf, by any keys (see `Tensor._backward_hooks`)."""
+    ext = tensor.extra()
+    ext.hooks = hooks
+    _watch_leaf(ext)
+
+
+def set_grad_dtype(tensor: Any, dtype: Any) -> None:
+    """Let gradients of a leaf come in `dtype`, an array's, or as they are if that is None."""
+    ext = tensor.extra()
+    ext.grad_dtype = dtype
+    # walks that nobody watches take gradients for arrays of their leaf's dtype
+    _watch_leaf(ext)
 
 
 def _watch_leaf(ext: Any) -> None:

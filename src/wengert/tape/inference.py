@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.prims.record import Primitive
-from wengert.tape.cuts import note_switch
+from wengert.tape.detachments import note_switch
 from wengert.tape.modes import MODE, Mode, Switch, changed, current_mode, full_mode
 from wengert.tape.record import T
 from wengert.tape.versions import InferenceCell
@@ -19,7 +20,6 @@ def is_inference_mode_enabled() -> bool:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> with wg.inference_mode():
     ...     wg.is_inference_mode_enabled()
     True
@@ -69,12 +69,10 @@ class inference_mode(Switch):
 
     Parameters
     ----------
-    mode : bool or callable
-        Whether to switch it on or off; or the function to decorate.
+    mode : bool or callable. Whether to switch it on or off; or the function to decorate.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.ones(2, requires_grad=True)
     >>> with wg.inference_mode():
     ...     y = x * 2
@@ -106,5 +104,7 @@ class inference_mode(Switch):
         MODE.set(changed(current_mode(), inference=inference, grad=grad))
 
     def clone(self) -> Switch:
-        """Another one that does the same."""
         return type(self)(self._value is not None)
+
+
+fill_sections(globals())

@@ -16,62 +16,47 @@ import numpy as np
 
 from wengert.base import errors
 from wengert.base.dtypes import is_differentiable
+from wengert.base.ports import PORTS
 from wengert.interp.eager import K
-from wengert.interp.levels import Lifted, Transforms, namespace_of
+from wengert.interp.levels import Lifted, namespace_of
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.lift import are_wider, check_dtypes, is_number
 from wengert.tape.modes import current_mode
 from wengert.tape.node import Node, edge_of, next_sequence
+from wengert.tape.operands import are_wider, check_dtypes, is_number
 from wengert.tape.record import T, make_node, save_result
 from wengert.tape.saving import keeps_aside
 from wengert.tape.sites import mark, place
-from wengert.tape.specialise import noter
+from wengert.tape.specialise import node_factory
 from wengert.tape.versions import InferenceCell
 from wengert.tape.views import (
     Step,
+    invalidate_elsewhere,
     move_edge,
     push,
     refresh_views,
     replayed,
 )
 from wengert.tape.write_checks import (
-    check_apart,
     check_cast,
-    check_overlap,
-    check_shape,
+    check_sources,
     check_writable,
-    lift_others,
+    other_operands,
 )
 
 __all__ = [
-    "FROM_ONE_VALUE",
-    "MAY_OVERLAP",
-    "PLACES",
     "CopySlices",
     "base_requires_grad",
     "bump",
-    "old_value_needed",
+    "count",
+    "is_recorded",
+    "node_of_write",
     "set_history",
     "write",
     "write_result",
     "write_through_view",
 ]
-
-MAY_OVERLAP = frozenset({"fill_scalar", "index_put", "masked_fill", "masked_fill_tensor", "zero"})
-"""The operations that PyTorch lets write to memory that a tensor shows several times."""
-FROM_ONE_VALUE = frozenset({"fill_tensor", "masked_fill_tensor"})
-"""The operations whose value may lie in the memory that they write to."""
-PLACES = frozenset({"index_copy", "index_put", "masked_scatter", "put"})
-"""The operations whose values must not: they read and write in an order of their own."""
-YIELD_BOOLS = frozenset(
-    {
-        *("eq", "ne", "lt", "le", "gt", "ge"),
-        *("logical_and", "logical_or", "logical_xor", "logical_not"),
-    }
-)
-"""The operations whose result is a bool, which fits into every dtype."""
 
 
 def write(
@@ -81,71 +66,35 @@ def write(
 
     Parameters
     ----------
-    name
-        The name of the operation as users know it (``add_``), for messages.
+    name: The name of the operation as users know it (``add_``), for messages.
     """
-    number = None
-    form = prim
-    if prim.name in YIELD_BOOLS:
+    if prim.predicate:
         return _write_converted(prim, tensor, others, params, name)
     if prim.refuses:
         check_dtypes(prim, (tensor, *others), params)
     others = tuple(other.item() if isinstance(other, np.generic) else other for other in others)
-    if prim.scalar is not None and len(others) == 1 and is_number(others[0]):
-        form = TABLE[prim.scalar]
-        number = others[0]
-        if isinstance(number, bool) and tensor.payload.dtype.kind != "b":
-            number = int(number)
-        params = {form.params[0]: number}
-        check_cast(form, tensor, [number])
-        lifted = [tensor]
-    else:
-        if not others and tensor.payload.dtype.kind in "biu" and prim.promote is not None:
-            check_cast(prim, tensor, [])
-        lifted = [tensor, *lift_others(form, tensor, others)]
+    form, number, params, operands = _bound(prim, tensor, others, params)
     mode = current_mode()
-    if (mode is not None and (mode.levels or mode.tracing is not None)) or isinstance(
-        tensor.payload, Lifted
-    ):
-        return Transforms.write(form, tensor, lifted, params, name, mode)
+    if (mode is not None and mode.lifts) or isinstance(tensor.payload, Lifted):
+        return PORTS.write(form, tensor, operands, params, name, mode)
     payload = tensor.array()
-    payloads = [payload, *[other.payload for other in lifted[1:]]]
-    if form.broadcasts:
-        check_shape(payload, payloads[1:])
-        if form.name not in FROM_ONE_VALUE:
-            for other in payloads[1:]:
-                check_overlap(payload, other)
-        if payload.dtype.kind in "iu" and are_wider(prim, payload, others):
-            return _write_converted(prim, tensor, others, params, name)
-    elif form.name in PLACES:
-        for other in payloads[1:]:
-            check_apart(payload, other)
-    recording = (mode is None or mode.records) and (
-        any(t.edge is not None for t in lifted) or base_requires_grad(tensor)
-    )
-    recording = recording and is_differentiable(payload.dtype)
-    check_writable(tensor, recording, form.name in MAY_OVERLAP)
+    payloads = [payload, *[other.payload for other in operands[1:]]]
+    check_sources(form, payload, payloads)
+    if form.broadcasts and payload.dtype.kind in "iu" and are_wider(prim, payload, others):
+        return _write_converted(prim, tensor, others, params, name)
+    recording = is_recorded(mode, tensor, operands)
+    check_writable(tensor, recording, "overlapping" in form.writes)
     if recording and not form.is_differentiable:
         # what is written depends on nothing, and the history ends here
         value = form.kernel(*payloads, *(() if number is None else (number,)), **params)
         constant = new_tensor(np.asarray(value, dtype=payload.dtype))
         return write(TABLE["assign"], tensor, (constant,), {}, name)
-    node = None
     if mode is not None and mode.mutation is not None:
         mode.mutation.before_write(tensor)
+    node = None
     if recording:
-        old = tensor
-        if old_value_needed(form, lifted):
-            old = new_tensor(payload.copy(), tensor.edge)
-        sources = [old if other is tensor else other for other in lifted]
-        if mode is None or mode.observed:
-            node = noter(form)(*sources, **params)
-            if node is not None:
-                mark(node)
-        if node is None:
-            node = make_node(form, sources, payloads, params, payload)
-        if node.edges[0] is not None:
-            node.edges = (edge_of(tensor), *node.edges[1:])
+        observed = mode is None or mode.observed
+        node = node_of_write(form, tensor, operands, payloads, params, observed)
     saves_result = node is not None and "result" in form.saved
     before = payload.copy() if saves_result and keeps_aside(mode) else None
     try:
@@ -158,18 +107,72 @@ def write(
     if node is None:
         if tensor.ext is not None:
             refresh_views(tensor, None)
-    else:
-        if mode is not None and mode.anomaly is not None:
-            node.site = mode.anomaly.site()
-        try:
-            set_history(tensor, node, saves_result)
-        except BaseException:
-            if before is not None:
-                # a hook refused the result
-                np.copyto(payload, before)
-                tensor.vc[0] -= 1
-            raise
+        return tensor
+    if mode is not None and mode.anomaly is not None:
+        node.site = mode.anomaly.site()
+    try:
+        set_history(tensor, node, saves_result)
+    except BaseException:
+        if before is not None:
+            # a hook refused the result
+            np.copyto(payload, before)
+            tensor.vc[0] -= 1
+        raise
     return tensor
+
+
+def _bound(
+    prim: Primitive, tensor: Any, others: tuple[Any, ...], params: dict[str, Any]
+) -> tuple[Primitive, Any, dict[str, Any], list[Any]]:
+    """The form that computes, the number that it takes for a tensor, parameters and tensors."""
+    if prim.scalar is not None and len(others) == 1 and is_number(others[0]):
+        form, number = TABLE[prim.scalar], others[0]
+        if isinstance(number, bool) and tensor.payload.dtype.kind != "b":
+            number = int(number)
+        check_cast(form, tensor, [number])
+        return form, number, {form.params[0]: number}, [tensor]
+    if not others and tensor.payload.dtype.kind in "biu" and prim.promote is not None:
+        check_cast(prim, tensor, [])
+    return prim, None, params, [tensor, *other_operands(prim, tensor, others)]
+
+
+def is_recorded(mode: Any, tensor: Any, operands: list[Any]) -> bool:
+    """Whether a write of `operands`, of which `tensor` is the first, becomes part of a graph."""
+    return (
+        (mode is None or mode.records)
+        and (any(t.edge is not None for t in operands) or base_requires_grad(tensor))
+        and is_differentiable(tensor.payload.dtype)
+    )
+
+
+def node_of_write(
+    prim: Primitive,
+    tensor: Any,
+    operands: list[Any],
+    payloads: list[Any],
+    params: dict[str, Any],
+    quick: bool,
+) -> Any:
+    """The node of a write that is to come; what its rules need of the old value is copied.
+
+    Parameters
+    ----------
+    quick: Whether the generated function for nodes may make it.
+    """
+    old = tensor
+    if _is_old_value_needed(prim, operands):
+        old = new_tensor(payloads[0].copy(), tensor.edge)
+    sources = [old if other is tensor else other for other in operands]
+    node = None
+    if quick:
+        node = node_factory(prim)(*sources, **params)
+        if node is not None:
+            mark(node)
+    if node is None:
+        node = make_node(prim, sources, payloads, params, payloads[0])
+    if node.edges[0] is not None:
+        node.edges = (edge_of(tensor), *node.edges[1:])
+    return node
 
 
 def write_result(tensor: Any, result: Any, before: Any, name: str) -> Any:
@@ -177,8 +180,7 @@ def write_result(tensor: Any, result: Any, before: Any, name: str) -> Any:
 
     Parameters
     ----------
-    before
-        The copy, with the history that `tensor` has.
+    before: The copy, with the history that `tensor` has.
     """
     node = result.edge
     fits = (result.payload.shape, result.payload.dtype) == (
@@ -187,7 +189,7 @@ def write_result(tensor: Any, result: Any, before: Any, name: str) -> Any:
     )
     alone = isinstance(node, Node) and node.edges[0] is edge_of(before)
     mode = current_mode()
-    if mode is not None and (mode.levels or mode.mutation is not None or mode.tracing is not None):
+    if mode is not None and (mode.lifts or mode.mutation is not None):
         return write(TABLE["assign"], tensor, (result,), {}, name)
     check_writable(tensor, node is not None)
     if not fits or not alone:
@@ -228,7 +230,7 @@ def _compute(
         np.copyto(payload, form.kernel(*payloads, **params), casting="same_kind")
 
 
-def old_value_needed(prim: Primitive, tensors: list[Any]) -> bool:
+def _is_old_value_needed(prim: Primitive, tensors: list[Any]) -> bool:
     """Whether a rule that will run names what is about to be overwritten."""
     return any(
         rule is not None and "self" in rule.names and tensor.edge is not None
@@ -244,7 +246,11 @@ def base_requires_grad(tensor: Any) -> bool:
 
 def bump(tensor: Any, name: str) -> None:
     """Note a write to the memory of `tensor` by the operation `name`."""
-    vc = tensor.share_version()
+    count(tensor.share_version(), name)
+
+
+def count(vc: Any, name: str) -> None:
+    """Note in a version cell a write by the operation `name`."""
     if vc.__class__ is InferenceCell:
         return
     vc[0] += 1
@@ -261,6 +267,8 @@ def set_history(tensor: Any, node: Any, saves_result: bool) -> None:
         move_edge(tensor, node)
         if ext is not None:
             refresh_views(tensor, node)
+            if ext.linked:
+                invalidate_elsewhere(tensor)
         return
     if saves_result:
         save_result(node, tensor)
@@ -272,8 +280,7 @@ def write_through_view(view: Any, node: Any, place: int) -> None:
 
     Parameters
     ----------
-    place
-        Which of the node's edges is that of the view before the write.
+    place: Which of the node's edges is that of the view before the write.
     """
     ext = view.ext
     outer: Any = CopySlices.__new__(CopySlices)
@@ -287,6 +294,9 @@ def write_through_view(view: Any, node: Any, place: int) -> None:
     before = view.edge
     move_edge(ext.base, outer)
     refresh_views(view, outer)
+    above = ext.base.ext
+    if above is not None and above.linked:
+        invalidate_elsewhere(view)
     # what the node saved of its result is the view as it is after the write; weakly, since `outer`
     # holds the node, and the view's own node holds `outer`
     below = weakref.ref(outer)
@@ -313,7 +323,6 @@ class CopySlices(Node):
         return blanks
 
     def release(self) -> None:
-        """Let go of what was saved."""
         if self.inner is not None:
             self.inner.release()
             self.inner = None
@@ -362,11 +371,36 @@ class CopySlices(Node):
         return self.inner
 
     def _placed(self, F: Any, g: Any, part: Any) -> Any:
-        """`g` with `part` in place of what the view shows of it, without writing."""
-        shape = tuple(g.shape)
-        size = int(np.prod(shape, dtype=np.int64))
-        positions = push(K, self.chain, np.arange(size).reshape(shape)).reshape(-1)
-        flat = F.view(g, shape=(size,))
-        values = F.view(part, shape=(positions.size,))
-        placed = F.index_put(flat, values, indices=(positions,), accumulate=False)
+        """`g` with `part` in place of what the view shows of it."""
+        mode = current_mode()
+        if F is T and (mode is None or not mode.lifts):
+            below = F.clone(g)
+            window = push(F, self.chain, below)
+            if all(map(_is_array, (below, window, part))) and np.may_share_memory(
+                window.payload, below.payload
+            ):
+                # recorded as what it is: differentiated again, it is a write through a view, too
+                write(TABLE["assign"], window, (part,), {}, "copy_")
+                return below
+        shape, dtype = tuple(g.shape), np.dtype(g.dtype)
+        numbers = np.arange(int(np.prod(shape, dtype=np.int64)))
+        if dtype.kind == "c":
+            # views may show parts of complex numbers: each is the two numbers that it consists of
+            numbers = 2.0 * numbers + (2.0 * numbers + 1.0) * 1j
+        else:
+            numbers = numbers.astype(np.float64)
+        positions = _as_real(K, push(K, self.chain, numbers.reshape(shape))).astype(np.intp)
+        flat, values = (F.view(x, shape=(-1,)) for x in (_as_real(F, g), _as_real(F, part)))
+        placed = F.index_put(flat, values, indices=(positions.reshape(-1),), accumulate=False)
+        if dtype.kind == "c":
+            placed = F.view_as_complex(F.view(placed, shape=(*shape, 2)))
         return F.view(placed, shape=shape)
+
+
+def _as_real(F: Any, value: Any) -> Any:
+    """Complex numbers as pairs of real ones, others as they are."""
+    return F.view_as_real(value) if np.dtype(value.dtype).kind == "c" else value
+
+
+def _is_array(tensor: Any) -> bool:
+    return isinstance(tensor, TensorBase) and isinstance(tensor.payload, np.ndarray)

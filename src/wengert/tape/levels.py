@@ -29,14 +29,16 @@ rules work below the level) takes no side: all of the cotangent goes around.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from wengert.interp.batched import Batched
+from wengert.base.ports import provides
 from wengert.interp.dual import Dual
-from wengert.interp.levels import Level, Lifted, Transforms, levels_of, namespace_of
+from wengert.interp.levels import Level, Lifted, levels_of
 from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.crossings import INTO, WAYS
+from wengert.tape.invalidated import Invalidated
 from wengert.tape.modes import (
     MODE,
     Mode,
@@ -45,7 +47,7 @@ from wengert.tape.modes import (
     full_mode,
     is_recording,
 )
-from wengert.tape.node import Node, edge_of, next_sequence
+from wengert.tape.node import Node, edge_of, is_leaf_edge, next_sequence, target_of
 from wengert.tape.record import T
 
 __all__ = [
@@ -60,119 +62,6 @@ __all__ = [
 ]
 
 
-def _at(payload: Any, level: Level, function: Callable[[Any], Any]) -> Any:
-    """`payload` with `function` applied where values of `level` have their place in it."""
-    if not isinstance(payload, Lifted) or payload.owner.number <= level.number:
-        return function(payload)
-    if isinstance(payload, Batched):
-        return Batched(_at(payload.value, level, function), payload.owner)
-    return _parts(payload, lambda part: _at(part, level, function))
-
-
-def _belongs(payload: Any, level: Level) -> bool:
-    return isinstance(payload, Lifted) and payload.owner.number == level.number
-
-
-def _repeated(payload: Any, level: Level) -> Any:
-    """`payload` with a dimension in front, of the size of the batch."""
-    F: Any = namespace_of(payload)
-    if not isinstance(payload, Lifted):
-        payload = np.asarray(payload)
-    return F.expand(F.unsqueeze(payload, dim=0), shape=(level.size, *payload.shape))
-
-
-def _moved(payload: Any, source: int, target: int) -> Any:
-    """`payload` with one dimension elsewhere."""
-    if source == target:
-        return payload
-    order = [d for d in range(payload.ndim) if d != source]
-    order.insert(target, source)
-    F: Any = namespace_of(payload)
-    return F.permute(payload, dims=tuple(order))
-
-
-def _wrap(payload: Any, level: Level, dim: int = 0) -> Any:
-    # in a batch of a higher level, which puts its own dimension in front
-    if isinstance(payload, Lifted) and payload.owner.number > level.number:
-        if isinstance(payload, Batched):
-            return Batched(_wrap(payload.value, level, dim + 1), payload.owner)
-        return _parts(payload, lambda part: _wrap(part, level, dim))
-    payload = payload if isinstance(payload, Lifted) else np.asarray(payload)
-    return Batched(_moved(payload, dim, 0), level)
-
-
-def _unwrap(payload: Any, level: Level, dim: int = 0) -> Any:
-    if isinstance(payload, Lifted) and payload.owner.number > level.number:
-        if isinstance(payload, Batched):
-            return Batched(_unwrap(payload.value, level, dim + 1), payload.owner)
-        return _parts(payload, lambda part: _unwrap(part, level, dim))
-    whole = payload.value if _belongs(payload, level) else _repeated(payload, level)
-    return _moved(whole, 0, dim)
-
-
-def _parts(payload: Any, function: Callable[[Any], Any]) -> Any:
-    assert isinstance(payload, Dual)
-    tangent = None if payload.tangent is None else function(payload.tangent)
-    return Dual(function(payload.primal), tangent, payload.owner)
-
-
-def _spread(payload: Any, level: Level) -> Any:
-    return _at(
-        payload, level, lambda p: p if _belongs(p, level) else Batched(_repeated(p, level), level)
-    )
-
-
-def _gathered(payload: Any, level: Level) -> Any:
-    def total(p: Any) -> Any:
-        if not _belongs(p, level):
-            return p * level.size
-        F: Any = namespace_of(p.value)
-        return F.sum_dim(p.value, dim=(0,), keepdim=False)
-
-    return _at(payload, level, total)
-
-
-def _zeros(payload: Any) -> Any:
-    F: Any = namespace_of(payload)
-    return F.zeros_like(payload)
-
-
-def _constant(payload: Any, level: Level) -> Any:
-    return _at(payload, level, lambda p: p if _belongs(p, level) else Dual(p, None, level))
-
-
-def _infinitesimal(payload: Any, level: Level) -> Any:
-    return _at(payload, level, lambda p: Dual(_zeros(p), p, level))
-
-
-def _primal_of(payload: Any, level: Level) -> Any:
-    return _at(payload, level, lambda p: p.primal if _belongs(p, level) else p)
-
-
-def _tangent_of(payload: Any, level: Level) -> Any:
-    def tangent(p: Any) -> Any:
-        if not _belongs(p, level):
-            return _zeros(p)
-        return _zeros(p.primal) if p.tangent is None else p.tangent
-
-    return _at(payload, level, tangent)
-
-
-WAYS: dict[str, tuple[Callable[[Any, Level], Any], str]] = {
-    "wrap": (_wrap, "unwrap"),
-    "unwrap": (_unwrap, "wrap"),
-    "spread": (_spread, "gather"),
-    "gather": (_gathered, "spread"),
-    "constant": (_constant, "tangent_of"),
-    "tangent_of": (_tangent_of, "constant"),
-    "infinitesimal": (_infinitesimal, "primal_of"),
-    "primal_of": (_primal_of, "infinitesimal"),
-}
-"""What can be done at a border, each with its transpose."""
-_INTO = frozenset({"wrap", "spread", "constant", "infinitesimal"})
-"""What makes values of the level."""
-
-
 _SHARED = (
     "a gradient inside of vmap or forward mode is asked for by a tensor that does not belong to "
     "the transform, and that a custom rule closes over, or that is an argument of a Function with "
@@ -184,7 +73,7 @@ _SHARED = (
 class Sides:
     """On which sides of levels a backward pass works (see NOTE [sides of a level])."""
 
-    __slots__ = ("entered", "inside", "outside", "wanted")
+    __slots__ = ("entered", "inside", "outside", "slopes", "wanted")
 
     def __init__(
         self, inside: Iterable[int] = (), outside: Iterable[int] = (), wanted: Any = None
@@ -195,21 +84,36 @@ class Sides:
         self.wanted = wanted
         # levels that this very pass has come into from outside
         self.entered: dict[int, Level] = {}
+        # those that it has come into by tangents
+        self.slopes: set[int] = set()
 
 
 class Move(Node):
     """A tensor's passage into or out of a level."""
 
     __slots__ = ("level", "local", "way")
-    label: ClassVar[str] = "Move"
     level: Level
     local: bool
     way: str
 
+    @property
+    def label(self) -> str:  # type: ignore[override]  # as each node behind it has one
+        """The name of the operation that made what passes: PyTorch shows no passage."""
+        edge = self.edges[0]
+        while edge is not None and not is_leaf_edge(edge):
+            node = target_of(edge)[0]
+            if not isinstance(node, Move):
+                name: str = node.label
+                return name
+            edge = node.edges[0]
+        return "AliasBackward0"
+
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """The cotangent, moved the other way."""
         way = WAYS[self.way][1]
-        if way in _INTO:
+        if self._is_zero(g):
+            return (None,)
+        if way in INTO:
             self._enter(g)
         elif self._is_inside():
             if not self.local:
@@ -220,6 +124,24 @@ class Move(Node):
         return (WAYS[way][0](g, self.level),)
 
     apply_in = apply
+
+    def _is_zero(self, g: Any) -> bool:
+        """Whether a cotangent that leaves the level has no part of what is asked for."""
+        if self.local:
+            return False
+        sides = full_mode().sides
+        if sides is None or self.level.number not in sides.entered:
+            return False
+        if self.way == "infinitesimal":
+            # by tangents there is no derivative of values
+            return self.level.number not in sides.slopes
+        payload = getattr(g, "payload", g)
+        return (
+            self.way == "constant"
+            and isinstance(payload, Dual)
+            and payload.owner is self.level
+            and payload.tangent is None
+        )
 
     def _is_inside(self) -> bool:
         sides = full_mode().sides
@@ -236,7 +158,7 @@ class Move(Node):
             if edge is None:
                 continue
             node = edge.node if edge.seq == 0 else edge
-            left = isinstance(node, Move) and node.level is self.level and node.way not in _INTO
+            left = isinstance(node, Move) and node.level is self.level and node.way not in INTO
             if left or node in seen:
                 continue
             seen.add(node)
@@ -264,12 +186,14 @@ class Move(Node):
         if number not in sides.outside:
             sides.outside.add(number)
             sides.entered[number] = level
+        if self.way == "tangent_of":
+            sides.slopes.add(number)
 
 
 def _whole_rows(g: Any, level: Level) -> Any:
     """The gradient of each element of a batch by the whole batch, from that by the element."""
     recorded = isinstance(g, TensorBase)
-    rows = move("unwrap", g, level) if recorded else new_tensor(_unwrap(g, level))
+    rows = move("unwrap", g, level) if recorded else new_tensor(WAYS["unwrap"][0](g, level))
     size = level.size or 0
     shape = (size, *rows.payload.shape)
     own = np.eye(size, dtype=bool).reshape((size, size, *(1,) * (len(shape) - 2)))
@@ -287,6 +211,7 @@ _WITHIN: dict[str, Callable[[Any, Level], Any]] = {
 """What becomes of a cotangent that leaves a level by these ways, in a pass inside of it."""
 
 
+@provides("seeded")
 def seeded(g: Any, payload: Any) -> Any:
     """The cotangent of an output, with all levels of that."""
     found = levels_of(payload)
@@ -294,6 +219,7 @@ def seeded(g: Any, payload: Any) -> Any:
     return brought(g, order) if isinstance(g, TensorBase) else brought(new_tensor(g), order).payload
 
 
+@provides("sided")
 def sided(
     mode: Mode | None, seeds: Iterable[Any], given: Iterable[Any], batches: bool, wanted: Any
 ) -> Any:
@@ -301,12 +227,9 @@ def sided(
 
     Parameters
     ----------
-    seeds, given
-        The cotangents of the outputs, and those of them that were asked for.
-    batches
-        Whether gradients of elements of a batch are asked for, and not their sums.
-    wanted
-        The nodes that lead to what is asked for, each with its edges that do; None: all.
+    seeds, given: The cotangents of the outputs, and those of them that were asked for.
+    batches: Whether gradients of elements of a batch are asked for, and not their sums.
+    wanted: The nodes that lead to what is asked for, each with its edges that do; None: all.
     """
     above = None if mode is None else mode.sides
     outside = set() if above is None else set(above.outside)
@@ -318,6 +241,7 @@ def sided(
     return changed(mode, sides=Sides(inside, outside - inside, wanted))
 
 
+@provides("arrived")
 def arrived(g: Any) -> Any:
     """The gradient that a walk has brought to a tensor.
 
@@ -331,10 +255,11 @@ def arrived(g: Any) -> Any:
     levels = levels_of(g.payload if recorded else g)
     for number, level in sides.entered.items():
         if number in levels and level.size is None:
-            g = move("tangent_of", g, level) if recorded else _tangent_of(g, level)
+            g = move("tangent_of", g, level) if recorded else WAYS["tangent_of"][0](g, level)
     return g
 
 
+@provides("replaced")
 def replaced(g: Any, part: Any) -> Any:
     """The cotangent `g` with what `arrived` gives of it replaced by `part`."""
     recorded, entered = isinstance(g, TensorBase), full_mode().sides.entered.values()
@@ -369,7 +294,7 @@ def move(way: str, tensor: Any, level: Level, local: bool = False) -> Any:
 
     `local` says that it comes back (see NOTE [sides of a level]).
     """
-    if way not in _INTO and level.number not in levels_of(tensor.payload):
+    if way not in INTO and level.number not in levels_of(tensor.payload):
         if way == "unwrap":
             tensor = move("spread", tensor, level, local)
         elif way == "tangent_of":
@@ -379,8 +304,11 @@ def move(way: str, tensor: Any, level: Level, local: bool = False) -> Any:
         return tensor
     if way in ("primal_of", "tangent_of") and tensor.edge is not None:
         payload = _completed(payload, tensor.payload, level)
-    edge = None
-    if tensor.edge is not None and is_recording():
+    edge: Any = None
+    if tensor.edge.__class__ is Invalidated:
+        # on all sides: `make_node` refuses it
+        edge = tensor.edge
+    elif tensor.edge is not None and is_recording():
         edge = Move.__new__(Move)
         edge.edges = (edge_of(tensor),)
         edge.seq = next_sequence()
@@ -397,10 +325,11 @@ def _completed(payload: Any, whole: Any, left: Level) -> Any:
     have, levels = levels_of(payload), levels_of(whole)
     for number in sorted(levels.keys() - have.keys() - {left.number}):
         level = levels[number]
-        payload = (_constant if level.size is None else _spread)(payload, level)
+        payload = WAYS["constant" if level.size is None else "spread"][0](payload, level)
     return payload
 
 
+@provides("brought")
 def brought(tensor: Any, levels: Sequence[Level], local: bool = False) -> Any:
     """`tensor` as a value of all of `levels`, whatever it has to do with them."""
     have = levels_of(tensor.payload)
@@ -420,6 +349,7 @@ def check_levels(payloads: Sequence[Any]) -> dict[int, Level]:
     return found
 
 
+@provides("settled")
 def settled(tensor: Any) -> Any:
     """`tensor` without the tangents that levels have dropped.
 
@@ -432,6 +362,7 @@ def settled(tensor: Any) -> Any:
     return tensor
 
 
+@provides("raised")
 def raised(tensors: list[Any], params: dict[str, Any]) -> list[Any]:
     """The arguments of an operation; those that are recorded with all levels of its result."""
     tensors = [settled(t) if isinstance(t.payload, Lifted) else t for t in tensors]
@@ -469,13 +400,10 @@ def leads_outside(outputs: Sequence[Any], inputs: Sequence[Any], rules: bool = F
         if rules and node.closes_over():
             return True
         seen.add(id(node))
-        stack += [following for following in node.edges if following is not None]
+        following = [edge for edge in node.edges if edge is not None]
+        if not following:
+            # no leaf ends this history, as that of a view made while nothing was recorded: the
+            # input of a transform that is under way may be on it
+            return True
+        stack += following
     return False
-
-
-Transforms.raised = staticmethod(raised)
-Transforms.settled = staticmethod(settled)
-Transforms.seeded = staticmethod(seeded)
-Transforms.sided = staticmethod(sided)
-Transforms.arrived = staticmethod(arrived)
-Transforms.replaced = staticmethod(replaced)

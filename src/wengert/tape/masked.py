@@ -8,12 +8,19 @@ wherever the rule of an element-wise operation gives NaN. Nothing is looked at a
 wrong: a walk asks NumPy to report invalid operations, such as 0 * inf, and only once one has been
 reported (or is to be expected, since a mask has hidden NaN in the forward pass, which nothing
 reports) are the results of the rules that follow searched for NaN.
+
+A walk that is traced holds for other values than those that it sees, so it searches always (what
+the compiler makes of that: NOTE [speculation] in `wengert.compiler.speculation`). Whether the
+results of a whole call lie below a mask is known when its backward pass runs, no sooner: what
+`Undecided` notes is kept or left out then.
 """
 
 from __future__ import annotations
 
 import weakref
 from _thread import get_ident
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -26,11 +33,18 @@ __all__ = [
     "INVALID",
     "MASKED",
     "REPORT",
+    "Undecided",
     "begin_search",
     "end_search",
     "hides",
     "holds_nan",
+    "is_below_mask",
+    "is_searching",
     "mark",
+    "nan_in",
+    "search",
+    "stop_search",
+    "undecided",
     "unmasked",
 ]
 
@@ -42,26 +56,59 @@ HIDING: weakref.WeakSet[Any] = weakref.WeakSet()
 """Nodes behind which there may be NaN, hidden by a mask."""
 
 
+class Undecided:
+    """What a traced walk does about NaN.
+
+    Attributes
+    ----------
+    pairs: What `unmasked` gave, what it was given, and whether that was below a mask of the walk.
+    masks, hides: Whether the walk has met a mask, and one that may have hidden NaN.
+    """
+
+    def __init__(self) -> None:
+        self.pairs: list[tuple[Any, Any, bool]] = []
+        self.masks = self.hides = False
+
+
+_UNDECIDED: dict[int, Undecided] = {}
+
+
+@contextmanager
+def undecided() -> Iterator[Undecided]:
+    """Let a walk of this thread, which is traced, search as if it were below a mask."""
+    thread = get_ident()
+    below = thread in MASKED
+    if below:
+        MASKED.remove(thread)
+    found = _UNDECIDED[thread] = Undecided()
+    try:
+        yield found
+    finally:
+        del _UNDECIDED[thread]
+        if below:
+            mark()
+
+
 class _Report:
     """Where NumPy reports invalid operations to."""
 
     def write(self, _: str) -> None:
-        thread = get_ident()
-        if thread not in INVALID:
-            INVALID.append(thread)
+        search()
 
 
 REPORT = _Report()
 
 
-def begin_search() -> bool:
+def begin_search(traced: bool = False) -> bool:
     """Before a walk: whether this thread searches for NaN already; it does so now if it must."""
-    if not INVALID and not HIDING:
+    # by its set, for a call would cost every walk
+    hiding: set[Any] = HIDING.data  # type: ignore[attr-defined]
+    if not (INVALID or hiding or traced):
         return False
     thread = get_ident()
     if thread in INVALID:
         return True
-    if HIDING:
+    if hiding or traced:
         INVALID.append(thread)
     return False
 
@@ -70,37 +117,83 @@ def end_search(before: bool) -> None:
     """After a walk, with what `begin_search` gave."""
     if (INVALID or MASKED) and not before:
         thread = get_ident()
+        if thread in _UNDECIDED:
+            _UNDECIDED[thread].masks |= thread in MASKED
         for threads in (INVALID, MASKED):
             if thread in threads:
                 threads.remove(thread)
 
 
-def mark() -> None:
-    """Note that the walk of this thread has met an operation that chooses among elements."""
+def search() -> None:
+    """Let the walk of this thread search for NaN from here on."""
     thread = get_ident()
+    if thread not in INVALID:
+        INVALID.append(thread)
+
+
+def stop_search() -> None:
+    """Let the walk of this thread search no more until something is reported again."""
+    thread = get_ident()
+    if thread in INVALID:
+        INVALID.remove(thread)
+
+
+def mark(hides: bool = False) -> None:
+    """Note that the walk of this thread has met an operation that chooses among elements.
+
+    One that `hides` goes by a mask of its own, and NaN among the others is not seen. What goes by
+    the values themselves gives NaN for NaN.
+    """
+    thread = get_ident()
+    if hides and thread in _UNDECIDED:
+        _UNDECIDED[thread].hides = True
     if thread not in MASKED:
         MASKED.append(thread)
 
 
+def is_below_mask() -> bool:
+    """Whether the walk of this thread has met an operation that chooses among elements."""
+    return bool(MASKED) and get_ident() in MASKED
+
+
+def is_searching() -> bool:
+    """Whether the walk of this thread searches for NaN."""
+    return bool(INVALID) and get_ident() in INVALID
+
+
 def unmasked(F: Any, g: Any, grad: Any) -> Any:
     """What a rule made of `g`, with 0 in place of NaN where `g` is 0."""
-    if grad is None or get_ident() not in MASKED:
+    if grad is None:
+        return grad
+    thread = get_ident()
+    below = thread in MASKED
+    noted = _UNDECIDED.get(thread) if _UNDECIDED else None
+    if not below and noted is None:
         return grad
     if not hasattr(g, "namespace") and not hasattr(grad, "namespace"):
         bad = np.isnan(grad) & np.equal(g, 0)
         return np.where(bad, grad.dtype.type(0), grad)[()] if bad.any() else grad
     bad = F.logical_and(F.isnan(grad), F.eq(g, 0))
-    return hides(F.where(bad, F.zeros_like(grad), grad), grad)
+    result = F.where(bad, F.zeros_like(grad), grad)
+    if noted is not None:
+        noted.pairs.append((result, grad, below))
+    return hides(result, grad)
 
 
 def holds_nan(value: Any) -> bool:
     """Whether there is NaN among the elements of a tensor that operations have made."""
     if not isinstance(value, TensorBase) or value.edge is None or value.edge is LEAF:
         return False
-    if isinstance(value.payload, Lifted):
-        F: Any = value.payload.namespace
-        return bool(F.isnan(value.payload).any())
-    size = np.vdot(value.payload, value.payload)
+    payload = value.payload
+    while isinstance(payload, Lifted):
+        # that of a trace, too, which may be given up: the tensors stay
+        payload = payload.array if payload.traced else next(iter(payload.contents()))
+    return nan_in(payload)
+
+
+def nan_in(array: Any) -> bool:
+    """Whether there is NaN among the elements of an array."""
+    size = np.vdot(array, array)
     return bool(size != size)
 
 

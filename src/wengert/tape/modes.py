@@ -15,8 +15,10 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
-from wengert.interp.levels import Level, Transforms
-from wengert.tape.cuts import note_switch
+from wengert.base.ports import provides
+from wengert.base.sections import fill_sections
+from wengert.interp.levels import Level
+from wengert.tape.detachments import note_switch
 from wengert.tape.sites import warn
 
 __all__ = [
@@ -36,6 +38,8 @@ __all__ = [
     "no_grad",
     "set_grad_enabled",
     "set_multithreading_enabled",
+    "traced",
+    "untraced",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -46,36 +50,26 @@ class Mode:
 
     Attributes
     ----------
-    grad
-        Whether operations are recorded.
-    inference
-        What computes operations in inference mode, or None (see `wengert.tape.inference`).
-    anomaly
-        What computes and checks operations while anomalies are looked for, or None (see
+    grad: Whether operations are recorded.
+    inference: What computes operations in inference mode, or None (see `wengert.tape.inference`).
+    anomaly: What computes and checks operations while anomalies are looked for, or None (see
         `wengert.tape.anomaly`).
-    hooks
-        Pairs of hooks that pack and unpack saved tensors; the last one counts.
-    refusal
-        Why there must be no such hooks, or None.
-    mutation
-        Keeps saved tensors as they were when they are written to, or None (see
+    hooks: Pairs of hooks that pack and unpack saved tensors; the last one counts.
+    refusal: Why there must be no such hooks, or None.
+    mutation: Keeps saved tensors as they were when they are written to, or None (see
         `wengert.tape.saving`).
-    multithreading
-        Noted and reported; it has no effect.
-    dispatch
-        What computes operations in place of their kernels; the last one counts, and may have the
-        others compute (see `wengert.tape.record.run`).
-    levels
-        The transforms that are under way (see NOTE [levels] in `wengert.interp.levels`).
-    sides
-        On which sides of levels the backward pass under way works, or None (see NOTE [sides of a
+    multithreading: Noted and reported; it has no effect.
+    dispatch: What computes operations in place of their kernels; the last one counts, and may have
+        the others compute (see `wengert.tape.record.run`).
+    levels: The transforms that are under way (see NOTE [levels] in `wengert.interp.levels`).
+    sides: On which sides of levels the backward pass under way works, or None (see NOTE [sides of a
         level] in `wengert.tape.levels`).
-    tracing
-        What makes a program of all that is computed, or None (see `wengert.compiler.trace`).
-    records, observed, special, inner, below
-        What follows: whether operations are recorded, whether they take the common way and are
-        looked at afterwards, what computes them if not the common way, the mode in which that
-        has them computed, and the mode in which the last one of `dispatch` does.
+    tracing: What makes a program of all that is computed, or None (see `wengert.compiler.trace`).
+        Functions that make tensors know of it by `traced` and `untraced` alone.
+    records, lifts, observed, special, inner, below: What follows: whether operations are recorded,
+        whether they may compute with other things than arrays, whether they take the common way
+        and are looked at afterwards, what computes them if not the common way, the mode in which
+        that has them computed, and the mode in which the last one of `dispatch` does.
     """
 
     __slots__ = (
@@ -87,6 +81,7 @@ class Mode:
         "inference",
         "inner",
         "levels",
+        "lifts",
         "multithreading",
         "mutation",
         "observed",
@@ -123,6 +118,7 @@ class Mode:
         self.tracing = tracing
         self.sides = sides
         self.records = grad and inference is None
+        self.lifts = bool(levels) or tracing is not None
         self.special = inference if anomaly is None else anomaly
         self.observed = (
             anomaly is not None
@@ -130,8 +126,7 @@ class Mode:
             and mutation is None
             and not hooks
             and not dispatch
-            and not levels
-            and tracing is None
+            and not self.lifts
         )
         self.below = changed(self, dispatch=dispatch[:-1]) if dispatch else None
         self.inner: Mode | None = None
@@ -167,12 +162,10 @@ MODE: ContextVar[Mode | None] = ContextVar("wengert_mode", default=None)
 current_mode = MODE.get
 
 
+@provides("levels")
 def _under_way() -> tuple[Level, ...]:
     mode = current_mode()
     return () if mode is None else mode.levels
-
-
-Transforms.levels = staticmethod(_under_way)
 
 
 def full_mode() -> Mode:
@@ -206,7 +199,6 @@ def is_grad_enabled() -> bool:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.is_grad_enabled()
     True
     """
@@ -225,12 +217,39 @@ def mixes_dtypes() -> bool:
     return any(context.mixes for context in full_mode().dispatch)
 
 
+def traced(origin: str, value: Any) -> Any:
+    """What a trace under way computes with in the place of `value`.
+
+    Parameters
+    ----------
+    origin
+        "constant" for what is the same in each run, "made" for new memory, "shared" for the memory
+        of an array, "unknown" for memory of either kind, "drawn" for a function that draws random
+        numbers: without a trace it comes back as it is.
+    """
+    mode = current_mode()
+    return value if mode is None or mode.tracing is None else mode.tracing.enter(origin, value)
+
+
+def untraced(what: str, event: str = "stop") -> None:
+    """Tell a trace under way what the program does that a symbol does not show.
+
+    Parameters
+    ----------
+    event
+        "stop": later calls may do something else, so the trace cannot hold for them. "keep": later
+        calls find what this one makes. "draw": it is about to draw from a stream of random numbers.
+    """
+    mode = current_mode()
+    if mode is not None and mode.tracing is not None:
+        mode.tracing.tell(event, what)
+
+
 def is_multithreading_enabled() -> bool:
     """What `set_multithreading_enabled` was last told.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.autograd.is_multithreading_enabled()
     True
     """
@@ -349,7 +368,6 @@ class no_grad(_GradSwitch):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.ones(2, requires_grad=True)
     >>> with wg.no_grad():
     ...     y = x * 2
@@ -374,7 +392,6 @@ class enable_grad(_GradSwitch):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.ones(2, requires_grad=True)
     >>> with wg.no_grad(), wg.enable_grad():
     ...     y = x * 2
@@ -424,13 +441,17 @@ class set_grad_enabled(_AtOnce):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> with wg.set_grad_enabled(False):
     ...     wg.is_grad_enabled()
     False
     """
 
     def __init__(self, mode: bool) -> None:
+        if not isinstance(mode, bool):
+            raise TypeError(
+                "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not "
+                f"{type(mode).__name__}"
+            )
         if not mode and is_grad_enabled():
             note_switch("set_grad_enabled(False)")
         super().__init__(bool(mode))
@@ -441,7 +462,6 @@ class set_multithreading_enabled(_AtOnce):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> with wg.autograd.set_multithreading_enabled(False):
     ...     wg.autograd.grad_mode.is_multithreading_enabled()
     False
@@ -451,3 +471,6 @@ class set_multithreading_enabled(_AtOnce):
 
     def __init__(self, mode: bool) -> None:
         super().__init__(bool(mode))
+
+
+fill_sections(globals())

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any, ClassVar
 
+from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
-from wengert.prims.record import METADATA, Primitive
+from wengert.prims.record import Primitive
 from wengert.tape.base import (
     LEAF,
     NodeBase,
@@ -49,19 +50,13 @@ class NodeExtra:
 
     Attributes
     ----------
-    tensor_hooks
-        Hooks of the output tensors: ``(output index, handle id) -> hook``, in order.
-    retained
-        Weak references to output tensors that keep their gradient, by output index.
-    prehooks, posthooks
-        Hooks of the node itself, by handle id.
-    metadata
-        A dictionary for users.
-    number
-        The sequence number that a program has set (see `wengert.tape.ordering`).
-    result_edge
-        For a node inside another (see `wengert.tape.inplace.CopySlices`): makes the edge of its
-        result, which is no edge to the node itself.
+    tensor_hooks: Hooks of the output tensors: ``(output index, handle id) -> hook``, in order.
+    retained: Weak references to output tensors that keep their gradient, by output index.
+    prehooks, posthooks: Hooks of the node itself, by handle id.
+    metadata: A dictionary for users.
+    number: The sequence number that a program has set (see `wengert.tape.ordering`).
+    result_edge: For a node inside another (see `wengert.tape.inplace.CopySlices`): makes the edge
+        of its result, which is no edge to the node itself.
     """
 
     # defaults on the class: most have one or two of these
@@ -109,12 +104,9 @@ class Node(NodeBase):
 
         Parameters
         ----------
-        g
-            The cotangent of the output; a tuple with None for several outputs.
-        keep
-            Whether what was saved is still needed afterwards.
-        edges
-            The node's edges, with None for those that nobody asks for.
+        g: The cotangent of the output; a tuple with None for several outputs.
+        keep: Whether what was saved is still needed afterwards.
+        edges: The node's edges, with None for those that nobody asks for.
         """
         raise NotImplementedError
 
@@ -150,7 +142,6 @@ class Node(NodeBase):
 
         Examples
         --------
-        >>> import wengert as wg
         >>> wg.ones(2, requires_grad=True).exp().grad_fn.name()
         'ExpBackward0'
         """
@@ -173,12 +164,10 @@ class Node(NodeBase):
 
         Returns
         -------
-        RemovableHandle
-            Whose ``remove()`` takes the hook away.
+        RemovableHandle: Whose ``remove()`` takes the hook away.
 
         Examples
         --------
-        >>> import wengert as wg
         >>> x = wg.ones(2, requires_grad=True)
         >>> y = x * 3
         >>> handle = y.grad_fn.register_hook(lambda inputs, outputs: (inputs[0] * 10, None))
@@ -190,7 +179,7 @@ class Node(NodeBase):
         if ext.posthooks is None:
             ext.posthooks = {}
         self._watch()
-        return register(ext.posthooks, fn, "register_hook")
+        return register(ext.posthooks, fn)
 
     def register_prehook(self, fn: Callable[[Any], Any]) -> RemovableHandle:
         """Call ``fn(grad_outputs)`` each time before the node is run backwards.
@@ -200,14 +189,13 @@ class Node(NodeBase):
 
         Returns
         -------
-        RemovableHandle
-            Whose ``remove()`` takes the hook away.
+        RemovableHandle: Whose ``remove()`` takes the hook away.
         """
         ext = self.extra()
         if ext.prehooks is None:
             ext.prehooks = {}
         self._watch()
-        return register(ext.prehooks, fn, "register_prehook")
+        return register(ext.prehooks, fn)
 
     def retain(self, index: int, tensor: TensorBase) -> None:
         """Let `tensor`, the output number `index`, keep its gradient."""
@@ -246,7 +234,6 @@ class Node(NodeBase):
 
         Examples
         --------
-        >>> import wengert as wg
         >>> y = wg.tensor(3.0, requires_grad=True) ** 2
         >>> y.grad_fn(wg.tensor(1.0))
         tensor(6., grad_fn=<MulBackward0>)
@@ -263,8 +250,8 @@ class Node(NodeBase):
     # -- what was saved ---------------------------------------------------------------------------
 
     def kept(self, name: str) -> Any:
-        """What is kept under `name` of an argument or of the result: tensors or stand-ins."""
-        return getattr(self, name if name == "result" else f"s_{name}")
+        """What is kept under `name`: tensors or stand-ins, or a parameter that holds arrays."""
+        return getattr(self, self._slot(name))
 
     def keep(self, name: str, value: Any) -> None:
         """Keep `value`, a stand-in or a tuple with some, in place of what was saved."""
@@ -274,18 +261,25 @@ class Node(NodeBase):
             name = "result_at"
             value = -2
         else:
-            name = f"s_{name}"
+            name = self._slot(name)
         setattr(self, name, value)
+
+    def _slot(self, name: str) -> str:
+        if name == "result":
+            return name
+        return f"p_{name}" if name in self.prim.params else f"s_{name}"
 
     def __repr__(self) -> str:
         return f"<{self.label} object at {id(self):#x}>"
 
     def __dir__(self) -> list[str]:
         prim = getattr(type(self), "prim", None)
-        saved = () if prim is None else prim.saved
-        shown = [f"_saved_{n}" for n in saved if not n.endswith(METADATA)]
-        names = (n for n in super().__dir__() if not n.startswith("_saved_"))
-        return [*names, *shown]
+        if prim is None:
+            return [*super().__dir__()]
+        nothing = {*prim.args, *prim.params, "result"} - {*prim.saved, *prim.shows}
+        nothing.update(name for name, form in prim.shows.items() if form is None)
+        nothing.update(form for form in prim.shows.values() if isinstance(form, str))
+        return [n for n in super().__dir__() if n.removeprefix("_saved_") not in nothing]
 
 
 class AccumulateGrad(Node):
@@ -334,12 +328,10 @@ class GradientEdge(_Edge):
 
     Parameters
     ----------
-    node : Node
-        What recorded the tensor; for a leaf, the node that adds to its ``.grad``.
-    output_nr : int
-        Which of the node's outputs the tensor is.
-    ownership_token : object, optional
-        Accepted for PyTorch's sake: an edge keeps its graph alive by its node.
+    node : Node. What recorded the tensor; for a leaf, the node that adds to its ``.grad``.
+    output_nr : int. Which of the node's outputs the tensor is.
+    ownership_token : object, optional. Accepted for PyTorch's sake: an edge keeps its graph alive
+        by its node.
     """
 
     shape: tuple[int, ...] | None = None
@@ -357,12 +349,14 @@ class Unrecorded(Node):
     As in PyTorch such a view requires a gradient, and none arrives.
     """
 
-    __slots__ = ("was",)
+    __slots__ = ("base", "was")
     label: ClassVar[str] = "Unrecorded"
 
-    def __init__(self, was: tuple[str | None, int] = (None, 0)) -> None:
+    def __init__(self, was: tuple[str | None, int] = (None, 0), base: Any = None) -> None:
         # the name of what recorded it before its shape changed unrecorded, and of which output
         self.was = was
+        # the edge of what it is a view of, which it does not keep
+        self.base = None if base is None else weakref.ref(edge_of(base))
         self.edges = ()
         self.ext = None
         self.seq = next_sequence()
@@ -402,3 +396,6 @@ def edge_of(tensor: TensorBase) -> Any:
     """Where the gradient of `tensor` goes: None, a leaf, a node or one of its outputs."""
     edge = tensor.edge
     return tensor if edge is LEAF else edge
+
+
+fill_sections(globals())

@@ -9,18 +9,13 @@ from typing import Any
 
 from wengert.base import errors
 from wengert.prims.families import zero
-from wengert.tape.base import FREED
+from wengert.tape.base import FREED, node_of
 from wengert.tape.inplace import CopySlices
+from wengert.tape.invalidated import Invalidated
 from wengert.tape.saved import check_result, check_saved
 from wengert.tape.sites import line_of
-from wengert.tape.spoiled import Spoiled
 
-__all__ = ["Paths", "Reach", "flat_nodes", "leads_to", "node_of", "same_edge", "trouble"]
-
-
-def node_of(edge: Any) -> Any:
-    """What an edge leads to: a node, or a leaf itself."""
-    return edge.node if edge.seq == 0 else edge
+__all__ = ["Paths", "Reach", "flat_nodes", "leads_to", "same_edge", "trouble"]
 
 
 def same_edge(edge: Any, target: Any) -> bool:
@@ -38,10 +33,8 @@ class Reach:
 
     Attributes
     ----------
-    nodes
-        The nodes, the youngest first: each before all that its edges lead to.
-    leaves
-        The leaves, in the order of the walk.
+    nodes: The nodes, the youngest first: each before all that its edges lead to.
+    leaves: The leaves, in the order of the walk.
     """
 
     def __init__(self, edge: Any) -> None:
@@ -91,10 +84,8 @@ class Paths:
 
     Attributes
     ----------
-    between
-        The nodes on any of them, each with the number of steps that are left to the target.
-    passing
-        The same for those paths that pass no operation whose derivative is zero everywhere.
+    between: The nodes on any of them, each with the number of steps that are left to the target.
+    passing: The same for those paths that pass no operation whose derivative is zero everywhere.
     """
 
     def __init__(self, reach: Reach, target: Any) -> None:
@@ -160,7 +151,7 @@ def flat_nodes(path: list[Any]) -> list[Any]:
 
 def trouble(node: Any) -> tuple[str, str] | None:
     """Why `node` cannot be run backwards: a short name for the reason and a message."""
-    if isinstance(node, Spoiled):
+    if isinstance(node, Invalidated):
         return "modified_in_place", node.message
     if isinstance(node, CopySlices):
         if node.inner is None:

@@ -15,19 +15,22 @@ import numpy as np
 
 from wengert.base.arrays import plain_array
 from wengert.base.dtypes import is_differentiable, is_half
+from wengert.base.ports import PORTS, provides
 from wengert.base.shapes import broadcast
 from wengert.interp.eager import K
-from wengert.interp.levels import Lifted, Transforms, namespace_of
+from wengert.interp.levels import Lifted, namespace_of
+from wengert.kernels.create import to_copy
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
-from wengert.tape.base import SURFACE, UNCHANGED, OutputEdge, TensorBase, new_tensor, version_of
+from wengert.tape.base import UNCHANGED, OutputEdge, TensorBase, new_tensor, version_of
 from wengert.tape.forms import is_common, saves_tensors
-from wengert.tape.lift import cast_for_number, check_dtypes, is_number, lift
+from wengert.tape.invalidated import Invalidated
 from wengert.tape.modes import current_mode
 from wengert.tape.node import Node, edge_of, next_sequence
+from wengert.tape.operands import as_operands, cast_for_number, check_dtypes, is_number
 from wengert.tape.saving import keeps_aside, stand_in
 from wengert.tape.sites import mark
-from wengert.tape.specialise import lifted_class, node_class, recorder
+from wengert.tape.specialise import level_class, node_class, recorder
 from wengert.tape.views import attach_view
 
 __all__ = ["T", "record", "run"]
@@ -36,8 +39,8 @@ __all__ = ["T", "record", "run"]
 def record(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     """Compute `prim` on any arguments and record it: the general path of every operation.
 
-    Numbers, arrays and mixed dtypes are lifted and promoted first (see `wengert.tape.lift`); a
-    binary operation with a Python number goes to its form for numbers.
+    Numbers, arrays and mixed dtypes become tensors of one dtype first (see
+    `wengert.tape.operands`); a binary operation with a Python number goes to its form for numbers.
     """
     mode = current_mode()
     if mode is not None and mode.special is not None:
@@ -55,7 +58,7 @@ def record(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> An
             return _with_number(TABLE[prim.rscalar], other, self)
     if prim.of_number:
         return _with_number(prim, args[0], params[prim.params[0]])
-    return run(prim, lift(prim, args), params)
+    return run(prim, as_operands(prim, args), params)
 
 
 def _with_number(form: Primitive, tensor: Any, number: Any) -> Any:
@@ -74,27 +77,26 @@ def run(
 
     Parameters
     ----------
-    outs
-        New tensors of the results, where these are known and need not be computed.
+    outs: New tensors of the results, where these are known and need not be computed.
     """
     mode = current_mode()
     if mode is not None and mode.dispatch:
         return mode.dispatch[-1].run(mode, prim, tensors, params, outs)
-    lifted: list[Any] = []
+    carriers: list[Any] = []
     tracing = None if mode is None else mode.tracing
-    if mode is not None and (mode.levels or tracing is not None):
-        tensors = Transforms.raised(tensors, params)
-        lifted = [t.payload for t in tensors]
-        lifted += [v for value in params.values() if isinstance(value, tuple) for v in value]
+    if mode is not None and mode.lifts:
+        tensors = PORTS.raised(tensors, params)
+        carriers = [t.payload for t in tensors]
+        carriers += [v for value in params.values() if isinstance(value, tuple) for v in value]
     else:
         for tensor in tensors:
             if isinstance(tensor.payload, Lifted):
-                tensors = Transforms.raised(tensors, params)
+                tensors = PORTS.raised(tensors, params)
                 break
     payloads = [tensors[0].array()] if prim.view else [tensor.payload for tensor in tensors]
     single = prim.outputs == 1
     if outs is None:
-        F = namespace_of(*[p for p in lifted if isinstance(p, Lifted)])
+        F = namespace_of(*[p for p in carriers if isinstance(p, Lifted)])
         if F is K and tracing is not None:
             F = tracing.namespace
         half = _half(prim, payloads)
@@ -146,9 +148,16 @@ def _half(prim: Primitive, payloads: list[Any]) -> Any:
     return found
 
 
+def _single(payload: Any) -> Any:
+    # the result lies in memory as the copy does
+    if payload.__class__ is np.ndarray:
+        return to_copy(payload, np.dtype(np.float32))
+    return payload.astype(np.float32)
+
+
 def _widely(F: Any, prim: Primitive, payloads: list[Any], params: dict[str, Any], half: Any) -> Any:
     """What the kernel gives in float32, rounded at the end."""
-    wide = [p.astype(np.float32) if p.dtype == half else p for p in payloads]
+    wide = [_single(p) if p.dtype == half else p for p in payloads]
     results = getattr(F, prim.name)(*wide, **params)
     if prim.outputs == 1:
         return results.astype(half) if results.dtype.kind == "f" else results
@@ -183,6 +192,10 @@ def make_node(
     prim: Primitive, tensors: list[Any], payloads: list[Any], params: dict[str, Any], result: Any
 ) -> Any:
     """A node of `prim` with edges and saved arguments, but not yet its output."""
+    for tensor in tensors:
+        # arrays refuse by themselves (see NOTE [invalidated views])
+        if tensor.edge.__class__ is Invalidated:
+            raise RuntimeError(tensor.edge.message)
     complexes = tuple(p.dtype.kind == "c" for p in payloads)
     plain = not any(complexes) and (prim.conj == "explicit" or result.dtype.kind != "c")
     halves = None
@@ -192,7 +205,7 @@ def make_node(
     mode = current_mode()
     aside = keeps_aside(mode)
     general = lifted or aside or not plain or halves is not None
-    cls = lifted_class(prim) if general else node_class(prim)
+    cls = level_class(prim) if general else node_class(prim)
     node: Any = cls.__new__(cls)
     rules = _rules(prim, len(tensors))
     node.edges = tuple(
@@ -240,7 +253,8 @@ def make_node(
             else:
                 payload = payloads[prim.args.index(arg)]
                 if what == "ordered":
-                    told = payload.__class__ is not np.ndarray or payload.flags.c_contiguous
+                    flags = getattr(payload, "flags", None)
+                    told = flags is None or flags.c_contiguous
                 else:
                     told = getattr(payload, what)
                 setattr(node, name, told)
@@ -283,7 +297,5 @@ def _general(prim: Primitive) -> Any:
     return call
 
 
-T: Any = _Recording()
+T: Any = provides("namespace")(_Recording())
 """Every primitive as a recording function of tensors."""
-
-SURFACE.namespace = T

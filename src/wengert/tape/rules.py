@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import is_half
+from wengert.base.ports import PORTS
 from wengert.interp.levels import namespace_of
 from wengert.prims.record import Primitive
-from wengert.tape.base import SURFACE, TensorBase
+from wengert.tape.base import TensorBase
 from wengert.tape.masked import INVALID, mark, unmasked
 from wengert.tape.node import Node
 from wengert.tape.saved import unpack
@@ -19,9 +20,9 @@ __all__ = ["apply_rules", "is_diagonal"]
 
 def is_diagonal(prim: Primitive) -> bool:
     """Whether each element of a gradient depends on that element of the cotangent alone."""
-    return prim.is_differentiable and (
-        prim.family == "elementwise" or (prim.family == "bilinear" and prim.broadcasts)
-    )
+    # products of vectors broadcast too, along all dimensions but one, which is a parameter
+    product = prim.family == "bilinear" and prim.broadcasts and not prim.params
+    return prim.is_differentiable and (prim.family == "elementwise" or product)
 
 
 def apply_rules(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -39,9 +40,11 @@ def apply_rules(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[
     needed = {
         n for rule, want in zip(rules, wanted, strict=True) if want and rule for n in rule.names
     }
-    values = {name: unpack(node, name, raw) for name in prim.saved if name in needed}
+    # all that was saved must be as it was, also what no rule that is wanted reads
+    saved = {name: unpack(node, name, raw) for name in prim.saved}
+    values = {name: value for name, value in saved.items() if name in needed}
     # tensors have no level of their own, which values of transforms among the parameters have
-    F: Any = namespace_of(*parts, *_flat(values.values())) if raw else SURFACE.namespace
+    F: Any = namespace_of(*parts, *_flat(values.values())) if raw else PORTS.namespace
     if several:
         g = tuple(
             F.zeros(shape=shape, dtype=dtype) if part is None else part
@@ -58,7 +61,7 @@ def apply_rules(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[
     if not keep:
         node.release()
     if prim.masks:
-        mark()
+        mark(bool(prim.fixed))
     if prim.variadic:
         rule = prim.rules[0]
         assert rule is not None

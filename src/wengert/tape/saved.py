@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from wengert.base import errors
-from wengert.prims.record import METADATA, Primitive
+from wengert.base.sections import fill_sections
+from wengert.prims.record import METADATA, Primitive, names_of
 from wengert.tape.base import FREED, OutputEdge, new_tensor, version_of, version_then
 from wengert.tape.node import Node, edge_of, target_of
 from wengert.tape.saving import Guarded, Packed, stood_in
@@ -110,8 +113,36 @@ def unpack(node: Any, name: str, raw: bool) -> Any:
         value = getattr(node, f"p_{name}")
         if value is FREED:
             raise errors.backward_twice(node.label)
-        return value
+        return _unpacked(value)
     return getattr(node, name)
+
+
+def _is_packed(part: Any) -> bool:
+    return isinstance(part, Packed)
+
+
+def _unpacked(value: Any) -> Any:
+    """`value`, a parameter, with arrays in place of what stands for some."""
+    if isinstance(value, tuple) and any(map(_is_packed, value)):
+        return tuple(part.payload if _is_packed(part) else part for part in value)
+    return value
+
+
+def _unpack_in_passes(node: Any, name: str) -> None:
+    """Let passes over `node` find arrays in a parameter, and put back what stands for them."""
+    held: Any = None
+
+    def unpack(grads: Any) -> None:
+        nonlocal held
+        held = node.kept(name)
+        node.keep(name, _unpacked(held))
+
+    def put_back(inputs: Any, outputs: Any) -> None:
+        if node.kept(name) is not FREED:
+            node.keep(name, held)
+
+    node.register_prehook(unpack)
+    node.register_hook(put_back)
 
 
 def _unpack_argument(
@@ -127,8 +158,19 @@ def _unpack_argument(
     return new_tensor(saved.payload, edge, saved.vc)
 
 
+_TENSORS = ("indices",)
+"""Parameters that are tensors to users."""
+
+
 class SavedTensor:
-    """A tensor that a node keeps for the backward pass: ``grad_fn._raw_saved_self``."""
+    """A tensor that a node keeps for the backward pass: ``grad_fn._raw_saved_self``.
+
+    Examples
+    --------
+    >>> node = wg.tensor([0.0], requires_grad=True).exp().grad_fn
+    >>> node._raw_saved_result.data
+    tensor([1.], grad_fn=<ExpBackward0>)
+    """
 
     __slots__ = ("_at", "_name", "_node")
     _at: int | None
@@ -173,15 +215,12 @@ class SavedTensor:
 
         Raises
         ------
-        RuntimeError
-            If hooks are set already, if the tensor has been freed, if there is none, or if the
-            first hook writes to its argument.
-        TypeError
-            Unless two functions are given.
+        RuntimeError: If hooks are set already, if the tensor has been freed, if there is none, or
+            if the first hook writes to its argument.
+        TypeError: Unless two functions are given.
 
         Examples
         --------
-        >>> import wengert as wg
         >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
         >>> y = x.exp()
         >>> y.grad_fn._raw_saved_result.register_hooks(lambda t: t.half(), lambda p: p.float())
@@ -216,6 +255,9 @@ class SavedTensor:
             )
         packed = Packed(self.unpack(), pack_hook, unpack_hook)
         held = node.kept(name)
+        if name in _TENSORS and at is not None and not any(map(_is_packed, held)):
+            # rules read parameters as they are
+            _unpack_in_passes(node, name)
         node.keep(name, packed if at is None else (*held[:at], packed, *held[at + 1 :]))
 
 
@@ -252,7 +294,38 @@ class Saved:
         if node is None:
             return self
         name = self.name
-        return unpack(node, name, raw=False) if name in node.prim.saved else None
+        if name not in node.prim.saved:
+            return None
+        return _shown(unpack(node, name, raw=False))
+
+
+def _shown(value: Any) -> Any:
+    """`value` with tensors for arrays."""
+    if isinstance(value, np.ndarray):
+        # a copy: a write to what is shown does not reach what the rule uses
+        return new_tensor(value.copy())
+    if isinstance(value, tuple) and any(isinstance(part, np.ndarray) for part in value):
+        return tuple(map(_shown, value))
+    return value
+
+
+class Shown:
+    """The attribute ``_saved_<name>`` of a node whose record says what it shows there."""
+
+    __slots__ = ("form", "names")
+
+    def __init__(self, form: Callable[..., Any]) -> None:
+        self.form = form
+        self.names = names_of(form)
+
+    def __get__(self, node: Any, owner: Any = None) -> Any:
+        if node is None:
+            return self
+        kept = [unpack(node, name, raw=False) for name in self.names]
+        saved = node.prim.saved_args
+        if any(v is None for name, v in zip(self.names, kept, strict=True) if name in saved):
+            return None  # not needed for the arguments that require a gradient
+        return _shown(self.form(*kept))
 
 
 def saved_attributes(prim: Primitive) -> dict[str, Any]:
@@ -261,5 +334,27 @@ def saved_attributes(prim: Primitive) -> dict[str, Any]:
     shown: dict[str, Any] = {
         f"_saved_{name}": Saved(name) for name in names if not name.endswith(METADATA)
     }
-    tensors = [name for name in (*prim.args, "result") if name in prim.saved]
-    return {**shown, **{f"_raw_saved_{name}": RawSaved(name) for name in tensors}}
+    for name in prim.saved:
+        arg = name.removesuffix("_shape")
+        if arg != name and not prim.variadic and arg not in prim.saved:
+            shown[f"_saved_{arg}_sym_sizes"] = Saved(name)
+    for name in (*prim.args, *_TENSORS, "result"):
+        if name in prim.saved:
+            shown[f"_raw_saved_{name}"] = RawSaved(name)
+    for name, form in prim.shows.items():
+        if isinstance(form, str):
+            shown[f"_saved_{name}"] = shown[f"_saved_{form}"]
+            if f"_raw_saved_{form}" in shown:
+                shown[f"_raw_saved_{name}"] = shown.pop(f"_raw_saved_{form}")
+        else:
+            shown[f"_saved_{name}"] = Shown(_nothing if form is None else form)
+            if form is None:
+                shown.pop(f"_raw_saved_{name}", None)
+    return shown
+
+
+def _nothing() -> None:
+    """What nodes show of a name that they do not list."""
+
+
+fill_sections(globals())

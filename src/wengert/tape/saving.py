@@ -32,7 +32,7 @@ __all__ = [
 
 
 RUNNING: ContextVar[Any] = ContextVar("wengert_node", default=None)
-"""The node whose turn it is, where a user's code may ask."""
+"""The node or leaf whose turn it is, where a user's code may ask."""
 
 
 class Packed:
@@ -58,6 +58,16 @@ class Packed:
 
     @property
     def payload(self) -> Any:
+        """The values of what the hook makes of the packed form."""
+        return self.values_of(self.tensor())
+
+    def values_of(self, tensor: Any) -> Any:
+        """The values of `tensor` in the dtype of what was packed."""
+        payload = tensor.payload
+        # hooks that save at a lower precision may leave the way back to us
+        return payload if payload.dtype == self.dtype else payload.astype(self.dtype)
+
+    def tensor(self) -> Any:
         """What the hook makes of the packed form."""
         tensor = self.unpack(self.packed)
         if not isinstance(tensor, TensorBase):
@@ -71,8 +81,7 @@ class Packed:
                 f"a saved tensor unpack_hook returned {errors.describe(payload)} for a tensor that "
                 f"was {errors.describe(self)} when it was packed"
             )
-        # hooks that save at a lower precision may leave the way back to us
-        return payload if payload.dtype == self.dtype else payload.astype(self.dtype)
+        return tensor
 
 
 class Guarded:
@@ -113,8 +122,7 @@ class Mutation:
     ----------
     tid_to_weakhandle
         What stands for tensors whose memory was not written to since they were saved.
-    cloned
-        What stands for those that were copied aside, with the copies, while a graph needs them.
+    cloned: What stands for those that were copied aside, with the copies, while a graph needs them.
     """
 
     def __init__(self) -> None:
@@ -171,6 +179,12 @@ def unpacked(node: Any, saved: Packed | Guarded, edge: Any) -> Any:
     """The saved tensor of `node`, tied to the graph by `edge`."""
     token = RUNNING.set(node)
     try:
+        if edge is None and saved.__class__ is Packed:
+            # a constant is handed out as the object that the hook gave
+            tensor = saved.tensor()
+            values = saved.values_of(tensor)
+            same = tensor.edge is None and values is tensor.payload
+            return tensor if same else new_tensor(values)
         return new_tensor(saved.payload, edge)
     finally:
         RUNNING.reset(token)

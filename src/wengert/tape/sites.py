@@ -19,27 +19,31 @@ from sys import _getframe
 from types import CodeType, FunctionType
 from typing import Any
 
-from wengert import base
+from wengert.base import __file__ as _BASE
+from wengert.base.sections import fill_sections
 
 __all__ = [
     "LEADS",
     "Frames",
     "OURS",
     "Site",
+    "is_warn_always_enabled",
     "line_of",
     "mark",
     "outside",
     "place",
+    "set_warn_always",
     "shown",
     "site_here",
     "site_of",
     "traceback_of",
     "warn",
     "warn_at",
+    "warn_once",
 ]
 
 # not by the place of this file, which may be compiled
-_PACKAGE = os.path.join(os.path.dirname(os.path.dirname(base.__file__)), "")
+_PACKAGE = os.path.join(os.path.dirname(os.path.dirname(_BASE)), "")
 _RULES = os.path.join(_PACKAGE, "prims", "")
 """Where rules are: what a rule records, a backward pass has recorded."""
 _DEPTH = 8
@@ -213,6 +217,44 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     )
 
 
+_WARNED: set[str] = set()
+_warns_always = False
+
+
+def set_warn_always(b: bool, /) -> None:
+    """Say whether warnings that are given once are given each time.
+
+    Examples
+    --------
+    >>> wg.set_warn_always(True)
+    >>> wg.is_warn_always_enabled()
+    True
+    >>> wg.set_warn_always(False)
+    """
+    global _warns_always
+    _warns_always = bool(b)
+
+
+def is_warn_always_enabled() -> bool:
+    """What `set_warn_always` was last told.
+
+    Examples
+    --------
+    >>> wg.is_warn_always_enabled()
+    False
+    """
+    return _warns_always
+
+
+def warn_once(message: str) -> None:
+    """Warn as `warn`, the first time, or each time after ``set_warn_always(True)``."""
+    if not _warns_always:
+        if message in _WARNED:
+            return
+        _WARNED.add(message)
+    warn(message)
+
+
 def warn_at(site: Site, message: str) -> None:
     """Warn the user of something that happened at `site`."""
     if not site[0]:
@@ -232,3 +274,6 @@ def traceback_of(site: Site) -> str:
         if source:
             lines.append(f"    {source}\n")
     return "".join(lines)
+
+
+fill_sections(globals())

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.ports import PORTS
 from wengert.interp.eager import K
 from wengert.prims.record import Primitive
-from wengert.tape.base import FREED, LEAF, SURFACE, TensorBase, new_tensor, version_of, version_then
+from wengert.tape.base import FREED, LEAF, TensorBase, new_tensor, version_of, version_then
 from wengert.tape.compiled import compiled_maker, compiled_node
 from wengert.tape.forms import (
     applies_directly,
@@ -32,7 +33,7 @@ from wengert.tape.sites import LEADS
 from wengert.tape.steps import Steps
 from wengert.tape.views import attach_view, attach_views
 
-__all__ = ["lifted_class", "node_class", "noter", "operator", "recorder"]
+__all__ = ["level_class", "node_class", "node_factory", "operator", "recorder"]
 
 _FREED_CELL = (-1, None)
 _CLASSES: dict[str, type[Node]] = {}
@@ -90,7 +91,7 @@ def node_class(prim: Primitive) -> type[Node]:
     return cls
 
 
-def lifted_class(prim: Primitive) -> type[Node]:
+def level_class(prim: Primitive) -> type[Node]:
     """The class of nodes whose rules are applied generally: complex, half, not of arrays."""
     cls = _LIFTED.get(prim.name)
     if cls is None:
@@ -118,7 +119,7 @@ def _first_apply_in(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tu
 
 def _apply_of(prim: Primitive, recorded: bool = False) -> Callable[..., Any]:
     """``apply(node, g, keep, edges)``, or the form for tensors, whose operations are recorded."""
-    F: Any = SURFACE.namespace if recorded else K
+    F: Any = PORTS.namespace if recorded else K
     scope: dict[str, Any] = {
         "F": F,
         "FREED": FREED,
@@ -126,7 +127,7 @@ def _apply_of(prim: Primitive, recorded: bool = False) -> Callable[..., Any]:
         "INVALID": INVALID,
         "LEAF": LEAF,
         "PLAIN": frozenset({np.ndarray, np.float32, np.float64}),
-        "Tensor": SURFACE.cls,
+        "Tensor": PORTS.tensor,
         "apply_rules": apply_rules,
         "version_then": version_then,
         "check_saved": check_saved,
@@ -151,7 +152,7 @@ def _scope(prim: Primitive, slow: Callable[..., Any] | None, form: Primitive | N
     scope: dict[str, Any] = {
         "_slow": slow,
         "_new": TensorBase.__new__,
-        "Tensor": SURFACE.cls,
+        "Tensor": PORTS.tensor,
         "_mode": current_mode,
         "NO_GRAD": NO_GRAD,
         "LEAF": LEAF,
@@ -182,8 +183,7 @@ def recorder(prim: Primitive, slow: Callable[..., Any]) -> Any:
 
     Parameters
     ----------
-    slow
-        ``slow(prim, args, params)``, for all that is not common.
+    slow: ``slow(prim, args, params)``, for all that is not common.
     """
     maker = compiled_maker(prim)
     if maker is not None:
@@ -197,10 +197,8 @@ def operator(prim: Primitive, slow: Callable[..., Any], name: str, reflected: bo
 
     Parameters
     ----------
-    slow
-        ``slow(prim, args, params)``, for all that is not common.
-    reflected
-        Whether the tensor is to the right.
+    slow: ``slow(prim, args, params)``, for all that is not common.
+    reflected: Whether the tensor is to the right.
     """
     form = number_form(prim, reflected)
     if "f" in prim.refuses or (reflected and form is None):
@@ -218,23 +216,23 @@ def operator(prim: Primitive, slow: Callable[..., Any], name: str, reflected: bo
     return _compile(name, "self, other" if reflected else steps.signature, body, scope)
 
 
-_NOTERS: dict[str, Any] = {}
+_NODE_FACTORIES: dict[str, Any] = {}
 
 
-def noter(prim: Primitive) -> Any:
+def node_factory(prim: Primitive) -> Any:
     """The function that makes a node of `prim` for values that are written elsewhere.
 
     It takes the arguments and parameters of the recorder and gives a node without its result, or
     None where they are not all of one real floating dtype. Made on first use.
     """
-    made = _NOTERS.get(prim.name)
+    made = _NODE_FACTORIES.get(prim.name)
     if made is None:
-        made = _NOTERS[prim.name] = _noter(prim)
+        made = _NODE_FACTORIES[prim.name] = _node_factory(prim)
     return made
 
 
-def _noter(prim: Primitive) -> Any:
+def _node_factory(prim: Primitive) -> Any:
     if prim.variadic or prim.differentiable != 1 or not prim.is_differentiable:
         return lambda *args, **params: None
     steps = Steps(prim)
-    return _compile(prim.name, steps.signature, steps.noter(), _scope(prim, None))
+    return _compile(prim.name, steps.signature, steps.node_factory(), _scope(prim, None))

@@ -33,8 +33,7 @@ class Steps:
 
     Parameters
     ----------
-    prim
-        The primitive.
+    prim: The primitive.
     tag
         What the names that depend on the primitive end with, where the steps of two are in one
         function.
@@ -75,7 +74,7 @@ class Steps:
             lines += ["for _part in g:", "    if _part is None:"]
             lines += ["        return apply_rules(node, g, keep, edges)"]
         if prim.masks:
-            lines.append("mark()")
+            lines.append(f"mark({'True' if prim.fixed else ''})")
         for i, name in enumerate(prim.saved_args):
             lines += self.loaded(name, i)
         if "result" in prim.saved:
@@ -92,7 +91,7 @@ class Steps:
             f"{', '.join(self.edges())}, = edges",
         ]
         if prim.masks:
-            lines.append("mark()")
+            lines.append(f"mark({'True' if prim.fixed else ''})")
         for i, name in enumerate(prim.saved_args):
             position = prim.args.index(name)
             lines += self.loaded(name, i)
@@ -441,7 +440,7 @@ class Steps:
             *_within([*renamed, *self.recorder()]),
         ]
 
-    def noter(self) -> list[str]:
+    def node_factory(self) -> list[str]:
         """The body of the function that makes a node for values that are written elsewhere."""
         args = self.prim.args
         same = "".join(f" or a{i}.dtype is not _dtype" for i in self.typed[1:])

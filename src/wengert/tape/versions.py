@@ -12,13 +12,17 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any, SupportsIndex
 
+from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 
 __all__ = ["InferenceCell", "is_inference", "preserve_version", "refuse_inference_write"]
 
 
 class InferenceCell(list[Any]):
-    """The version cell of tensors made in inference mode."""
+    """The version cell of tensors made in inference mode; not empty where ``.data`` made it.
+
+    What ``.data`` gives may be written to outside of inference mode, too, as in PyTorch.
+    """
 
     __slots__ = ()
 
@@ -39,7 +43,6 @@ def is_inference(tensor: TensorBase) -> bool:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> with wg.inference_mode():
     ...     x = wg.ones(2)
     >>> wg.is_inference(x), wg.is_inference(x.clone())
@@ -62,7 +65,6 @@ def preserve_version(tensors: TensorBase | tuple[TensorBase, ...]) -> Iterator[N
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.ones(2)
     >>> with wg.autograd._unsafe_preserve_version_counter(x):
     ...     _ = x.add_(1)
@@ -76,3 +78,6 @@ def preserve_version(tensors: TensorBase | tuple[TensorBase, ...]) -> Iterator[N
     finally:
         for tensor, count in zip(kept, before, strict=True):
             tensor.share_version()[0] = count
+
+
+fill_sections(globals())

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
+from contextvars import ContextVar
 from typing import Any, ClassVar, NamedTuple
 
 from wengert.base import errors
@@ -19,6 +20,7 @@ from wengert.interp.levels import namespace_of
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 from wengert.tape.base import LEAF, Extra, OutputEdge, new_tensor
+from wengert.tape.invalidated import Invalidated, invalidate
 from wengert.tape.node import (
     Node,
     Unrecorded,
@@ -27,15 +29,20 @@ from wengert.tape.node import (
     next_sequence,
     target_of,
 )
-from wengert.tape.spoiled import Spoiled, spoil
+from wengert.tape.sites import mark
 
 __all__ = [
     "MADE_IN_FUNCTION",
     "MADE_IN_INFERENCE",
     "MADE_UNRECORDED",
     "ONE_OF_SEVERAL",
+    "REPLAYS",
     "Step",
-    "apart_from_views",
+    "elsewhere",
+    "has_views",
+    "invalidate_elsewhere",
+    "keep_views",
+    "link",
     "attach_alias",
     "attach_view",
     "attach_views",
@@ -43,6 +50,7 @@ __all__ = [
     "push",
     "recorded_as",
     "refresh_views",
+    "renew_views",
     "replayed",
     "require_grad_of_views",
     "single_step",
@@ -57,6 +65,7 @@ MADE_UNRECORDED = "no_grad"
 MADE_IN_INFERENCE = "inference"
 MADE_IN_FUNCTION = "function"
 ONE_OF_SEVERAL = "several"
+PART = "part"
 
 
 class Step(NamedTuple):
@@ -94,13 +103,14 @@ def attach_view(
         ext.chain = (*above.chain, step)
         if above.no_write is not None:
             ext.no_write = above.no_write
-        if recording and source.edge.__class__ is Spoiled:
+        if recording and source.edge.__class__ is Invalidated:
             raise RuntimeError(source.edge.message)
     ext.base = base
     if not recording:
         ext.no_write = MADE_UNRECORDED
         if base.edge is not None:
-            out.edge = Unrecorded()
+            out.edge = Unrecorded(base=base)
+            mark(out.edge)
     elif index is not None:
         ext.no_write = ONE_OF_SEVERAL
     _known_views(base).append(_reference(out))
@@ -162,8 +172,7 @@ def window(tensor: Any, steps: Sequence[tuple[str, dict[str, Any]]]) -> Any:
 
     Parameters
     ----------
-    steps
-        The names and parameters of view operations.
+    steps: The names and parameters of view operations.
     """
     payload = tensor.array()
     own = tensor.ext
@@ -195,28 +204,74 @@ def attach_alias(source: Any, out: Any) -> None:
     base_ext.views = [*(base_ext.views or ()), weakref.ref(out)]
 
 
-def apart_from_views(tensor: Any) -> None:
-    """Make a base with views a view itself, of a base that nobody sees.
+def link(tensor: Any, other: Any) -> None:
+    """Note that `other` shows the memory of `tensor` on another side of a transform.
 
-    Its shape may then change, as theirs stay what they are of the memory.
+    Neither follows a write to the other that is recorded.
     """
+    one, two = _base_of(tensor), _base_of(other)
+    linked = [*one.extra().linked, *two.extra().linked]
+    group = {id(base): base for base in (one, two)}
+    group.update({id(base): base for reference in linked if (base := reference()) is not None})
+    linked = [_reference(base) for base in group.values()]
+    for base in group.values():
+        _base_of(base).extra().linked = linked
+
+
+def _base_of(tensor: Any) -> Any:
     ext = tensor.ext
-    if ext is None or ext.base is not None or not ext.views:
-        return
-    views = [view for reference in ext.views if (view := reference()) is not None]
-    views = [view for view in views if view.ext is not None and view.ext.base is tensor]
-    ext.views = None
-    if not views:
-        return
-    base = new_tensor(tensor.array(), tensor.edge, tensor.share_version())
-    own = base.extra()
-    own.views = [_reference(view) for view in views]
-    for view in views:
-        view.ext.base = base
-    if base.edge is not None:
-        refresh_views(base, None)
-    own.views.append(_reference(tensor))
-    ext.base, ext.chain = base, ()
+    return tensor if ext is None or ext.base is None else ext.base
+
+
+def elsewhere(tensor: Any) -> list[Any]:
+    """The tensors that show the memory of `tensor` on other sides of transforms, with views."""
+    base = _base_of(tensor)
+    if base.ext is None or not base.ext.linked:
+        return []
+    cells = _cells(base)
+    known = {id(one) for one in _family(base)}
+    found = []
+    for reference in base.ext.linked:
+        shown = reference()
+        if shown is not None and cells & _cells(shown):
+            for one in _family(_base_of(shown)):
+                if id(one) not in known:
+                    known.add(id(one))
+                    found.append(one)
+    return found
+
+
+def invalidate_elsewhere(tensor: Any) -> None:
+    """After a recorded write to `tensor`: invalidate what shows its memory and does not follow."""
+    for one in elsewhere(tensor):
+        if one.edge.__class__ is not Invalidated:
+            invalidate(one, errors.WRITTEN_ELSEWHERE, recorded_as(one))
+
+
+def _cells(tensor: Any) -> set[int]:
+    """The version cells, by identity, of the memory of a tensor and that of its tangent."""
+    return {id(tensor.share_version()), id(getattr(tensor.payload, "given", None) or tensor.vc)}
+
+
+def _family(base: Any) -> list[Any]:
+    views = () if base.ext is None or base.ext.views is None else base.ext.views
+    return [base, *[view for reference in views if (view := reference()) is not None]]
+
+
+def keep_views(tensor: Any, step: Step) -> None:
+    """After the shape of a base was changed in place by `step`: its views stay what they are."""
+    undo = step.prim if step.prim.name in ("t", "transpose") else TABLE["view"]
+    params = step.params if undo is step.prim else {"shape": step.shape}
+    back = Step(undo, params, tensor.payload.shape)
+    for view in _family(tensor)[1:]:
+        if view.ext is not None and view.ext.base is tensor:
+            view.ext.chain = (back, *view.ext.chain)
+    refresh_views(tensor, None)
+
+
+def has_views(tensor: Any) -> bool:
+    """Whether somebody holds a view of `tensor`."""
+    return any(view.ext is not None and view.ext.base is tensor for view in _family(tensor)[1:])
 
 
 def single_step(
@@ -276,14 +331,47 @@ class ReplayedView(Node):
 ReplayedView.__name__ = ReplayedView.label
 
 
+REPLAYS: ContextVar[bool] = ContextVar("wengert_view_replay", default=False)
+"""Whether a view whose base was written to gets the nodes of the operations that made it."""
+_STEP_NODES: dict[str, type] = {}
+
+
+def _node_of_step(prim: Primitive) -> type:
+    """The class of the nodes that stand for one view operation made anew."""
+    known = _STEP_NODES.get(prim.node)
+    if known is None:
+        body = {"__slots__": (), "__module__": __name__, "label": prim.node}
+        known = _STEP_NODES[prim.node] = type(prim.node, (ReplayedView,), body)
+    return known
+
+
 def replayed(edge: Any, chain: tuple[Step, ...]) -> Any:
     """A node for the view that `chain` gives of what `edge` leads to."""
-    node: Any = ReplayedView.__new__(ReplayedView)
+    if REPLAYS.get():
+        for step in chain:
+            prim, params, shape, _ = _alone(step)
+            edge = _replayed(_node_of_step(prim), edge, (Step(prim, params, shape),))
+        return edge
+    return _replayed(ReplayedView, edge, chain)
+
+
+def _replayed(kind: Any, edge: Any, chain: tuple[Step, ...]) -> Any:
+    node: Any = kind.__new__(kind)
     node.edges = (edge,)
     node.seq = next_sequence()
     node.ext = None
     node.chain = chain
     return node
+
+
+def renew_views(base: Any) -> Any:
+    """Let all views of `base` show the memory that it has now; gives references to them."""
+    references = () if base.ext is None or base.ext.views is None else base.ext.views
+    for reference in references:
+        view = reference()
+        if view is not None and view.ext is not None and view.ext.base is base:
+            view.payload = push(namespace_of(base.payload), view.ext.chain, base.payload)
+    return references
 
 
 def refresh_views(tensor: Any, node: Any) -> None:
@@ -294,7 +382,7 @@ def refresh_views(tensor: Any, node: Any) -> None:
     node
         The new history of the base, from which that of the views is made anew; None if nothing
         was recorded: then it is made from the one that the base has. Views that cannot follow the
-        write are spoiled.
+        write are invalidated.
     """
     ext = tensor.ext
     base = tensor if ext.base is None else ext.base
@@ -315,13 +403,13 @@ def refresh_views(tensor: Any, node: Any) -> None:
 
 
 def _follow(view: Any, source: Any) -> None:
-    """After a write: give `view` a history that leads to `source`, its base's, or spoil it."""
+    """After a write: give `view` a history that leads to `source`, its base's, or invalidate it."""
     kind = view.ext.no_write
     if kind is None:
         move_edge(view, replayed(source, view.ext.chain))
-    elif view.edge.__class__ is not Spoiled:
+    elif view.edge.__class__ is not Invalidated:
         was = recorded_as(view)
-        spoil(view, str(errors.view_refused(kind, *was, changed=True)), was)
+        invalidate(view, str(errors.view_refused(kind, *was, changed=True)), was)
 
 
 def require_grad_of_views(base: Any, value: bool) -> None:
@@ -333,7 +421,7 @@ def require_grad_of_views(base: Any, value: bool) -> None:
         if value and view.ext.stale:
             _follow(view, base)
         else:
-            view.edge = Unrecorded() if value else None
+            view.edge = Unrecorded(base=base) if value else None
 
 
 def write_refused(view: Any) -> RuntimeError:
@@ -350,7 +438,7 @@ def recorded_as(view: Any) -> tuple[str | None, int]:
     if is_leaf_edge(edge):
         return None, 0
     node, index = target_of(edge)
-    return node.was if isinstance(node, Spoiled) else (node.label, index)
+    return node.was if isinstance(node, Invalidated) else (node.label, index)
 
 
 def move_edge(tensor: Any, edge: Any) -> None:

@@ -6,38 +6,94 @@ sequence number, so that is the oldest of the nodes that the walk will come to a
 to the leaf; it is known beforehand, and the engine still needs no counts. The leaf's hooks then run
 at once and its ``.grad`` is added to, so that hooks which run later see it, as they do in PyTorch.
 If the walk does not come to its end, every ``.grad`` is put back as it was.
+
+NOTE [gradients that users hold]
+Hooks and custom Functions may write to the gradients that they are given. Memory of these may be
+that of a tensor of the user's, which was given to `backward`, or which a hook or a Function
+returned, or a view of it. So what they see has the version of that tensor (`Lent`): then a node
+that saved it notices that it was written to.
 """
 
 from __future__ import annotations
 
+import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
 from wengert.base import errors
-from wengert.interp.levels import Transforms
-from wengert.tape.accumulate import add_gradients, add_retained, counted
-from wengert.tape.base import new_tensor
+from wengert.base.ports import PORTS
+from wengert.kernels.strided import owner_of
+from wengert.tape.accumulate import add_gradients, add_retained, counted, private
+from wengert.tape.base import OWN, new_tensor
 from wengert.tape.hooks import call_hook, call_leaf_hook, call_node_hook
 from wengert.tape.modes import current_mode
+from wengert.tape.record import T
 from wengert.tape.saving import RUNNING
 
-__all__ = ["CURRENT", "Watch"]
+__all__ = ["CURRENT", "Lent", "Watch", "shown"]
 
 CURRENT: ContextVar[Any] = ContextVar("wengert_walk", default=None)
 """The walk that is under way, where a user's code may ask: an object of its own with `targets`,
 
-`accumulate`, `queue` and `executes`. A `Watch` if the walk is watched.
+`accumulate`, `lent`, `queue` and `executes`. A `Watch` if the walk is watched.
 """
+
+
+def _count(tensor: Any) -> int:
+    return sys.getrefcount(tensor)
+
+
+def _references() -> int:
+    tensor = object()
+    return _count(tensor)
+
+
+# measured, since interpreters differ in what they count
+_ALONE = _references()
 
 
 def arrived(g: Any) -> Any:
     """The gradient of a tensor that the walk has come to (see NOTE [sides of a level])."""
     mode = current_mode()
-    return g if mode is None or mode.sides is None else Transforms.arrived(g)
+    return g if mode is None or mode.sides is None else PORTS.arrived(g)
+
+
+class Lent:
+    """The memory of tensors that users gave to a walk, with their versions."""
+
+    __slots__ = ("_cells",)
+
+    def __init__(self, tensors: Iterable[Any] = ()) -> None:
+        self._cells: dict[int, tuple[Any, Any]] = {}
+        for tensor in tensors:
+            self.add(tensor)
+
+    def add(self, tensor: Any) -> None:
+        """Note a tensor, or None."""
+        array = getattr(tensor, "payload", None)
+        if array.__class__ is np.ndarray:
+            memory = owner_of(array)
+            self._cells[id(memory)] = (weakref.ref(memory), tensor.share_version())
+
+    def shown(self, part: Any) -> Any:
+        """A cotangent as users see it: a tensor with the version of its memory."""
+        cell = None
+        if self._cells and part.__class__ is np.ndarray:
+            memory = owner_of(part)
+            known, version = self._cells.get(id(memory), (None, None))
+            if known is not None and known() is memory:
+                cell = version
+        return new_tensor(part, None, cell)
+
+
+def shown(part: Any) -> Any:
+    """A cotangent as users see it (see NOTE [gradients that users hold])."""
+    current = CURRENT.get()
+    return new_tensor(part) if current is None else current.lent.shown(part)
 
 
 class Watch:
@@ -45,22 +101,15 @@ class Watch:
 
     Parameters
     ----------
-    raw
-        Whether cotangents are raw arrays.
-    nodes
-        The nodes that the walk may run, each with its edges that count.
-    arriving
-        The nodes whose gradients are asked for and that it comes to.
-    targets
-        The nodes and leaves whose gradients are asked for; None: all leaves.
-    accumulate
-        Whether leaves add to their ``.grad``; otherwise their gradients are captured.
-    anomaly
-        What watches for anomalies (`wengert.tape.anomaly.AnomalyWatch`), or None.
-    alone
-        Whether the walk starts from one output.
-    queue
-        Takes what is to be called when the walk has ended.
+    raw: Whether cotangents are raw arrays.
+    nodes: The nodes that the walk may run, each with its edges that count.
+    arriving: The nodes whose gradients are asked for and that it comes to.
+    targets: The nodes and leaves whose gradients are asked for; None: all leaves.
+    accumulate: Whether leaves add to their ``.grad``; otherwise their gradients are captured.
+    anomaly: What watches for anomalies (`wengert.tape.anomaly.AnomalyWatch`), or None.
+    alone: Whether the walk starts from one output.
+    queue: Takes what is to be called when the walk has ended.
+    lent: The tensors that users gave to the walk.
     """
 
     keep = False
@@ -76,6 +125,7 @@ class Watch:
         anomaly: Any,
         alone: bool,
         queue: Callable[[Callable[[], Any]], None],
+        lent: Lent,
     ) -> None:
         self.raw = raw
         self.nodes = nodes
@@ -85,6 +135,7 @@ class Watch:
         self.anomaly = anomaly
         self.alone = alone
         self.queue = queue
+        self.lent = lent
         self.captured: dict[tuple[Any, int], Any] = {}
         # what hooks have seen of a cotangent that goes on as it is, as long as somebody holds it
         self._shown: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
@@ -133,6 +184,13 @@ class Watch:
 
     def step(self, node: Any, g: Any, keep: bool, edges: Any) -> tuple[Any, ...] | None:
         """Run `node` backwards with all that belongs to it; None if nobody asks for more."""
+        token = RUNNING.set(node)
+        try:
+            return self._step(node, g, keep, edges)
+        finally:
+            RUNNING.reset(token)
+
+    def _step(self, node: Any, g: Any, keep: bool, edges: Any) -> tuple[Any, ...] | None:
         self._held.clear()
         asked = self.targets is not None and node in self.targets
         if edges is None and not asked and not self.alone:
@@ -149,14 +207,10 @@ class Watch:
             return None
         if ext is not None and ext.prehooks:
             g = self._before(node, ext, g)
-        token = RUNNING.set(node)
-        try:
-            if self.anomaly is not None:
-                grads = self.anomaly.step(node, g, keep, edges)
-            else:
-                grads = node.step(g, keep, edges, self.raw)
-        finally:
-            RUNNING.reset(token)
+        if self.anomaly is not None:
+            grads = self.anomaly.step(node, g, keep, edges)
+        else:
+            grads = node.step(g, keep, edges, self.raw)
         if ext is not None and ext.posthooks:
             grads = self._after(node, ext, g, edges, grads)
         elif node.ext is not None and node.ext.posthooks:
@@ -184,7 +238,7 @@ class Watch:
             return part
         tensor = self._shown.get(id(part))
         if tensor is None or tensor.payload is not part:
-            tensor = self._shown[id(part)] = new_tensor(part)
+            tensor = self._shown[id(part)] = self.lent.shown(part)
         self._held.append(tensor)
         return tensor
 
@@ -193,11 +247,13 @@ class Watch:
         # writing to what is no array, a number or a dual, puts another payload in its place
         if made is shown and (not self.raw or made is None or made.payload is arrived(part)):
             return part
+        if self.raw:
+            self.lent.add(made)
         payload = made.payload if self.raw and made is not None else made
         if made is None or (arrived(part) if self.raw else shown) is part:
             return payload
         # they have seen a part of it
-        return Transforms.replaced(part, payload)
+        return PORTS.replaced(part, payload)
 
     def _arrived(self, node: Any, ext: Any, g: Any) -> Any:
         parts = list(g) if node.several else [g]
@@ -240,16 +296,27 @@ class Watch:
 
     def _settle(self, leaf: Any, pending: dict[Any, Any]) -> None:
         """Run the hooks of a leaf and add to its ``.grad``, or capture its gradient."""
+        token = RUNNING.set(leaf)
+        try:
+            self._settle_leaf(leaf, pending)
+        finally:
+            RUNNING.reset(token)
+
+    def _settle_leaf(self, leaf: Any, pending: dict[Any, Any]) -> None:
         self._held.clear()
-        if self.targets is not None and leaf not in self.targets:
-            del pending[leaf]
-            return
         g = pending.pop(leaf)
+        if self.targets is not None and leaf not in self.targets:
+            if self.alone and not self.nodes and g is not None:
+                # as in PyTorch, hooks of a single output run
+                self._hooked(leaf.extra().hooks, call_hook, arrived(g))
+            return
         if g is not None:
             g = arrived(g)
-        if g is not None and g.shape != leaf.payload.shape:
+        if g is not None and g.shape != leaf.payload.shape and leaf.edge is not None:
             raise errors.gradient_shape(leaf.payload, g)
         ext = leaf.extra()
+        if ext.grad_dtype is not OWN:
+            g = self._cast(g, ext.grad_dtype)
         g = self._hooked(ext.hooks, call_hook, g)
         if not self.accumulate:
             self.captured[leaf, 0] = g
@@ -259,19 +326,38 @@ class Watch:
         if node_ext is not None:
             g = self._hooked(node_ext.prehooks, lambda hook, g: call_node_hook(hook, (g,))[0], g)
         posthooks = None if node_ext is None else node_ext.posthooks
-        shown = self._wrap(g) if posthooks else None
+        if ext.grad_dtype is not OWN and ext.grad is not None:
+            # it is added to what is there
+            g = self._cast(g, ext.grad.payload.dtype)
+        shown: Any = self._wrap(g) if posthooks else None
+        place = id(g)
         # what nobody else holds becomes .grad without a copy
         self._held.clear()
         self._note(leaf)
+        lent = ext.grad is None and shown is not None and shown is not g
+        if lent and _count(shown) <= _ALONE:
+            shown.payload = None
         # a prehook may have taken the gradient away
         leaves = [] if g is None else [(leaf, g)]
         g = None
         add_gradients(leaves, not self.raw)
+        if lent and shown.payload is None:
+            # what became .grad is one with it, as in PyTorch
+            have = ext.grad
+            taken = id(have.payload) == place
+            shown.payload = have.payload if taken else private(have.payload)
+            shown.vc = have.share_version() if taken else shown.vc
         for hook in list((ext.post_hooks or {}).values()):
             call_leaf_hook(hook, leaf)
         if posthooks:
             for hook in list(posthooks.values()):
                 call_node_hook(hook, (), (shown,))
+
+    def _cast(self, g: Any, dtype: Any) -> Any:
+        if g is None or dtype is None or g.dtype == dtype:
+            return g
+        shown = self._wrap(g)
+        return self._unwrap(g, shown, T.to_copy(shown, dtype=dtype))
 
     def _hooked(self, hooks: dict[Any, Any] | None, call: Callable[[Any, Any], Any], g: Any) -> Any:
         if not hooks:

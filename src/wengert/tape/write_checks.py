@@ -12,11 +12,11 @@ from wengert.base.dtypes import category, promote
 from wengert.base.shapes import broadcast
 from wengert.prims.record import Primitive
 from wengert.tape.base import LEAF, TensorBase, new_tensor
-from wengert.tape.lift import cast, is_number
 from wengert.tape.modes import current_mode
 from wengert.tape.node import is_leaf_edge
+from wengert.tape.operands import cast, is_number
 from wengert.tape.versions import InferenceCell, refuse_inference_write
-from wengert.tape.views import write_refused
+from wengert.tape.views import elsewhere, write_refused
 
 __all__ = [
     "check_apart",
@@ -25,8 +25,10 @@ __all__ = [
     "check_overlap",
     "check_recordable",
     "check_shape",
+    "check_sources",
     "check_writable",
-    "lift_others",
+    "is_dense",
+    "other_operands",
 ]
 
 
@@ -38,14 +40,14 @@ def check_cast(prim: Primitive, tensor: Any, scalars: list[Any], *arrays: Any) -
         raise errors.cannot_cast(result, have)
 
 
-def lift_others(prim: Primitive, tensor: Any, others: tuple[Any, ...]) -> list[Any]:
+def other_operands(prim: Primitive, tensor: Any, others: tuple[Any, ...]) -> list[Any]:
     """The other arguments as tensors of the dtype of `tensor` (masks and indices as they are)."""
     dtype = tensor.payload.dtype
-    lifted: list[Any] = []
+    operands: list[Any] = []
     for i, (arg, value) in enumerate(zip(prim.args[1:], others, strict=True)):
         if is_number(value):
             check_cast(prim, tensor, [value])
-            lifted.append(new_tensor(np.asarray(value).astype(dtype)[()]))
+            operands.append(new_tensor(np.asarray(value).astype(dtype)[()]))
             continue
         if isinstance(value, np.ndarray | np.generic):
             value = new_tensor(plain_array(value) if isinstance(value, np.ndarray) else value)
@@ -59,8 +61,8 @@ def lift_others(prim: Primitive, tensor: Any, others: tuple[Any, ...]) -> list[A
             value = cast(value, dtype)
         elif arg not in prim.fixed and prim.broadcasts:
             value = cast(value, dtype)
-        lifted.append(value)
-    return lifted
+        operands.append(value)
+    return operands
 
 
 def check_shape(payload: Any, others: list[Any]) -> None:
@@ -76,13 +78,25 @@ def check_shape(payload: Any, others: list[Any]) -> None:
         )
 
 
+def check_sources(prim: Primitive, target: Any, payloads: list[Any]) -> None:
+    """Refuse values, all but the first of `payloads`, that cannot be written to `target`."""
+    if prim.broadcasts:
+        if "aliased" not in prim.writes:
+            for source in payloads[1:]:
+                check_overlap(target, source)
+        check_shape(target, payloads[1:])
+    elif "scattered" in prim.writes:
+        for source in payloads[1:]:
+            check_apart(target, source)
+
+
 def check_overlap(target: Any, source: Any) -> None:
     """Refuse, as PyTorch does, to read an array that shares some but not all of the memory."""
     if (
         target is source
         or not (isinstance(source, np.ndarray) and isinstance(target, np.ndarray))
         or not np.may_share_memory(target, source)
-        or not (_is_dense(target) and _is_dense(source))
+        or not (is_dense(target) and is_dense(source))
     ):
         return
     same_place = target.ctypes.data == source.ctypes.data
@@ -98,8 +112,8 @@ def check_apart(target: Any, source: Any) -> None:
         and source.size
         and target.size
         and np.may_share_memory(target, source)
-        and _is_dense(target)
-        and _is_dense(source)
+        and is_dense(target)
+        and is_dense(source)
     ):
         raise _overlapping()
 
@@ -112,7 +126,8 @@ def _overlapping() -> RuntimeError:
     )
 
 
-def _is_dense(array: Any) -> bool:
+def is_dense(array: Any) -> bool:
+    """Whether the elements of an array lie beside each other, in order."""
     return bool(array.flags.c_contiguous or array.flags.f_contiguous)
 
 
@@ -121,10 +136,8 @@ def check_writable(tensor: Any, recording: bool, may_overlap: bool = False) -> N
 
     Parameters
     ----------
-    recording
-        Whether the write would be part of the graph.
-    may_overlap
-        Whether the operation may write to one place several times.
+    recording: Whether the write would be part of the graph.
+    may_overlap: Whether the operation may write to one place several times.
     """
     if recording:
         check_recordable(tensor)
@@ -143,7 +156,7 @@ def check_writable(tensor: Any, recording: bool, may_overlap: bool = False) -> N
 
 def check_mode(tensor: Any) -> None:
     """Refuse to change a tensor of inference mode outside of it."""
-    if tensor.vc.__class__ is InferenceCell:
+    if tensor.vc.__class__ is InferenceCell and not len(tensor.vc):
         mode = current_mode()
         if mode is None or mode.inference is None:
             raise refuse_inference_write()
@@ -152,6 +165,14 @@ def check_mode(tensor: Any) -> None:
 def check_recordable(tensor: Any) -> None:
     """Refuse to record a write to a leaf, or to a view that cannot follow one."""
     ext = tensor.ext
+    whole = tensor if ext is None or ext.base is None else ext.base
+    own = whole.ext
+    if own is not None:
+        if own.base is None and own.no_write is not None:
+            raise write_refused(whole)
+        for one in elsewhere(whole) if own.linked else ():
+            if one.edge is LEAF:
+                check_recordable(one)
     if ext is not None and ext.base is not None:
         if ext.no_write is not None:
             raise write_refused(tensor)

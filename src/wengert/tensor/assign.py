@@ -10,20 +10,24 @@ import numpy as np
 
 from wengert.base import errors
 from wengert.base.arrays import unmasked
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded
 from wengert.interp.levels import Lifted
+from wengert.ops.coerce import dtype_name, expanded_shape
 from wengert.ops.index import named_places, split_index
 from wengert.ops.pointwise import fitting_alpha
 from wengert.ops.randomness import drawn
 from wengert.ops.select import check_fits
 from wengert.ops.select import where as choose
+from wengert.ops.signatures import HandsOn
 from wengert.ops.strided import as_strided
+from wengert.prims.facet import ALIASES, IN_PLACE, OPERATOR
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inplace import write
-from wengert.tape.lift import cast, held, is_number
 from wengert.tape.masked import HIDING, holds_nan
 from wengert.tape.modes import is_recording
+from wengert.tape.operands import cast, held, is_number
 from wengert.tape.record import T
 from wengert.tape.views import window
 from wengert.tape.write_checks import check_cast, check_writable
@@ -45,7 +49,6 @@ __all__ = [
     "operator_in_place",
     "put_last",
     "random_in_place",
-    "resize_",
     "setitem",
     "square_",
     "sub_",
@@ -71,6 +74,19 @@ def in_place(name: str) -> Callable[..., Any]:
     return method
 
 
+def made_in_place() -> dict[str, Callable[..., Any]]:
+    """The methods and operators in place that are made from records, under all their names."""
+    found = {}
+    for prim, has_form in IN_PLACE.items():
+        if has_form:
+            names = [f"{name}_" for name in (prim.name, *ALIASES[prim].split())]
+            found.update(dict.fromkeys(names, in_place(prim.name)))
+    for prim, symbol in OPERATOR.items():
+        if hasattr(int, f"__r{symbol}__"):
+            found[f"__i{symbol}__"] = operator_in_place(prim.name)
+    return found
+
+
 def operator_in_place(name: str) -> Callable[..., Any]:
     """The method behind ``+=`` and its like; it leaves other operands to their own operators."""
     prim = TABLE[name]
@@ -83,8 +99,9 @@ def operator_in_place(name: str) -> Callable[..., Any]:
     return method
 
 
-def random_in_place(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
+def random_in_place(draw: Callable[..., Any]) -> Callable[..., Any]:
     """The method that fills its tensor with what ``draw(template, ...)`` draws."""
+    name = f"{draw.__name__.removeprefix('draw_')}_"
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         check_writable(self, is_recording() and self.edge is not None)
@@ -96,16 +113,21 @@ def random_in_place(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"{draw.__doc__} Fills the tensor in place, and returns it."
+    method.__wrapped__ = HandsOn(draw)  # type: ignore[attr-defined]
     return method
 
 
-def add_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
-    """``self += alpha * other``, in place."""
+def add_(self: Any, other: Any, former: Any = None, *, alpha: Any = 1) -> Any:
+    """``self += alpha * other``, in place; programs of old write ``add_(alpha, other)``."""
+    if former is not None:
+        other, alpha = former, other
     return _scaled("add", self, other, alpha)
 
 
-def sub_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
-    """``self -= alpha * other``, in place."""
+def sub_(self: Any, other: Any, former: Any = None, *, alpha: Any = 1) -> Any:
+    """``self -= alpha * other``, in place; programs of old write ``sub_(alpha, other)``."""
+    if former is not None:
+        other, alpha = former, other
     return _scaled("sub", self, other, alpha)
 
 
@@ -176,8 +198,7 @@ def abs_(self: Any) -> Any:
 
     Raises
     ------
-    RuntimeError
-        If the tensor is complex, since the result is not.
+    RuntimeError: If the tensor is complex, since the result is not.
     """
     if self.payload.dtype.kind == "c":
         raise RuntimeError(
@@ -191,8 +212,7 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
 
     Raises
     ------
-    RuntimeError
-        If `src` does not broadcast to this tensor's shape.
+    RuntimeError: If `src` does not broadcast to this tensor's shape.
     """
     if not isinstance(src, TensorBase):
         src = new_tensor(np.asarray(unmasked(src)))
@@ -230,8 +250,7 @@ def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
 
     Raises
     ------
-    RuntimeError
-        If the tensor has fewer than two dimensions, or more, of different sizes.
+    RuntimeError: If the tensor has fewer than two dimensions, or more, of different sizes.
     """
     shape, steps = self.payload.shape, self.stride()
     if len(shape) < 2:
@@ -246,23 +265,6 @@ def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
         start = self.storage_offset() + steps[0] * (width + 1)
         fill_(as_strided(self, (count,), (stride,), start), fill_value)
     return self
-
-
-def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
-    """Refused: the memory of a tensor is a NumPy array, whose size is fixed.
-
-    Raises
-    ------
-    RuntimeError
-        Always.
-    """
-    if self.edge is not None:
-        raise RuntimeError("cannot resize variables that require grad")
-    raise RuntimeError(
-        "resize_() is not supported, since the memory of a tensor is a NumPy array, whose size is "
-        "fixed: use reshape() or view() for as many elements, x[:n] for fewer, and new_empty() or "
-        "cat() for more"
-    )
 
 
 def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
@@ -333,6 +335,19 @@ def where(self: Any, condition: Any, other: Any) -> Any:
     return choose(condition, self, other)
 
 
+def writing(view: Callable[[Any], Any]) -> Callable[[Any, Any], None]:
+    """The setter of an attribute that is a view: writes into what `view` gives."""
+
+    def write(self: Any, value: Any) -> None:
+        part = view(self)
+        if isinstance(value, TensorBase):
+            part.copy_(value)
+        else:
+            part[...] = value
+
+    return write
+
+
 def setitem(self: Any, index: Any, value: Any, last: bool = False) -> None:
     """``self[index] = value``, for whatever indices reading takes.
 
@@ -342,14 +357,18 @@ def setitem(self: Any, index: Any, value: Any, last: bool = False) -> None:
 
     Raises
     ------
-    RuntimeError
-        If the tensor is a leaf that requires a gradient (write under ``no_grad``).
+    RuntimeError: If the tensor is a leaf that requires a gradient (write under ``no_grad``).
     """
     given = isinstance(value, TensorBase)
     if not given:
         kind = self.payload.dtype
         if is_number(value):
             value = held(value, kind)
+        elif value is None or isinstance(value, str | bytes | dict | set | frozenset):
+            raise TypeError(
+                f"can't assign a {type(value).__name__} to a torch.{dtype_name(self.payload)}"
+                "Tensor: assign a tensor, an array or a number"
+            )
         value = new_tensor(np.asarray(unmasked(value), dtype=None if _is_array(value) else kind))
     steps, advanced = split_index(self, index)
     target = window(self, steps) if steps else self
@@ -357,7 +376,7 @@ def setitem(self: Any, index: Any, value: Any, last: bool = False) -> None:
         value = _fitting(value, target.payload.shape)
         if value.payload.shape != target.payload.shape:
             # says which size does not fit
-            shape = expanded(value.payload.shape, target.payload.shape)
+            shape = expanded_shape(value, target.payload.shape)
             lifted = isinstance(value.payload, Lifted) or isinstance(target.payload, Lifted)
             if lifted or np.may_share_memory(value.payload, target.payload):
                 value = T.expand(value, shape=shape)
@@ -418,3 +437,6 @@ def _fitting(value: Any, shape: tuple[int, ...]) -> Any:
     if extra > 0 and all(n == 1 for n in have[:extra]):
         return T.view(value, shape=have[extra:])
     return value
+
+
+fill_sections(globals())

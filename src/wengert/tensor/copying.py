@@ -18,7 +18,11 @@ import numpy as np
 
 from wengert.base import errors
 from wengert.base.dtypes import is_differentiable
-from wengert.tape.base import LEAF, SURFACE, TensorBase
+from wengert.base.ports import PORTS
+from wengert.base.sections import fill_sections
+from wengert.kernels.strided import owner_of
+from wengert.tape.base import LEAF, TensorBase
+from wengert.tape.inference import is_inference_mode_enabled
 from wengert.tape.modes import enable_grad
 from wengert.tape.node import is_leaf_edge
 from wengert.tape.record import T
@@ -34,7 +38,6 @@ __all__ = [
     "make",
     "make_leaf",
     "of_class",
-    "owner_of",
     "rebuild",
     "reduced",
     "shallow_copy",
@@ -55,9 +58,9 @@ def make(cls: Any, payload: Any, edge: Any = None, vc: Any = None) -> Any:
     """A tensor of class `cls` over a payload, whatever the class's ``__new__`` does."""
     if not isinstance(cls, type):
         raise TypeError(f"cls must be a type (got {type(cls).__name__})")
-    if not issubclass(cls, SURFACE.cls):
+    if not issubclass(cls, PORTS.tensor):
         raise TypeError(_NO_SUBCLASS)
-    tensor = TensorBase.__new__(cls)
+    tensor: Any = TensorBase.__new__(cls)
     tensor.payload = payload
     tensor.edge = edge
     tensor.vc = vc
@@ -137,7 +140,12 @@ def shallow_copy(tensor: Any) -> Any:
     """A tensor over the same memory (see `Tensor.__copy__`)."""
     if is_leaf(tensor):
         warn_of_hooks(tensor)
-        twin = make(type(tensor), tensor.array(), tensor.edge, tensor.share_version())
+        twin = make(
+            type(tensor),
+            tensor.array(),
+            LEAF if tensor.edge is not None else None,
+            tensor.share_version(),
+        )
     else:
         with enable_grad():
             twin = of_class(tensor, type(tensor))
@@ -154,7 +162,13 @@ def deep_copy(tensor: Any, memo: dict[int, Any], keep_grad: bool = True) -> Any:
         )
     # what is no array yet, as under a trace, says itself what it can be
     array = _copied_together(np.asarray(tensor.array()), memo)
-    twin = make(type(tensor), array, tensor.edge, _cell(copy.deepcopy, tensor, memo))
+    if is_inference_mode_enabled():
+        cell: Any = InferenceCell()
+    else:
+        cell = _cell(copy.deepcopy, tensor, memo) or [0, None]
+        # PyTorch gives the copy of a tensor its memory by `set_`, that of a parameter by `clone`
+        cell[:] = [int(keep_grad), None]
+    twin = make(type(tensor), array, LEAF if tensor.edge is not None else None, cell)
     memo[id(tensor)] = twin
     if keep_grad and tensor.ext is not None and tensor.ext.grad is not None:
         twin.extra().grad = copy.deepcopy(tensor.ext.grad, memo)
@@ -228,18 +242,6 @@ class Memory:
 _MEMORIES: weakref.WeakValueDictionary[int, Memory] = weakref.WeakValueDictionary()
 
 
-def owner_of(array: Any) -> Any:
-    """The array that owns the memory of `array`, as far as NumPy tells."""
-    while True:
-        base = array.base
-        if not isinstance(base, np.ndarray):
-            # as_strided puts an object of its own between
-            base = getattr(base, "base", None)
-        if not isinstance(base, np.ndarray):
-            return array
-        array = base
-
-
 def _in_memory_order(owner: Any) -> Any:
     """The elements of an array in one dimension, as they lie in memory; None if there are gaps."""
     axes = sorted(range(owner.ndim), key=lambda axis: -owner.strides[axis])
@@ -287,8 +289,7 @@ class CopyProtocol:
 
         Raises
         ------
-        RuntimeError
-            If the tensor is not a leaf.
+        RuntimeError: If the tensor is not a leaf.
         """
         return deep_copy(self, memo)
 
@@ -300,8 +301,8 @@ class CopyProtocol:
 
         Raises
         ------
-        RuntimeError
-            If the tensor is not a leaf: a pickle has no graph, so the gradient would be lost.
+        RuntimeError: If the tensor is not a leaf: a pickle has no graph, so the gradient would be
+            lost.
         """
         return reduced(self)
 
@@ -316,8 +317,7 @@ class CopyProtocol:
 
         Raises
         ------
-        TypeError
-            If `cls` is no subclass of Tensor.
+        TypeError: If `cls` is no subclass of Tensor.
         """
         return of_class(self, cls)
 
@@ -325,3 +325,6 @@ class CopyProtocol:
     def _make_subclass(cls: type, data: Any, require_grad: bool = False) -> Any:
         """A leaf that is an instance of `cls`, over the memory of `data`."""
         return make_leaf(cls, data, require_grad)
+
+
+fill_sections(globals())

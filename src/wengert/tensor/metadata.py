@@ -9,8 +9,11 @@ from wengert.base.dtypes import dtype as DType
 from wengert.base.dtypes import from_numpy_dtype
 from wengert.base.layout import layout, strided
 from wengert.base.memory_format import check_memory_format, contiguous_format, is_in_format
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.base.size import Size
+from wengert.kernels.strided import shares_owner
+from wengert.tape.modes import untraced
 from wengert.tensor.storage import StorageMethods
 
 __all__ = ["TensorMetadata"]
@@ -85,20 +88,21 @@ class TensorMetadata(StorageMethods):
 
         Parameters
         ----------
-        memory_format : memory_format
-            In which order: by default with the last dimension fastest.
+        memory_format : memory_format. In which order: by default with the last dimension fastest.
         """
         order = check_memory_format(memory_format, "is_contiguous")
         return is_in_format(self.payload, order)
 
     def data_ptr(self) -> int:
         """The address of the first element."""
-        return int(self.array().ctypes.data)
+        untraced("it reads the address of a tensor")
+        array = self.array()
+        return int((array.array if getattr(array, "traced", False) else array).ctypes.data)
 
     def storage_offset(self) -> int:
         """The first element's place in the memory of the base."""
         base = self._base
-        if base is None:
+        if base is None or not shares_owner(self.payload, base.payload):
             return 0
         return int(self.data_ptr() - base.data_ptr()) // self.itemsize
 
@@ -140,3 +144,6 @@ class TensorMetadata(StorageMethods):
     is_sparse = False
     is_quantized = False
     is_meta = False
+
+
+fill_sections(globals())

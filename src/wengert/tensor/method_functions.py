@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wengert.base.ports import PORTS
+from wengert.base.sections import fill_sections
+from wengert.ops.signatures import HandsOn
 from wengert.tape.base import TensorBase
 
 __all__ = ["FUNCTIONS"]
@@ -27,6 +30,7 @@ _EXAMPLES = {
     "clamp_min_": "0.5",
     "clip_": "0.0, 1.0",
     "fill_": "2.0",
+    "resize_as_": "wg.ones(2, 1)",
     "index_put_": "(wg.tensor([0]),), wg.tensor(5.0)",
     **dict.fromkeys(_UNARY, ""),
 }
@@ -42,6 +46,8 @@ def _function_of(name: str) -> Callable[..., Any]:
         return getattr(input, name)(*args, **kwargs)
 
     function.__name__ = function.__qualname__ = name
+    method = getattr(PORTS.tensor, name)
+    function.__wrapped__ = HandsOn(method, first="input")  # type: ignore[attr-defined]
     arguments = _EXAMPLES[name]
     call = f"{name}(x{', ' + arguments if arguments else ''})"
     result = "" if name == "detach" else ", which writes into `input` and returns it"
@@ -72,3 +78,5 @@ True
 
 FUNCTIONS = {name: _function_of(name) for name in _EXAMPLES}
 """The functions, by name."""
+
+fill_sections(globals())

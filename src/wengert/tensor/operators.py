@@ -12,28 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert.ops.matmul import matmul
+from wengert.prims.facet import OPERATOR
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase
-from wengert.tape.lift import is_number
+from wengert.tape.operands import is_number
 from wengert.tape.record import T, record
 from wengert.tape.specialise import operator
 
 __all__ = ["TensorOperators", "install_operators"]
 
-_BINARY = {
-    "add": "add",
-    "sub": "sub",
-    "mul": "mul",
-    "truediv": "div",
-    "pow": "pow",
-    "mod": "remainder",
-    "floordiv": "floor_divide",
-    "and": "bitwise_and",
-    "or": "bitwise_or",
-    "xor": "bitwise_xor",
-}
-_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
-_UNARY = {"neg": "neg", "abs": "abs"}
 _ARRAYS = (TensorBase, np.ndarray)
 
 
@@ -128,15 +115,17 @@ def _general(prim: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
 
 def install_operators(cls: type) -> None:
     """Put the generated operators on the class of tensors."""
-    for symbol, name in _BINARY.items():
-        _install_binary(cls, f"__{symbol}__", name)
-        # not `hasattr`, which finds the `__ror__` of classes, too
-        if not any(f"__r{symbol}__" in vars(base) for base in cls.__mro__):
-            _install_binary(cls, f"__r{symbol}__", name, reflected=True)
-    for name in _COMPARISONS:
-        _install_binary(cls, f"__{name}__", name)
-    for symbol, name in _UNARY.items():
-        _install_unary(cls, f"__{symbol}__", name)
+    for prim, symbol in OPERATOR.items():
+        if not symbol or f"__{symbol}__" in vars(TensorOperators):
+            continue
+        if len(prim.args) == 1:
+            _install_unary(cls, f"__{symbol}__", prim.name)
+            continue
+        _install_binary(cls, f"__{symbol}__", prim.name)
+        # comparisons have no such form; not `hasattr`, which finds the `__ror__` of classes, too
+        written = any(f"__r{symbol}__" in vars(base) for base in cls.__mro__)
+        if hasattr(int, f"__r{symbol}__") and not written:
+            _install_binary(cls, f"__r{symbol}__", prim.name, reflected=True)
 
 
 def _install_binary(cls: type, method: str, name: str, reflected: bool = False) -> None:

@@ -14,12 +14,15 @@ from __future__ import annotations
 import inspect
 import types
 from _thread import allocate_lock
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from contextvars import ContextVar
 from functools import wraps
 from typing import Any
 
-from wengert.tape.base import SURFACE, TensorBase
+from wengert.base.ports import PORTS
+from wengert.prims.facet import OPERATOR
+from wengert.prims.table import TABLE
+from wengert.tape.base import TensorBase
 from wengert.tape.compiled import FUNCTIONS
 
 __all__ = [
@@ -52,25 +55,18 @@ _LEFT_ALONE = (
 )
 _TAKES_NO_TENSOR = frozenset({"is_tensor", "tensor"})
 """Functions that mean the argument itself, whatever its class."""
-_SECOND_TENSOR = (
-    "other tensor mat mat1 mat2 vec vec2 batch1 batch2 index indices source src mask value values "
-    "min max exponent condition weight gradient repeats"
-)
-"""Names of parameters, beside the first, that take tensors."""
+_TAKES_TENSORS = frozenset({"gradient", "repeats", "vec2"})
+"""Parameters of methods that take tensors, beside those that are arguments of records."""
 _BACKWARD = frozenset({"backward", "grad"})
-_OPERATORS = {
-    **{name: name for name in ("add", "sub", "mul", "pow", "matmul")},
-    "truediv": "div",
-    "mod": "remainder",
-}
-_COMPARISONS = ("ne", "lt", "le", "gt", "ge")
-_BINARY = frozenset({*_OPERATORS, *_COMPARISONS, "floordiv", "and", "or", "xor", "eq"})
+_OPERATORS = {symbol: prim for prim, symbol in OPERATOR.items() if symbol}
+_BINARY = frozenset(["matmul", *[s for s, prim in _OPERATORS.items() if len(prim.args) == 2]])
 _COMMUTES = frozenset({"add", "mul"})
+_OWN = frozenset({"and", "or", "xor", "invert", "eq"})
+"""Operators that keep their names."""
 _NAMES = {
-    **{f"__{name}__": name for name in ("neg", "abs", *_COMPARISONS)},
-    **{f"__{symbol}__": name for symbol, name in _OPERATORS.items()},
-    **{f"__i{symbol}__": f"{name}_" for symbol, name in _OPERATORS.items() if name != "matmul"},
-    "__ifloordiv__": "floor_divide_",
+    **{f"__i{s}__": f"{prim.name}_" for s, prim in _OPERATORS.items() if s not in _OWN},
+    **{f"__{s}__": prim.name for s, prim in _OPERATORS.items() if s not in {*_OWN, "floordiv"}},
+    "__matmul__": "matmul",
 }
 """What operators are called when they reach ``__torch_function__``, where not by their own name."""
 
@@ -115,7 +111,7 @@ def _is_foreign(func: Any) -> bool:
 
 def _converted(result: Any, cls: Any) -> Any:
     if isinstance(result, TensorBase):
-        if cls is SURFACE.cls or isinstance(result, cls):
+        if cls is PORTS.tensor or isinstance(result, cls):
             return result
         return result.as_subclass(cls)  # type: ignore[attr-defined]
     if isinstance(result, tuple | list):
@@ -191,12 +187,12 @@ def adopt(cls: Any) -> None:
             _install()
     between = _OVERRIDING[0]
     if not issubclass(cls, between):
-        bases = tuple(between if base is SURFACE.cls else base for base in cls.__bases__)
+        bases = tuple(between if base is PORTS.tensor else base for base in cls.__bases__)
         cls.__bases__ = bases if between in bases else (*bases, between)
 
 
 def _install() -> None:
-    plain: Any = SURFACE.cls
+    plain: Any = PORTS.tensor
     body: dict[str, Any] = {
         "__slots__": (),
         "__hash__": TensorBase.__hash__,
@@ -207,7 +203,7 @@ def _install() -> None:
         for name, value in list(vars(owner).items()):
             if name in left_alone or name in body:
                 continue
-            if type(value).__module__ == "wengert.tensor.later":
+            if type(value).__module__ == "wengert.tensor.lazy":
                 # it is replaced by the method that it stands for
                 value = value.__get__(None, plain)
             if isinstance(value, property):
@@ -217,8 +213,9 @@ def _install() -> None:
     between: Any = type(_BETWEEN, (plain,), body)
     _OVERRIDING.append(between)
     _NOT_WRAPPED.update((plain.grad.__get__, plain._base.__get__))
+    known = _TAKES_TENSORS.union(*[prim.args for prim in TABLE.values()]) - {"self"}
     for name in body:
-        if _takes_second_tensor(name):
+        if _takes_second_tensor(name, known):
             setattr(plain, name, _looking(getattr(plain, name), plain.__module__, f"Tensor.{name}"))
     for kind in _PLAIN_KINDS:
         give_way(kind)
@@ -241,7 +238,7 @@ def give_way(cls: Any) -> None:
 
 def _yielding(name: str, own: Any) -> Any:
     """A plain operator, or a class's `own`, that lets overriding subclasses go first."""
-    plain, between = SURFACE.cls, _OVERRIDING[0]
+    plain, between = PORTS.tensor, _OVERRIDING[0]
 
     @wraps(getattr(plain, name))
     def operator(self: Any, other: Any) -> Any:
@@ -255,7 +252,7 @@ def _yielding(name: str, own: Any) -> Any:
 
 
 def _method(name: str) -> Any:
-    plain: Any = SURFACE.cls
+    plain: Any = PORTS.tensor
     shown = _NAMES.get(name, name)
 
     @wraps(getattr(plain, name))
@@ -278,7 +275,7 @@ def _operator(name: str) -> Any:
 
 
 def _binary(name: str) -> Any:
-    plain: Any = SURFACE.cls
+    plain: Any = PORTS.tensor
     shown = _NAMES.get(name, name)
 
     @wraps(getattr(plain, name))
@@ -294,7 +291,7 @@ def _binary(name: str) -> Any:
 
 
 def _reflected(name: str, symbol: str) -> Any:
-    plain: Any = SURFACE.cls
+    plain: Any = PORTS.tensor
     forward = f"__{symbol}__"
     shown = _NAMES.get(forward, forward)
 
@@ -336,7 +333,7 @@ def _property(plain: Any) -> property:
 
 def _iterate(self: Any) -> Iterator[Any]:
     if _DISABLED.get() or not self.payload.ndim:
-        return iter(SURFACE.cls.__iter__(self))  # type: ignore[attr-defined]
+        return iter(PORTS.tensor.__iter__(self))
     return iter(self.unbind(0))
 
 
@@ -379,8 +376,8 @@ def _expose(module: types.ModuleType) -> None:
             setattr(module, name, found)
 
 
-def _takes_second_tensor(name: str) -> bool:
-    plain: Any = SURFACE.cls
+def _takes_second_tensor(name: str, known: Set[str]) -> bool:
+    plain: Any = PORTS.tensor
     method = inspect.getattr_static(plain, name)
     if not isinstance(method, FUNCTIONS) or _operator(name) is not None:
         return False
@@ -390,7 +387,7 @@ def _takes_second_tensor(name: str) -> bool:
         # a write that hands its arguments on to the operation of its name
         code = operation.__code__
     names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
-    return not set(names).isdisjoint(_SECOND_TENSOR.split())
+    return not known.isdisjoint(names)
 
 
 def _looking(function: Any, module: str, name: str) -> Any:
@@ -401,7 +398,7 @@ def _looking(function: Any, module: str, name: str) -> Any:
     @wraps(function)
     def looking(*args: Any, **kwargs: Any) -> Any:
         if _overriding(args, kwargs) and not _DISABLED.get():
-            func = looking if shown is None else getattr(SURFACE.cls, shown)
+            func = looking if shown is None else getattr(PORTS.tensor, shown)
             return dispatch(func, args, kwargs)
         if quiet:
             # the rules that a recorded pass runs are no operations of the user

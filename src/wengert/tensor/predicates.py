@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import as_dtype, dtype, from_numpy_dtype, promote
+from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 from wengert.tensor.tensor import Tensor
 
@@ -30,7 +31,6 @@ def is_tensor(obj: Any, /) -> bool:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.is_tensor(wg.ones(2)), wg.is_tensor([1.0])
     (True, False)
     """
@@ -42,7 +42,6 @@ def is_floating_point(input: Tensor) -> bool:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.is_floating_point(wg.ones(2))
     True
     """
@@ -54,7 +53,6 @@ def is_signed(input: Tensor) -> bool:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.is_signed(wg.ones(2))
     True
     """
@@ -66,7 +64,6 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.is_same_size(wg.ones(2), wg.ones(3))
     False
     """
@@ -78,7 +75,6 @@ def get_device(input: Tensor) -> int:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.get_device(wg.ones(2))
     -1
     """
@@ -90,7 +86,6 @@ def typename(obj: Any, /) -> str:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.typename(wg.ones(2)), wg.typename([1])
     ('torch.FloatTensor', 'list')
     """
@@ -107,7 +102,6 @@ def is_complex(input: Tensor) -> bool:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.is_complex(wg.ones(2))
     False
     """
@@ -119,7 +113,6 @@ def numel(input: Tensor) -> int:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.numel(wg.ones(2, 3))
     6
     """
@@ -139,7 +132,6 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.result_type(wg.tensor([1, 2]), 1.0)
     torch.float32
     """
@@ -153,7 +145,6 @@ def promote_types(type1: Any, type2: Any) -> dtype:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.promote_types(wg.int32, wg.float32)
     torch.float32
     """
@@ -166,7 +157,6 @@ def can_cast(from_: Any, to: Any) -> bool:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.can_cast(wg.float64, wg.float32), wg.can_cast(wg.float32, wg.int64)
     (True, False)
     """
@@ -174,3 +164,6 @@ def can_cast(from_: Any, to: Any) -> bool:
     if source.category == target.category:
         return source.is_signed <= target.is_signed
     return source.category < target.category
+
+
+fill_sections(globals())

@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import as_dtype, category, default_complex, default_float
+from wengert.base.ports import PORTS, provides
+from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
-from wengert.tape.base import LEAF, SURFACE, TensorBase, new_tensor
+from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.node import target_of
 
 __all__ = ["get_printoptions", "printoptions", "set_printoptions", "tensor_format", "tensor_repr"]
@@ -55,28 +57,21 @@ def set_printoptions(
 
     Parameters
     ----------
-    precision : int, optional
-        Digits after the point (4).
-    threshold : float, optional
-        Number of elements above which only the edges are shown (1000).
-    edgeitems : int, optional
-        How many elements are shown at each end of a dimension then (3).
-    linewidth : int, optional
-        Characters in a line (80).
-    profile : str, optional
-        ``"default"``, ``"short"`` or ``"full"``: a value for each of the above, which go first.
-    sci_mode : bool, optional
-        Whether to use scientific notation; None leaves it to the values. Not remembered: a call
-        without it goes back to None.
+    precision : int, optional. Digits after the point (4).
+    threshold : float, optional. Number of elements above which only the edges are shown (1000).
+    edgeitems : int, optional. How many elements are shown at each end of a dimension then (3).
+    linewidth : int, optional. Characters in a line (80).
+    profile : str, optional. ``"default"``, ``"short"`` or ``"full"``: a value for each of the
+        above, which go first.
+    sci_mode : bool, optional. Whether to use scientific notation; None leaves it to the values. Not
+        remembered: a call without it goes back to None.
 
     Raises
     ------
-    ValueError
-        If there is no such profile.
+    ValueError: If there is no such profile.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.set_printoptions(precision=2)
     >>> wg.tensor([1.12345])
     tensor([1.12])
@@ -103,7 +98,6 @@ def get_printoptions() -> dict[str, Any]:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.get_printoptions()["precision"]
     4
     """
@@ -116,7 +110,6 @@ def printoptions(**options: Any) -> Iterator[None]:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> with wg.printoptions(precision=1):
     ...     print(wg.tensor([0.25]))
     tensor([0.2])
@@ -275,19 +268,18 @@ def _of_transforms(payload: Any) -> tuple[Any, list[str]]:
     return array, notes
 
 
-def tensor_repr(tensor: TensorBase, name: str | None = None) -> str:
+@provides("shown")
+def tensor_repr(tensor: Any, name: str | None = None) -> str:
     """A tensor as text: ``tensor([1., 2.], grad_fn=<MulBackward0>)``.
 
     Parameters
     ----------
-    tensor
-        Of any payload; one that is no array prints by its own repr.
-    name
-        The word before the bracket: the class's name, or ``tensor`` for the plain class.
+    tensor: Of any payload; one that is no array prints by its own repr.
+    name: The word before the bracket: the class's name, or ``tensor`` for the plain class.
     """
     if name is None:
         cls = type(tensor)
-        name = "tensor" if cls is SURFACE.cls else cls.__name__
+        name = "tensor" if cls is PORTS.tensor else cls.__name__
     indent = len(name) + 1
     payload = tensor.payload
     if isinstance(payload, np.ndarray | np.generic):
@@ -315,8 +307,12 @@ def tensor_repr(tensor: TensorBase, name: str | None = None) -> str:
     return text + ")"
 
 
+@provides("formatted")
 def tensor_format(tensor: TensorBase, spec: str) -> str:
     """``format(tensor, spec)``: a tensor without dimensions formats as its number."""
-    if type(tensor) is SURFACE.cls and not tensor.payload.ndim:
+    if type(tensor) is PORTS.tensor and not tensor.payload.ndim:
         return format(tensor.payload.item(), spec)
     return object.__format__(tensor, spec)
+
+
+fill_sections(globals())

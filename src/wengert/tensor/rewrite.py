@@ -11,12 +11,13 @@ from typing import Any
 
 from wengert.base import errors
 from wengert.base.dtypes import category, is_differentiable
+from wengert.ops.signatures import HandsOn
 from wengert.prims.table import TABLE
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.inplace import bump, write, write_result
 from wengert.tape.modes import MODE, changed, current_mode, is_recording
 from wengert.tape.node import Unrecorded
-from wengert.tape.views import apart_from_views, recorded_as
+from wengert.tape.views import keep_views, move_edge, recorded_as
 from wengert.tape.write_checks import check_apart, check_mode, check_writable
 
 __all__ = ["computed", "reshaped", "written"]
@@ -27,8 +28,7 @@ def computed(operation: Callable[..., Any], apart: bool = False) -> Callable[...
 
     Parameters
     ----------
-    apart
-        Whether the other tensors must not share the tensor's memory.
+    apart: Whether the other tensors must not share the tensor's memory.
     """
     name = f"{operation.__name__}_"
 
@@ -46,6 +46,7 @@ def computed(operation: Callable[..., Any], apart: bool = False) -> Callable[...
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"`{operation.__name__}`, written into this tensor, which is returned."
+    method.__wrapped__ = HandsOn(operation)  # type: ignore[attr-defined]
     return method
 
 
@@ -59,6 +60,7 @@ def written(operation: Callable[..., Any], form: Callable[..., Any]) -> Callable
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"`{operation.__name__}`, written into this tensor, which is returned."
+    method.__wrapped__ = HandsOn(operation)  # type: ignore[attr-defined]
     return method
 
 
@@ -69,10 +71,9 @@ def reshaped(operation: Callable[..., Any]) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         recorded = is_recording() and self.edge is not None
         if recorded and is_differentiable(self.payload.dtype):
-            check_writable(self, recorded)
+            # no element is written, so that memory may show one several times
+            check_writable(self, recorded, may_overlap=True)
         check_mode(self)
-        if self.edge is not LEAF:
-            apart_from_views(self)
         before = new_tensor(self.array(), self.edge, self.share_version())
         own = self.ext
         if own is not None:
@@ -90,12 +91,18 @@ def reshaped(operation: Callable[..., Any]) -> Callable[..., Any]:
             own.chain = after.ext.chain
             if after.edge.__class__ is Unrecorded:
                 after.edge.was = recorded_as(self)
+        if own is not None and own.retains and own.grad is not None:
+            # what more passes add to it will have the new shape, too
+            own.grad = operation(own.grad, *args, **kwargs)
         self.payload = after.payload
         if self.edge is not LEAF:
-            self.edge = after.edge
+            move_edge(self, after.edge)
         bump(self, name)
+        if own is not None and own.base is None and own.views and after.ext is not None:
+            keep_views(self, after.ext.chain[-1])
         return self
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"`{operation.__name__}`, of this tensor itself, which is returned."
+    method.__wrapped__ = HandsOn(operation)  # type: ignore[attr-defined]
     return method

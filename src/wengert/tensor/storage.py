@@ -13,18 +13,14 @@ import numpy as np
 
 from wengert.base.device import CPU, device
 from wengert.base.dtypes import dtype, from_numpy_dtype
+from wengert.base.sections import fill_sections
+from wengert.interp.dual import Dual
+from wengert.kernels.strided import owner_of
 
 __all__ = ["StorageMethods", "TypedStorage", "UntypedStorage", "is_storage"]
 
 
-def _owner_of(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The array that owns the memory, or the last one that is an array."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
-
-
-def _flat(owner: np.ndarray[Any, Any], kind: np.dtype[Any]) -> np.ndarray[Any, Any]:
+def flat_memory(owner: np.ndarray[Any, Any], kind: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """The memory of `owner` from end to end, as one dimension of `kind`."""
     low, high = np.lib.array_utils.byte_bounds(owner)
     memory: np.ndarray[Any, Any] = np.lib.stride_tricks.as_strided(
@@ -40,7 +36,6 @@ class UntypedStorage:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.ones(2, 3)
     >>> x.untyped_storage().nbytes()
     24
@@ -52,7 +47,7 @@ class UntypedStorage:
 
     def __init__(self, owner: np.ndarray[Any, Any], kind: np.dtype[Any] | None = None) -> None:
         self._kind = type(self)._kind if kind is None else kind
-        self._values = _flat(owner, self._kind)
+        self._values = flat_memory(owner, self._kind)
 
     @property
     def device(self) -> device:
@@ -113,7 +108,6 @@ class TypedStorage(UntypedStorage):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.arange(6).reshape(2, 3)
     >>> x.T.storage().tolist()
     [0, 1, 2, 3, 4, 5]
@@ -133,7 +127,6 @@ def is_storage(obj: Any, /) -> bool:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.is_storage(wg.ones(1).untyped_storage())
     True
     """
@@ -148,19 +141,25 @@ class StorageMethods:
 
     def untyped_storage(self) -> UntypedStorage:
         """The bytes under the tensor, shared with all views."""
-        return UntypedStorage(_owner_of(_memory(self)))
+        return UntypedStorage(owner_of(_memory(self)))
 
     def storage(self) -> TypedStorage:
         """The elements under the tensor, shared with all views, in the order of memory."""
         memory = _memory(self)
-        return TypedStorage(_owner_of(memory), memory.dtype)
+        return TypedStorage(owner_of(memory), memory.dtype)
 
 
 def _memory(tensor: Any) -> np.ndarray[Any, Any]:
     memory = tensor.array()
+    while isinstance(memory, Dual):
+        # the tangent has memory of its own
+        memory = memory.primal
     if not isinstance(memory, np.ndarray):
         raise RuntimeError(
             "Cannot access data pointer of Tensor that doesn't have storage: under a transform a "
             "tensor stands for many values"
         )
     return memory
+
+
+fill_sections(globals())

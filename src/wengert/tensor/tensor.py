@@ -14,34 +14,44 @@ import numpy as np
 from wengert.base import errors
 from wengert.base.device import check_device
 from wengert.base.dtypes import default_float, is_differentiable
+from wengert.base.ports import PORTS, provides
+from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.ops.index import getitem
 from wengert.ops.typed import legacy
 from wengert.tape import hooks
 from wengert.tape.backward import run_backward
-from wengert.tape.base import LEAF, SURFACE, OutputEdge, TensorBase, new_tensor, version_of
-from wengert.tape.cuts import note
+from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor, version_of
+from wengert.tape.detachments import note
 from wengert.tape.handles import RemovableHandle
 from wengert.tape.inference import is_inference_mode_enabled
-from wengert.tape.lift import is_number
+from wengert.tape.invalidated import Invalidated
+from wengert.tape.modes import untraced
 from wengert.tape.node import GradientEdge, Unrecorded, is_leaf_edge, target_of
+from wengert.tape.operands import is_number
 from wengert.tape.sites import warn
-from wengert.tape.spoiled import Spoiled
-from wengert.tape.versions import is_inference
-from wengert.tape.views import require_grad_of_views
+from wengert.tape.versions import InferenceCell, is_inference
+from wengert.tape.views import has_views, require_grad_of_views
 from wengert.tensor import copying, overrides
 from wengert.tensor.copying import CopyProtocol
+from wengert.tensor.internals import TensorInternals, gradient_kind
 from wengert.tensor.metadata import TensorMetadata
 from wengert.tensor.methods import TensorMethods
-from wengert.tensor.numpy_protocol import NumpyProtocol
+from wengert.tensor.numpy.protocol import NumpyProtocol
 from wengert.tensor.operators import TensorOperators, install_operators
-from wengert.tensor.printing import tensor_format, tensor_repr
 
 __all__ = ["Tensor"]
 
 
+@provides("tensor")
 class Tensor(
-    TensorOperators, TensorMethods, TensorMetadata, NumpyProtocol, CopyProtocol, TensorBase
+    TensorOperators,
+    TensorMethods,
+    TensorMetadata,
+    TensorInternals,
+    NumpyProtocol,
+    CopyProtocol,
+    TensorBase,
 ):
     """A NumPy array that remembers how it was computed, if that was asked for.
 
@@ -51,13 +61,11 @@ class Tensor(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
     >>> y = (x * x).sum()
     >>> y
     tensor(5., grad_fn=<SumBackward0>)
-    >>> y.backward()
-    >>> x.grad
+    %(backward_pass)s
     tensor([2., 4.])
     """
 
@@ -86,17 +94,13 @@ class Tensor(
 
         Parameters
         ----------
-        func : callable
-            The function or method, which can be called on the arguments.
-        types : tuple of type
-            The classes among the arguments that override it.
-        args, kwargs
-            Its arguments.
+        func : callable. The function or method, which can be called on the arguments.
+        types : tuple of type. The classes among the arguments that override it.
+        args, kwargs: Its arguments.
 
         Returns
         -------
-        object
-            What `func` gives, with tensors as instances of this class; NotImplemented if one of
+        object: What `func` gives, with tensors as instances of this class; NotImplemented if one of
             `types` is not a parent of this class.
         """
         return overrides.default_torch_function(cls, func, types, args, kwargs)
@@ -109,8 +113,7 @@ class Tensor(
 
         Raises
         ------
-        RuntimeError
-            When set on a tensor of integers or booleans, or to False on a non-leaf.
+        RuntimeError: When set on a tensor of integers or booleans, or on a non-leaf.
         """
         return self.edge is not None
 
@@ -133,11 +136,15 @@ class Tensor(
                 self.edge = None
             if self.ext is not None and self.ext.views:
                 require_grad_of_views(self, value)
-        elif not value:
+        else:
+            advice = (
+                "A tensor with a history requires a gradient."
+                if value
+                else "If you want to use a computed variable in a subgraph that doesn't require "
+                "differentiation use var_no_grad = var.detach()."
+            )
             raise RuntimeError(
-                "you can only change requires_grad flags of leaf variables. If you want to use a "
-                "computed variable in a subgraph that doesn't require differentiation use "
-                "var_no_grad = var.detach()."
+                f"you can only change requires_grad flags of leaf variables. {advice}"
             )
 
     @requires_grad.deleter
@@ -145,15 +152,16 @@ class Tensor(
         raise RuntimeError("Deleting requires_grad is not allowed: set it to False")
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Set `requires_grad` and return the tensor."""
-        self.requires_grad = requires_grad
+        """Set `requires_grad` and return the tensor; True is what non-leaves have."""
+        if not requires_grad or self.is_leaf:
+            self.requires_grad = requires_grad
         return self
 
     @property
     def is_leaf(self) -> bool:
         """Whether the tensor was made by the user, not by a recorded operation."""
         edge = self.edge
-        if edge.__class__ is Spoiled:
+        if edge.__class__ is Invalidated:
             raise RuntimeError(edge.message)
         return is_leaf_edge(edge)
 
@@ -200,11 +208,12 @@ class Tensor(
             )
         if value is self:
             raise RuntimeError("can't assign Variable as its own grad")
-        if value.payload.dtype != self.payload.dtype:
+        kind = gradient_kind(self)
+        if kind is not None and value.payload.dtype != kind:
             raise RuntimeError(
                 "attempting to assign a gradient with dtype "
-                f"'{errors.long_name(value.payload.dtype)}' to a tensor with dtype "
-                f"'{errors.long_name(self.payload.dtype)}': a gradient has its tensor's dtype"
+                f"'{errors.long_name(value.payload.dtype).lower()}' to a tensor with grad_dtype "
+                f"'{errors.long_name(kind)}': a gradient has its tensor's dtype, or grad_dtype"
             )
         if value.payload.shape != self.payload.shape:
             raise RuntimeError(
@@ -225,8 +234,7 @@ class Tensor(
 
         Raises
         ------
-        RuntimeError
-            If the tensor does not require a gradient.
+        RuntimeError: If the tensor does not require a gradient.
         """
         hooks.retain_grad(self)
 
@@ -242,17 +250,14 @@ class Tensor(
 
         Returns
         -------
-        RemovableHandle
-            Whose ``remove()`` takes the hook away.
+        RemovableHandle: Whose ``remove()`` takes the hook away.
 
         Raises
         ------
-        RuntimeError
-            If the tensor does not require a gradient.
+        RuntimeError: If the tensor does not require a gradient.
 
         Examples
         --------
-        >>> import wengert as wg
         >>> x = wg.ones(2, requires_grad=True)
         >>> handle = x.register_hook(lambda grad: 10 * grad)
         >>> x.sum().backward()
@@ -269,17 +274,14 @@ class Tensor(
 
         Returns
         -------
-        RemovableHandle
-            Whose ``remove()`` takes the hook away.
+        RemovableHandle: Whose ``remove()`` takes the hook away.
 
         Raises
         ------
-        RuntimeError
-            If the tensor is not a leaf that requires a gradient.
+        RuntimeError: If the tensor is not a leaf that requires a gradient.
 
         Examples
         --------
-        >>> import wengert as wg
         >>> x = wg.ones(2, requires_grad=True)
         >>> handle = x.register_post_accumulate_grad_hook(lambda leaf: print(leaf.grad))
         >>> (3 * x).sum().backward()
@@ -298,21 +300,18 @@ class Tensor(
 
         Parameters
         ----------
-        gradient : Tensor, optional
-            The vector of the vector-Jacobian product, of this tensor's shape; may be left out for
-            a tensor with one element.
-        retain_graph : bool, optional
-            Keep what the graph saved, for another pass; default: the value of `create_graph`.
-        create_graph : bool
-            Record the pass itself, so that gradients can be differentiated.
-        inputs : Tensor or sequence of Tensor, optional
-            Add to ``.grad`` of these only, leaves or not.
+        gradient : Tensor, optional. The vector of the vector-Jacobian product, of this tensor's
+            shape; may be left out for a tensor with one element.
+        retain_graph : bool, optional. Keep what the graph saved, for another pass; default: the
+            value of `create_graph`.
+        create_graph : bool. Record the pass itself, so that gradients can be differentiated.
+        inputs : Tensor or sequence of Tensor, optional. Add to ``.grad`` of these only, leaves or
+            not.
 
         Raises
         ------
-        RuntimeError
-            If there is no history or more than one element and no `gradient`, if the graph was
-            freed, if a saved tensor was changed in place. No ``.grad`` has changed then.
+        RuntimeError: If there is no history or more than one element and no `gradient`, if the
+            graph was freed, if a saved tensor was changed in place. No ``.grad`` has changed then.
         """
         if inputs is not None:
             single = isinstance(inputs, TensorBase | GradientEdge)
@@ -342,8 +341,7 @@ class Tensor(
 
         Raises
         ------
-        RuntimeError
-            If it is a view: use `detach`.
+        RuntimeError: If it is a view: use `detach`.
         """
         if self._is_view():
             raise RuntimeError(
@@ -352,9 +350,18 @@ class Tensor(
                 "True, gradients are views of DDP buckets, and hence detach_() cannot be called on "
                 "these gradients."
             )
+        payload = self.payload.constant() if isinstance(self.payload, Lifted) else self.payload
+        if payload is not self.payload and has_views(self):
+            raise NotImplementedError(
+                "detach_() of a tensor that carries a tangent and has views, whose tangents would "
+                "have no place beside its value: use detach()"
+            )
         if self.edge is not None:
             note(".detach_()", self)
-        self.edge = None
+            self.edge = None
+            if self.ext is not None and self.ext.views:
+                require_grad_of_views(self, False)
+        self.payload = payload
         return self
 
     @property
@@ -365,7 +372,7 @@ class Tensor(
         """
         if self.edge is not None:
             note(".data", self)
-        return new_tensor(self.array())
+        return new_tensor(self.array(), None, InferenceCell([1]) if is_inference(self) else None)
 
     @data.deleter
     def data(self) -> None:
@@ -386,6 +393,7 @@ class Tensor(
     def _version(self) -> int:
         if is_inference(self):
             raise RuntimeError("Inference tensors do not track version counter.")
+        untraced("it reads how often a tensor was written to")
         return version_of(self)
 
     def is_inference(self) -> bool:
@@ -409,11 +417,11 @@ class Tensor(
     __getitem__ = getitem
 
     def __repr__(self) -> str:
-        text = tensor_repr(self)
+        text = PORTS.shown(self)
         return f"Parameter({text})" if getattr(self, "_is_param", False) else text
 
     def __format__(self, spec: str) -> str:
-        return tensor_format(self, spec)
+        return PORTS.formatted(self, spec)
 
     def __len__(self) -> int:
         if self.payload.ndim == 0:
@@ -423,10 +431,10 @@ class Tensor(
     def __iter__(self) -> Iterator[Any]:
         if self.payload.ndim == 0:
             raise TypeError("iteration over a 0-d tensor")
-        return iter(SURFACE.namespace.unbind(self, dim=0))
+        return iter(PORTS.namespace.unbind(self, dim=0))
 
     def __reversed__(self) -> Any:
-        return SURFACE.namespace.flip(self, dims=(0,)) if self.payload.ndim else self
+        return PORTS.namespace.flip(self, dims=(0,)) if self.payload.ndim else self
 
     def __contains__(self, value: Any) -> bool:
         if isinstance(value, TensorBase | np.ndarray) or is_number(value):
@@ -460,8 +468,7 @@ class Tensor(
 
         Raises
         ------
-        RuntimeError
-            If there are more elements, or none.
+        RuntimeError: If there are more elements, or none.
         """
         if self.payload.size != 1:
             raise RuntimeError(
@@ -478,5 +485,6 @@ class Tensor(
         return self.payload.tolist()
 
 
-SURFACE.cls = Tensor
 install_operators(Tensor)
+
+fill_sections(globals())

@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from wengert.base.names import shows
 from wengert.utils import checkpoint
 
 __all__ = ["benchmark", "checkpoint", "data"]
+__dir__ = shows(__all__)
 
 _LATER = frozenset({"benchmark", "data"})
 

@@ -6,6 +6,7 @@ import statistics
 import timeit
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.base.threads import get_num_threads, set_num_threads
 
 __all__ = ["Measurement", "Timer"]
@@ -18,18 +19,13 @@ class Measurement:
 
     Parameters
     ----------
-    number_per_run : int
-        How often a run calls the statement.
-    raw_times : list of float
-        The seconds that each run took.
-    stmt, label, sub_label, description
-        What the timer was made with.
-    num_threads : int
-        With how many threads it ran.
+    number_per_run : int. How often a run calls the statement.
+    raw_times : list of float. The seconds that each run took.
+    stmt, label, sub_label, description: What the timer was made with.
+    num_threads : int. With how many threads it ran.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> from wengert.utils.benchmark import Measurement
     >>> Measurement(10, [0.1, 0.3, 0.2]).median
     0.02
@@ -107,18 +103,13 @@ class Timer:
 
     Parameters
     ----------
-    stmt, setup : str
-        What is measured, and what runs once before.
-    globals : dict, optional
-        The names that both may use.
-    label, sub_label, description : str, optional
-        What the result is headed with.
-    num_threads : int
-        With how many threads the statement runs.
+    stmt, setup : str. What is measured, and what runs once before.
+    globals : dict, optional. The names that both may use.
+    label, sub_label, description : str, optional. What the result is headed with.
+    num_threads : int. With how many threads the statement runs.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> from wengert.utils.benchmark import Timer
     >>> timer = Timer("x.sum()", globals={"x": wg.ones(10)})
     >>> timer.timeit(100).number_per_run
@@ -192,3 +183,6 @@ class Timer:
 
     def _measured(self, number: int, times: list[float]) -> Measurement:
         return Measurement(number, times, *self._labels, num_threads=self._num_threads)
+
+
+fill_sections(globals())

@@ -6,9 +6,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from wengert.autograd.graph import saved_tensors_hooks
+from wengert.base.names import shows
+from wengert.base.sections import fill_sections
 from wengert.tape.modes import is_grad_enabled
 from wengert.tape.sites import warn
 from wengert.utils.dispatch import OperationLog
@@ -44,6 +46,9 @@ __all__ = [
     "SAC_IGNORED_OPS",
     "GraphExecGroup",
 ]
+__dir__ = shows(__all__)
+
+R = TypeVar("R")
 
 _DEBUG: ContextVar[bool | None] = ContextVar("wengert_checkpoint_debug", default=None)
 _EARLY_STOP: ContextVar[bool | None] = ContextVar("wengert_checkpoint_early_stop", default=None)
@@ -66,7 +71,6 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> from wengert.utils.checkpoint import checkpoint, set_checkpoint_debug_enabled
     >>> x = wg.ones(2, requires_grad=True)
     >>> with set_checkpoint_debug_enabled(True):
@@ -92,7 +96,6 @@ def set_checkpoint_early_stop(enable: bool | None) -> Iterator[None]:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> from wengert.utils.checkpoint import checkpoint, set_checkpoint_early_stop
     >>> def f(x):
     ...     y = x.exp()
@@ -128,7 +131,7 @@ def noop_context_fn() -> tuple[Any, Any]:
 
 
 def checkpoint(
-    function: Callable[..., Any],
+    function: Callable[..., R],
     *args: Any,
     use_reentrant: bool | None = None,
     context_fn: Callable[[], tuple[Any, Any]] = noop_context_fn,
@@ -137,7 +140,7 @@ def checkpoint(
     early_stop: bool = True,
     preserve_rng_state: bool = True,
     **kwargs: Any,
-) -> Any:
+) -> R:
     """Call a function, and let go of what its operations save until the backward pass needs it.
 
     The backward pass then calls the function again, so the memory of a chain of checkpoints is that
@@ -153,48 +156,36 @@ def checkpoint(
 
     Parameters
     ----------
-    function : callable
-        What to call. It may return anything; with ``use_reentrant=True`` a tensor or a tuple.
-    *args
-        What to call it with. Tensors among these and `kwargs` must not be written to until the
+    function : callable. What to call. It may return anything; with ``use_reentrant=True`` a tensor
+        or a tuple.
+    *args: What to call it with. Tensors among these and `kwargs` must not be written to until the
         backward pass.
-    use_reentrant : bool
-        Which way to take; to be passed explicitly. None warns and means True.
-    context_fn : callable, optional
-        Returns two context managers, in which the function is called and called again. Not with
+    use_reentrant : bool. Which way to take; to be passed explicitly. None warns and means True.
+    context_fn : callable, optional. Returns two context managers, in which the function is called
+        and called again. Not with ``use_reentrant=True``.
+    determinism_check : {"default", "none"}. Whether to check that the same is saved again: shapes,
+        dtypes, and that tensors which the function did not make itself have not been written to in
+        between.
+    debug : bool. Whether a `CheckpointError` shows the operations of both calls. Not with
         ``use_reentrant=True``.
-    determinism_check : {"default", "none"}
-        Whether to check that the same is saved again: shapes, dtypes, and that tensors which the
-        function did not make itself have not been written to in between.
-    debug : bool
-        Whether a `CheckpointError` shows the operations of both calls. Not with
-        ``use_reentrant=True``.
-    early_stop : bool
-        Whether the second call ends as soon as all that was saved is there again. Ignored with
-        ``use_reentrant=True``.
-    preserve_rng_state : bool
-        Whether both calls draw the same random numbers.
-    **kwargs
-        What else to call it with; not with ``use_reentrant=True``.
+    early_stop : bool. Whether the second call ends as soon as all that was saved is there again.
+        Ignored with ``use_reentrant=True``.
+    preserve_rng_state : bool. Whether both calls draw the same random numbers.
+    **kwargs: What else to call it with; not with ``use_reentrant=True``.
 
     Returns
     -------
-    object
-        What the function returns.
+    object: What the function returns.
 
     Raises
     ------
-    ValueError
-        If arguments do not go together.
-    CheckpointError
-        At the backward pass, if the second call saves something else than the first.
-    RuntimeError
-        At the backward pass, if an input was written to in between, or, with
+    ValueError: If arguments do not go together.
+    CheckpointError: At the backward pass, if the second call saves something else than the first.
+    RuntimeError: At the backward pass, if an input was written to in between, or, with
         ``use_reentrant=True``, if only some gradients are asked for.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> from wengert.utils.checkpoint import checkpoint
     >>> def layer(x, w):
     ...     return (x @ w).sigmoid()
@@ -265,30 +256,23 @@ def checkpoint_sequential(
 
     Parameters
     ----------
-    functions : sequence of callables, or a module with ``children()``
-        Each is called with the result of the one before.
-    segments : int
-        How many; each of as many functions, and the last also of the rest.
-    input : Tensor
-        What the first one is called with.
-    use_reentrant : bool
-        See `checkpoint`; to be passed explicitly. None warns and means True.
-    preserve_rng_state : bool
-        See `checkpoint`.
+    functions : sequence of callables, or a module with ``children()``. Each is called with the
+        result of the one before.
+    segments : int. How many; each of as many functions, and the last also of the rest.
+    input : Tensor. What the first one is called with.
+    use_reentrant : bool. See `checkpoint`; to be passed explicitly. None warns and means True.
+    preserve_rng_state : bool. See `checkpoint`.
 
     Returns
     -------
-    object
-        What the last one returns.
+    object: What the last one returns.
 
     Raises
     ------
-    ValueError
-        For other keyword arguments, or if there are fewer functions than segments.
+    ValueError: For other keyword arguments, or if there are fewer functions than segments.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> from wengert.utils.checkpoint import checkpoint_sequential
     >>> x = wg.ones(2, requires_grad=True)
     >>> y = checkpoint_sequential([wg.square, wg.neg, wg.square], 3, x, use_reentrant=False)
@@ -348,7 +332,9 @@ def _debugging() -> tuple[Callable[[], tuple[Any, Any]], Callable[[CheckpointErr
             "3. Log of operators in the original forward and recomputation\n\n"
             f"Operations executed during the original forward:\n\n{first.operations()}\n\n"
             f"Operations executed during recomputation:\n\n{second.operations()}\n\n"
-            f"ERROR: the two differ in what they save for the backward pass. {error}"
+            "ERROR: Detected non-determinism while running activation checkpointing.\n"
+            "You are seeing this error because you passed `debug=True` to checkpoint and the two "
+            f"differ in what they save for the backward pass. {error}"
         ) from error
 
     return lambda: (first, second), explain
@@ -396,7 +382,6 @@ def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> from wengert.utils.checkpoint import get_device_states
     >>> get_device_states(wg.ones(2))
     ([], [])
@@ -414,3 +399,6 @@ def set_device_states(
     >>> from wengert.utils.checkpoint import get_device_states, set_device_states
     >>> set_device_states(*get_device_states())
     """
+
+
+fill_sections(globals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from wengert.base import errors
@@ -11,7 +12,7 @@ from wengert.tape.modes import MODE, Mode, change_mode, full_mode
 from wengert.tape.record import run
 from wengert.tape.sites import Site, site_here, traceback_of
 
-__all__ = ["Dispatch", "OperationLog", "operation_name"]
+__all__ = ["Dispatch", "OperationLog", "fresh_casts", "operation_name"]
 
 
 def operation_name(prim: Primitive) -> str:
@@ -36,6 +37,10 @@ class Dispatch:
     def __exit__(self, *exc: Any) -> None:
         change_mode(dispatch=full_mode().dispatch[:-1])
 
+    def fresh(self) -> Dispatch:
+        """A context that does the same and has kept nothing yet."""
+        return self
+
     def run(self, mode: Mode, prim: Primitive, tensors: list[Any], params: Any, outs: Any) -> Any:
         """The result of an operation; the arguments are those of `wengert.tape.record.run`."""
         raise NotImplementedError
@@ -51,6 +56,11 @@ class Dispatch:
             MODE.set(mode)
 
 
+def fresh_casts(contexts: Iterable[Any]) -> tuple[Any, ...]:
+    """Those of `contexts` that cast arguments, made anew, for what is computed again elsewhere."""
+    return tuple(context.fresh() for context in contexts if context.mixes)
+
+
 class OperationLog(Dispatch):
     """Writes down which operations are computed, and where the program asks for them."""
 
@@ -62,7 +72,6 @@ class OperationLog(Dispatch):
         return super().__enter__()
 
     def run(self, mode: Mode, prim: Primitive, tensors: list[Any], params: Any, outs: Any) -> Any:
-        """Compute an operation and write it down."""
         arguments = [errors.describe(tensor.payload) for tensor in tensors]
         arguments += [f"{name}={_brief(value)}" for name, value in params.items()]
         site = site_here()

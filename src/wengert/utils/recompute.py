@@ -20,12 +20,14 @@ from contextvars import ContextVar
 from typing import Any
 
 from wengert.base import errors
+from wengert.base.sections import fill_sections
 from wengert.ops.generator import default_generator, fork_rng
 from wengert.tape.base import TensorBase, new_tensor, version_of
 from wengert.tape.modes import MODE, changed, current_mode, full_mode
 from wengert.tape.node import USER_CODE, edge_of
 from wengert.tape.saving import keeps_aside, stand_in, unpacked
 from wengert.tape.watch import CURRENT
+from wengert.utils.dispatch import fresh_casts
 
 __all__ = ["CheckpointError", "Enough", "GraphExecGroup", "Region"]
 
@@ -78,15 +80,18 @@ class _Input:
 class _Kept:
     """A tensor that a recomputation saved."""
 
-    __slots__ = ("cell", "payload", "version")
+    __slots__ = ("cell", "constant", "payload", "version")
 
     def __init__(self, tensor: Any, alone: bool) -> None:
+        # what is no part of the graph is handed out as the object that it is
+        self.constant = tensor if tensor.edge is None else None
         self.payload = tensor.payload
         self.cell = tensor.share_version()
         self.version = self.cell[0]
         if alone and self.version:
             # a write whose result cannot be saved is taken back
             self.payload, self.cell, self.version = self.payload.copy(), [0, None], 0
+            self.constant = None
 
     def tensor(self) -> Any:
         """The tensor, or an error if the recomputation itself has overwritten it."""
@@ -99,6 +104,8 @@ class _Kept:
                 "an operation in a checkpointed function",
                 "saved tensor",
             )
+        if self.constant is not None:
+            return self.constant
         return new_tensor(self.payload, None, self.cell)
 
 
@@ -135,18 +142,12 @@ class Region:
 
     Parameters
     ----------
-    function, args, kwargs
-        The call.
-    preserve_rng_state
-        Whether random numbers are the same when it is computed again.
-    context
-        The context manager in which it is computed again.
-    checked
-        Whether what is saved again is compared with what was.
-    early_stop
-        Whether computing again ends as soon as all that was saved is there.
-    explain
-        Called with a `CheckpointError`, to raise a longer one; or None.
+    function, args, kwargs: The call.
+    preserve_rng_state: Whether random numbers are the same when it is computed again.
+    context: The context manager in which it is computed again.
+    checked: Whether what is saved again is compared with what was.
+    early_stop: Whether computing again ends as soon as all that was saved is there.
+    explain: Called with a `CheckpointError`, to raise a longer one; or None.
     """
 
     def __init__(
@@ -165,6 +166,7 @@ class Region:
         self.args = [_saved(value, f"argument {i}") for i, value in enumerate(args)]
         self.kwargs = {name: _saved(value, name) for name, value in kwargs.items()}
         self.rng = default_generator.stream.pack() if preserve_rng_state else None
+        self.casts = fresh_casts(full_mode().dispatch)
         self.context = context
         self.checked = checked
         self.early_stop = early_stop
@@ -211,7 +213,8 @@ class Region:
         found = kept.pop(holder, None)
         if found is None:
             advice = (
-                "Two backward passes in one GraphExecGroup must not need the same saved tensor."
+                "Performing two backward calls that overlap (that need the same saved tensor) is "
+                "not allowed in one GraphExecGroup."
                 if group is not None
                 else "If you are calling ctx.saved_tensors in backward, do so only once."
             )
@@ -236,7 +239,12 @@ class Region:
             try:
                 MODE.set(
                     changed(
-                        mode, grad=True, inference=None, mutation=None, hooks=hooks, dispatch=()
+                        mode,
+                        grad=True,
+                        inference=None,
+                        mutation=None,
+                        hooks=hooks,
+                        dispatch=fresh_casts(self.casts),
                     )
                 )
                 with self.context:
@@ -356,12 +364,10 @@ class GraphExecGroup:
 
     Raises
     ------
-    RuntimeError
-        If such contexts are nested.
+    RuntimeError: If such contexts are nested.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> from wengert.utils.checkpoint import GraphExecGroup, checkpoint
     >>> def f(x, y):
     ...     print("computed")
@@ -383,3 +389,6 @@ class GraphExecGroup:
 
     def __exit__(self, *exc: object) -> None:
         _GROUP.set(None)
+
+
+fill_sections(globals())

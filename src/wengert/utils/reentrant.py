@@ -7,11 +7,13 @@ from typing import Any
 
 from wengert.autograd.api import backward
 from wengert.autograd.function import Function
+from wengert.base.sections import fill_sections
 from wengert.ops.generator import default_generator, fork_rng
 from wengert.tape.base import LEAF, TensorBase
-from wengert.tape.modes import enable_grad, no_grad
+from wengert.tape.modes import MODE, changed, current_mode, full_mode, no_grad
 from wengert.tape.sites import warn
 from wengert.tape.watch import CURRENT
+from wengert.utils.dispatch import fresh_casts
 
 __all__ = ["CheckpointFunction", "check_backward_validity", "detach_variable"]
 
@@ -23,12 +25,10 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
     Raises
     ------
-    RuntimeError
-        If `inputs` is no tuple.
+    RuntimeError: If `inputs` is no tuple.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> from wengert.utils.checkpoint import detach_variable
     >>> x = wg.ones(2, requires_grad=True) * 2
     >>> detach_variable((x, 3))
@@ -54,7 +54,6 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> from wengert.utils.checkpoint import check_backward_validity
     >>> check_backward_validity((1, wg.ones(2, requires_grad=True)))
     """
@@ -70,13 +69,11 @@ class CheckpointFunction(Function):
 
     Raises
     ------
-    RuntimeError
-        In the backward pass, if only the gradients of some inputs are asked for, or if no output
-        of the function requires one.
+    RuntimeError: In the backward pass, if only the gradients of some inputs are asked for, or if no
+        output of the function requires one.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> from wengert.utils.checkpoint import CheckpointFunction
     >>> x = wg.ones(2, requires_grad=True)
     >>> CheckpointFunction.apply(wg.exp, True, x).sum().backward()
@@ -92,6 +89,7 @@ class CheckpointFunction(Function):
         check_backward_validity(args)
         ctx.run_function = run_function
         ctx.rng = default_generator.stream.pack() if preserve_rng_state else None
+        ctx.casts = fresh_casts(full_mode().dispatch)
         ctx.inputs = [None if isinstance(arg, TensorBase) else arg for arg in args]
         ctx.tensor_indices = [i for i, arg in enumerate(args) if isinstance(arg, TensorBase)]
         ctx.save_for_backward(*[args[i] for i in ctx.tensor_indices])
@@ -115,8 +113,13 @@ class CheckpointFunction(Function):
         with fork_rng(enabled=ctx.rng is not None):
             if ctx.rng is not None:
                 default_generator.stream.unpack(ctx.rng)
-            with enable_grad():
+            before = current_mode()
+            others = (context for context in full_mode().dispatch if not context.mixes)
+            MODE.set(changed(before, grad=True, dispatch=(*others, *fresh_casts(ctx.casts))))
+            try:
                 outputs = ctx.run_function(*leaves)
+            finally:
+                MODE.set(before)
         if isinstance(outputs, TensorBase):
             outputs = (outputs,)
         # zeros have arrived where nothing has, and None for what is no tensor
@@ -131,5 +134,9 @@ class CheckpointFunction(Function):
             raise RuntimeError(
                 "none of output has requires_grad=True, this checkpoint() is not necessary"
             )
-        backward([output for output, _ in asked], [grad for _, grad in asked])
+        roots: list[Any] = [output for output, _ in asked]
+        backward(roots, [grad for _, grad in asked])
         return None, None, *[getattr(leaf, "grad", None) for leaf in leaves]
+
+
+fill_sections(globals())

@@ -6,6 +6,7 @@ import enum
 from collections.abc import Callable
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.ops.aten import OpOverloadPacket
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
@@ -56,10 +57,8 @@ class SelectiveCheckpointContext:
 
     Attributes
     ----------
-    is_recompute : bool
-        Always False: a policy is asked in the forward pass only.
-    op_output : Tensor or tuple of Tensor
-        The result of the operation.
+    is_recompute : bool. Always False: a policy is asked in the forward pass only.
+    op_output : Tensor or tuple of Tensor. The result of the operation.
     """
 
     def __init__(self, *, is_recompute: bool, op_output: Any = None) -> None:
@@ -183,38 +182,32 @@ def create_selective_checkpoint_contexts(
 
     Parameters
     ----------
-    policy_fn_or_list : callable or list of str
-        ``policy(ctx, op, *args, **kwargs)`` is asked for each operation of the forward pass. It
-        gets a `SelectiveCheckpointContext`, the name of the operation (a string such as "mm",
-        "exp" or "add", which ``wg.ops.aten.mm.default`` equals) and its arguments, and
-        returns a `CheckpointPolicy`, or True to save and False or None to recompute. Nothing that
-        it does is recorded. A list names the operations to save. What users call may consist of
-        several operations: ``matmul`` of two matrices is "mm", of batches "bmm". Views and writes
-        in place are always done again, and the policy is not asked about them.
-    allow_cache_entry_mutation : bool
-        Whether a kept result may be written to after it was kept. The recomputation then starts
-        from the new values.
+    policy_fn_or_list : callable or list of str. ``policy(ctx, op, *args, **kwargs)`` is asked for
+        each operation of the forward pass. It gets a `SelectiveCheckpointContext`, the name of the
+        operation (a string such as "mm", "exp" or "add", which ``wg.ops.aten.mm.default`` equals)
+        and its arguments, and returns a `CheckpointPolicy`, or True to save and False or None to
+        recompute. Nothing that it does is recorded. A list names the operations to save. What users
+        call may consist of several operations: ``matmul`` of two matrices is "mm", of batches
+        "bmm". Views and writes in place are always done again, and the policy is not asked about
+        them.
+    allow_cache_entry_mutation : bool. Whether a kept result may be written to after it was kept.
+        The recomputation then starts from the new values.
 
     Returns
     -------
-    tuple of two context managers
-        For the forward pass and for the recomputation.
+    tuple of two context managers: For the forward pass and for the recomputation.
 
     Raises
     ------
-    ValueError
-        If the list names what is no operation.
-    TypeError
-        If the argument is neither callable nor a list; in the forward pass, if the policy returns
-        something else.
-    RuntimeError
-        At the backward pass: if it is the second one over the same region, if a kept result was
-        written to, or if the recomputation is not the same computation.
+    ValueError: If the list names what is no operation.
+    TypeError: If the argument is neither callable nor a list; in the forward pass, if the policy
+        returns something else.
+    RuntimeError: At the backward pass: if it is the second one over the same region, if a kept
+        result was written to, or if the recomputation is not the same computation.
 
     Examples
     --------
     >>> import functools
-    >>> import wengert as wg
     >>> from wengert.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts
     >>> def layer(x, w):
     ...     return wg.sigmoid(x @ w) * x
@@ -251,3 +244,6 @@ def create_selective_checkpoint_contexts(
         raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
     store: _Store = {}
     return _Keeping(policy, store), _Using(store, allow_cache_entry_mutation)
+
+
+fill_sections(globals())

@@ -6,8 +6,9 @@ its value, `tree` either in a terminal, `curve` numbers as a line. They need no 
 """
 
 import importlib as _importlib
-from typing import Any as _Any
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
+from wengert.base.names import shows
 from wengert.viz.curve import curve as curve
 from wengert.viz.dependency import dependency_graph as dependency_graph
 from wengert.viz.draw import draw as draw
@@ -26,10 +27,15 @@ __all__ = [
     "make_dot_from_trace",
     "tree",
 ]
+__dir__ = shows(__all__)
 
 
-def __getattr__(name: str) -> _Any:
-    """What draws programs brings in the compiler, and is imported when it is first named."""
-    if name == "draw_program":
-        return _importlib.import_module("wengert.viz.programs").draw_program
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if _TYPE_CHECKING:
+    from wengert.viz.programs import draw_program as draw_program
+else:
+
+    def __getattr__(name):
+        """What draws programs brings in the compiler, and is imported when it is first named."""
+        if name == "draw_program":
+            return _importlib.import_module("wengert.viz.programs").draw_program
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

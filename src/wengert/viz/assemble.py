@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.autograd.function import FunctionNode
+from wengert.base.sections import fill_sections
 from wengert.tape.sites import line_of
 from wengert.viz.collapse import Group
 from wengert.viz.collect import Facts, Graph, Key, bytes_held, constants_held
@@ -38,23 +39,16 @@ class Subject:
 
     Attributes
     ----------
-    show
-        The words of `draw`'s argument `show`.
-    limit
-        The most boxes.
-    names
-        What values are called.
-    formulas
-        For vertices whose operation has one: what it computes. Their boxes show values, the
+    show: The words of `draw`'s argument `show`.
+    limit: The most boxes.
+    names: What values are called.
+    formulas: For vertices whose operation has one: what it computes. Their boxes show values, the
         others' operations.
-    lines
-        Source lines, by node, where they are not noted on it.
-    seeds
-        What the reverse sweep starts from, for each output that a graph leads to.
-    partials
-        Formulas of local derivatives, by node and place of the argument.
-    backward_part
-        The number of the first node that the gradient's own computation recorded, or None.
+    lines: Source lines, by node, where they are not noted on it.
+    seeds: What the reverse sweep starts from, for each output that a graph leads to.
+    partials: Formulas of local derivatives, by node and place of the argument.
+    backward_part: The number of the first node that the gradient's own computation recorded, or
+        None.
     """
 
     graph: Graph
@@ -79,10 +73,8 @@ class Assembler:
 
     Attributes
     ----------
-    box_of
-        The box of each vertex that has one of its own.
-    arrow_of
-        The arrow between two boxes.
+    box_of: The box of each vertex that has one of its own.
+    arrow_of: The arrow between two boxes.
     """
 
     def __init__(self, subject: Subject, title: str) -> None:
@@ -487,3 +479,6 @@ def _times(pattern: str, group: Group) -> str:
 def _bytes_of(tensor: Any) -> int:
     # values of transforms have none of their own
     return int(getattr(tensor.payload, "nbytes", 0))
+
+
+fill_sections(globals())

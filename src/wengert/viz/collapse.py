@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.viz.collect import Graph
 from wengert.viz.repeats import mixed, runs_of
 from wengert.viz.scopes import Scopes
@@ -39,12 +40,9 @@ class Group:
 
     Attributes
     ----------
-    count
-        How often a pattern repeats itself in the group.
-    block
-        The number of nodes of the pattern's first round.
-    kind
-        ``"node"``, ``"repetition"``, ``"call"`` or ``"stretch"``.
+    count: How often a pattern repeats itself in the group.
+    block: The number of nodes of the pattern's first round.
+    kind: ``"node"``, ``"repetition"``, ``"call"`` or ``"stretch"``.
     """
 
     start: int
@@ -65,12 +63,9 @@ def groups_of(
 
     Parameters
     ----------
-    depth
-        How many levels of calls are drawn node by node; None: as many as there is room for.
-    scopes
-        The calls that recorded the nodes.
-    split
-        The number of a node that begins a part of its own, which shares no group with what is
+    depth: How many levels of calls are drawn node by node; None: as many as there is room for.
+    scopes: The calls that recorded the nodes.
+    split: The number of a node that begins a part of its own, which shares no group with what is
         before it.
     """
     total = len(graph.nodes)
@@ -131,12 +126,9 @@ class _Sequence:
 
     Attributes
     ----------
-    kinds
-        For each node a number that stands for its name.
-    content
-        The same, with which of its arguments are leaves or common to many nodes.
-    tails, heads
-        The other edges: the node that gives, and the node that uses.
+    kinds: For each node a number that stands for its name.
+    content: The same, with which of its arguments are leaves or common to many nodes.
+    tails, heads: The other edges: the node that gives, and the node that uses.
     """
 
     def __init__(self, graph: Graph, split: int) -> None:
@@ -273,3 +265,6 @@ def _arrows(sequence: _Sequence, groups: list[Group]) -> int:
     heads, tails = (np.searchsorted(starts, ends, "right") - 1 for ends in sequence.ends)
     across = heads != tails
     return len(np.unique(heads[across] * len(groups) + tails[across]))
+
+
+fill_sections(globals())

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.autograd.function import FunctionNode
+from wengert.base.sections import fill_sections
 from wengert.tape.base import FREED, LEAF, OutputEdge, TensorBase, version_of
 from wengert.tape.node import Node, Unrecorded, edge_of
 from wengert.tape.rules import is_diagonal
@@ -62,16 +63,13 @@ def named(params: Any, function: str) -> dict[str, Any]:
 
     Parameters
     ----------
-    params
-        None, a mapping from names to tensors, an object with `named_parameters`, or a sequence of
-        tensors, which are called ``param0``, ``param1``, ... .
-    function
-        Who asks, for messages.
+    params: None, a mapping from names to tensors, an object with `named_parameters`, or a sequence
+        of tensors, which are called ``param0``, ``param1``, ... .
+    function: Who asks, for messages.
 
     Raises
     ------
-    TypeError
-        For anything else.
+    TypeError: For anything else.
     """
     if params is None:
         return {}
@@ -106,16 +104,13 @@ class Graph:
 
     Attributes
     ----------
-    nodes
-        The nodes, the oldest first; their numbers are their places.
-    leaves
-        The leaves, in the order in which nodes use them; their numbers follow.
-    starts, sources
-        The vertices that node i has as arguments are ``sources[starts[i] : starts[i + 1]]``.
-    outputs
-        The tensors that the graph belongs to.
-    roots
-        For each of these what made it, a vertex and the number of its output; None if nothing did.
+    nodes: The nodes, the oldest first; their numbers are their places.
+    leaves: The leaves, in the order in which nodes use them; their numbers follow.
+    starts, sources: The vertices that node i has as arguments are
+        ``sources[starts[i] : starts[i + 1]]``.
+    outputs: The tensors that the graph belongs to.
+    roots: For each of these what made it, a vertex and the number of its output; None if nothing
+        did.
     """
 
     def __init__(self, outputs: Sequence[Any]) -> None:
@@ -208,12 +203,9 @@ class Facts:
 
     Attributes
     ----------
-    values
-        Arrays that are still there and as they were.
-    shapes, dtypes
-        Also of values that are gone, where some node tells.
-    tensors
-        The tensors that are known to be a value.
+    values: Arrays that are still there and as they were.
+    shapes, dtypes: Also of values that are gone, where some node tells.
+    tensors: The tensors that are known to be a value.
     """
 
     def __init__(self) -> None:
@@ -382,3 +374,6 @@ def constants_held(graph: Graph, i: int) -> Iterator[tuple[str, Any]]:
     for name, payload, edge, own in held_values(graph.nodes[i]):
         if own is None and (edge is None or not isinstance(edge, Node | OutputEdge | TensorBase)):
             yield name, payload
+
+
+fill_sections(globals())

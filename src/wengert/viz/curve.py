@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.viz.curve_ticks import linear_ticks, log_ticks
 from wengert.viz.saving import save
 from wengert.viz.svg import counted
@@ -66,28 +67,22 @@ def curve(
 
     Parameters
     ----------
-    series
-        Numbers, drawn over 0, 1, 2, ...; or a pair of numbers to go to the right and numbers to go
-        up; or a mapping of names to either. Where a value is NaN or infinite the line has a gap.
-    title, x, y
-        What stands above the chart, below it and at its side.
-    log
-        Whether upwards every power of ten takes the same room. Values that are not positive leave
+    series: Numbers, drawn over 0, 1, 2, ...; or a pair of numbers to go to the right and numbers to
+        go up; or a mapping of names to either. Where a value is NaN or infinite the line has a gap.
+    title, x, y: What stands above the chart, below it and at its side.
+    log: Whether upwards every power of ten takes the same room. Values that are not positive leave
         gaps then.
-    log_x
-        The same to the right.
-    size
-        Width and height.
+    log_x: The same to the right.
+    size: Width and height.
 
     Returns
     -------
-    Curve
-        It shows itself in notebooks; its method `save` writes ``.svg`` or ``.png``.
+    Curve: It shows itself in notebooks; its method `save` writes ``.svg`` or ``.png``.
 
     Raises
     ------
-    TypeError, ValueError
-        If the values are not real numbers in one dimension, or a pair has two lengths.
+    TypeError, ValueError: If the values are not real numbers in one dimension, or a pair has two
+        lengths.
 
     Examples
     --------
@@ -142,8 +137,7 @@ class Curve:
 
         Returns
         -------
-        Path
-            The file that was written: an SVG instead of a PNG, with a warning, where no converter
+        Path: The file that was written: an SVG instead of a PNG, with a warning, where no converter
             is found.
         """
         return save(path, {".svg": self.svg}, lambda: self.svg("light"))
@@ -381,3 +375,6 @@ def _described(chart: Curve, shown: list[np.ndarray]) -> str:
             f"lowest {y.min():.4g}, highest {y.max():.4g}."
         )
     return " ".join([f"A chart of {counted(len(chart.lines), 'line')}.", *words])
+
+
+fill_sections(globals())

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from wengert.base.containers import flatten
+from wengert.base.sections import fill_sections
+from wengert.interp.symbols import Symbol, named
 from wengert.tape.base import TensorBase
 from wengert.viz.assemble import Assembler, Subject
 from wengert.viz.collapse import Group
@@ -20,7 +22,7 @@ from wengert.viz.collect import Key, facts_of, is_recorded
 from wengert.viz.draw import words_of
 from wengert.viz.drawing import Drawing
 from wengert.viz.evaluation import Evaluation
-from wengert.viz.formulas import product
+from wengert.viz.formulas import product, text_of
 from wengert.viz.picture import Step
 from wengert.viz.steps import backward_steps, forward_steps
 from wengert.viz.sweep import failure_note, ones_like, reverse_sweep, tangents_of
@@ -56,44 +58,35 @@ def dependency_graph(
 
     Parameters
     ----------
-    f : callable
-        Takes `args`, and returns a tensor or a nested container of tensors.
-    *args
-        Tensors, arrays, numbers, or nested containers of these: the point. Floating and complex
+    f : callable. Takes `args`, and returns a tensor or a nested container of tensors.
+    *args: Tensors, arrays, numbers, or nested containers of these: the point. Floating and complex
         ones are differentiated by, and Python's integers if there are no others; Python's numbers
         are taken as of double precision.
-    mode : {"backward", "forward"}
-        From the result to the arguments, or from the arguments to the result.
-    show : str
-        As for `draw`: some of ``value``, ``shape``, ``grad`` (adjoints or tangents), ``local``,
-        ``saved``, ``bytes``, separated by commas.
-    names : list of str or dict of str to str, optional
-        Names for the values on the way in the order in which they are computed (arguments not
-        among them), or other names for some of those that they would have.
-    gradient : Tensor or array, optional
-        The adjoint of the result to start from; default: ones.
-    tangents : sequence of Tensor, array or number, optional
-        The tangents of the arguments to start from; default: ones.
-    title : str, optional
-        The heading.
-    depth, limit : int, optional
-        As for `draw`.
+    mode : {"backward", "forward"}. From the result to the arguments, or from the arguments to the
+        result.
+    show : str. As for `draw`: some of ``value``, ``shape``, ``grad`` (adjoints or tangents),
+        ``local``, ``saved``, ``bytes``, separated by commas.
+    names : list of str or dict of str to str, optional. Names for the values on the way in the
+        order in which they are computed (arguments not among them), or other names for some of
+        those that they would have.
+    gradient : Tensor or array, optional. The adjoint of the result to start from; default: ones.
+    tangents : sequence of Tensor, array or number, optional. The tangents of the arguments to start
+        from; default: ones.
+    title : str, optional. The heading.
+    depth, limit : int, optional. As for `draw`.
 
     Returns
     -------
-    Drawing
-        Which shows itself in notebooks, and has ``.save(path)``.
+    Drawing: Which shows itself in notebooks, and has ``.save(path)``.
 
     Raises
     ------
-    TypeError
-        If `f` is no function, or returns no tensor.
-    ValueError
-        For a mode or a word of `show` that does not exist, or names or tangents that do not fit.
+    TypeError: If `f` is no function, or returns no tensor.
+    ValueError: For a mode or a word of `show` that does not exist, or names or tangents that do not
+        fit.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> from wengert.viz import dependency_graph
     >>> def f(x):
     ...     a = x**2
@@ -169,7 +162,7 @@ class _Drawn:
                 for _, _, place in graph.inputs(group.start):
                     formula = self.run.partial(group, place, names)
                     if formula is not None:
-                        subject.partials[i, place] = formula
+                        subject.partials[i, place] = text_of(formula)
         seeds = self._seeds(gradient)
         directions = self._directions(tangents) if mode == "forward" else {}
         try:
@@ -290,18 +283,19 @@ def _backward(run: Evaluation, picture: Assembler) -> list[Step]:
     steps: list[Step] = []
     for tensor, root, box in zip(run.outputs, graph.roots, picture.result_box, strict=True):
         if root is not None:
-            shown = reverse is not None and tensor.payload.size <= _FEW
-            seed = f" = {brief(subject.seeds[len(steps)])}" if shown else " starts the sweep"
+            few = reverse is not None and tensor.payload.size <= _FEW
+            seed = f" = {brief(subject.seeds[len(steps)])}" if few else " starts the sweep"
             steps.append(Step([box], [], f"adjoint of {picture.name_of(*root)}{seed}"))
     for group, place, source, target, arrow in _uses(picture, reversed(subject.groups)):
         names = run.arguments(group.start, subject.names)
         own = _result_name(picture, group.stop - 1)
-        factor = run.partial(group, place, subject.names) or _number(picture, group, place)
-        text = product("adjoint", graph.nodes[group.stop - 1], names, own, place, factor)
+        factor = _factor(run, picture, group, place)
+        i = group.stop - 1
+        text = product("adjoint", graph.nodes[i], names, own, place, factor, run.params(i))
         grads: Any = None if reverse is None else reverse.given.get(group.start)
         given = None if grads is None else grads[place]
-        shown = f" = {brief(given)}" if given is not None and np.size(given) <= _FEW else ""
-        text = f"adjoint of {names[place]} += {text}{shown}"
+        value = f" = {brief(given)}" if given is not None and np.size(given) <= _FEW else ""
+        text = f"adjoint of {names[place]} += {text}{value}"
         steps.append(Step([source, target], [arrow], text))
     return steps
 
@@ -329,8 +323,9 @@ def _forward(run: Evaluation, picture: Assembler) -> list[Step]:
         own = _result_name(picture, i)
         terms = []
         for _, place, _, _, _ in uses:
-            factor = run.partial(group, place, subject.names) or _number(picture, group, place)
-            terms.append(product("tangent", graph.nodes[i], names, own, place, factor))
+            factor = _factor(run, picture, group, place)
+            params = run.params(i)
+            terms.append(product("tangent", graph.nodes[i], names, own, place, factor, params))
         text = f"tangent of {own} = {' + '.join(terms)}"
         if ", " in own:
             text = f"tangents of {own} = {' + '.join(terms)}"
@@ -358,7 +353,13 @@ def _uses(
             yield group, place, box, other, picture.arrow_of[other, box]
 
 
-def _number(picture: Assembler, group: Group, place: int) -> str | None:
-    """The local derivative as a number, where it is one."""
+def _factor(run: Evaluation, picture: Assembler, group: Group, place: int) -> Symbol | None:
+    """The local derivative: its formula, or else a number, where it is one."""
+    found = run.partial(group, place, picture.subject.names)
+    if found is not None:
+        return found
     text = picture.local(group, place)
-    return text if text is not None and " " not in text and "[" not in text else None
+    return named(text) if text is not None and " " not in text and "[" not in text else None
+
+
+fill_sections(globals())

@@ -9,6 +9,7 @@ import numpy as np
 
 from wengert.autograd.function import FunctionNode
 from wengert.base.dtypes import is_differentiable
+from wengert.base.sections import fill_sections
 from wengert.tape.backward import run_grad
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.node import next_sequence
@@ -69,46 +70,38 @@ def draw(
 
     Parameters
     ----------
-    y : Tensor or tuple of Tensor
-        What the graph belongs to. It may be of any size, and may have been walked and freed:
-        then the picture lacks the values that were saved.
-    params : dict of str to Tensor, list of Tensor or object with named_parameters, optional
-        Names for leaves and for values on the way.
-    show : str
-        What boxes say and arrows bear, as words separated by commas: ``value`` (where it is known:
-        of leaves and results, what was saved, and what follows from these), ``shape``, ``grad``
-        (the adjoint of each value in a reverse sweep from `y`; the tangent in a forward one; in
-        ``double`` mode only what leaves have as ``.grad``), ``saved`` (what operations keep for the
-        backward pass), ``local`` (derivatives of operations by their arguments, on the arrows),
-        ``bytes`` (of what is kept).
-    mode : {"backward", "double", "forward"}
-        The graph that a backward pass walks, with its steps; the graph of the gradient itself, as
-        ``create_graph=True`` records it; or the sweep of tangents from the leaves.
-    depth : int, optional
-        How many levels of function calls to draw operation by operation; needs to be known where
-        operations were recorded (see Notes). None: as many as there is room for.
-    title : str, optional
-        The heading.
-    gradient : Tensor or array, optional
-        The adjoint of `y` to start from (a tuple of them for several outputs); default: ones.
-    tangents : dict or list of Tensor or array, optional
-        The tangents of the leaves, by their names in `params` or in its order; zero for those that
-        are not named. Default: ones for all leaves.
-    limit : int
-        The most boxes for leaves and operations; above it, calls and repetitions are drawn as one
-        box each.
+    y : Tensor or tuple of Tensor. What the graph belongs to. It may be of any size, and may have
+        been walked and freed: then the picture lacks the values that were saved.
+    params : dict of str to Tensor, list of Tensor or object with named_parameters, optional. Names
+        for leaves and for values on the way.
+    show : str. What boxes say and arrows bear, as words separated by commas: ``value`` (where it is
+        known: of leaves and results, what was saved, and what follows from these), ``shape``,
+        ``grad`` (the adjoint of each value in a reverse sweep from `y`; the tangent in a forward
+        one; in ``double`` mode only what leaves have as ``.grad``), ``saved`` (what operations keep
+        for the backward pass), ``local`` (derivatives of operations by their arguments, on the
+        arrows), ``bytes`` (of what is kept).
+    mode : {"backward", "double", "forward"}. The graph that a backward pass walks, with its steps;
+        the graph of the gradient itself, as ``create_graph=True`` records it; or the sweep of
+        tangents from the leaves.
+    depth : int, optional. How many levels of function calls to draw operation by operation; needs
+        to be known where operations were recorded (see Notes). None: as many as there is room for.
+    title : str, optional. The heading.
+    gradient : Tensor or array, optional. The adjoint of `y` to start from (a tuple of them for
+        several outputs); default: ones.
+    tangents : dict or list of Tensor or array, optional. The tangents of the leaves, by their names
+        in `params` or in its order; zero for those that are not named. Default: ones for all
+        leaves.
+    limit : int. The most boxes for leaves and operations; above it, calls and repetitions are drawn
+        as one box each.
 
     Returns
     -------
-    Drawing
-        Which shows itself in notebooks, and has ``.save(path)``.
+    Drawing: Which shows itself in notebooks, and has ``.save(path)``.
 
     Raises
     ------
-    TypeError
-        If `y` is no tensor, or `params` not of one of its forms.
-    ValueError
-        For a word of `show` or a mode that does not exist, or a negative depth.
+    TypeError: If `y` is no tensor, or `params` not of one of its forms.
+    ValueError: For a word of `show` or a mode that does not exist, or a negative depth.
 
     Notes
     -----
@@ -122,7 +115,6 @@ def draw(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> from wengert.viz import draw
     >>> x = wg.tensor(2.0, requires_grad=True)
     >>> picture = draw(x.exp() * x, params={"x": x}, show="value,grad").picture
@@ -413,3 +405,6 @@ class _Drawn:
         if constant:
             self.notes.append(f"Constant, and so without a graph: {listed(constant, 12)}.")
         return outputs, titles
+
+
+fill_sections(globals())

@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from pathlib import Path
 
+from wengert.base.sections import fill_sections
 from wengert.viz.dot import dot_text
 from wengert.viz.layout import Layout
 from wengert.viz.page import frame_text, page_text
@@ -25,8 +26,7 @@ class Drawing:
 
     Parameters
     ----------
-    picture
-        What is drawn.
+    picture: What is drawn.
 
     Examples
     --------
@@ -71,8 +71,7 @@ class Drawing:
 
         Parameters
         ----------
-        theme
-            ``"light"``, ``"dark"``, or ``"auto"`` for what the reader's system prefers.
+        theme: ``"light"``, ``"dark"``, or ``"auto"`` for what the reader's system prefers.
         """
         if theme not in ("auto", "light", "dark"):
             raise ValueError(f"theme should be 'auto', 'light' or 'dark', but got {theme!r}")
@@ -91,22 +90,18 @@ class Drawing:
 
         Parameters
         ----------
-        path
-            Its suffix says what is written: ``.svg``, ``.html``, ``.dot``, or ``.png``, for which
+        path: Its suffix says what is written: ``.svg``, ``.html``, ``.dot``, or ``.png``, for which
             a converter is needed: rsvg-convert, CairoSVG, Inkscape, Chromium or Graphviz.
 
         Returns
         -------
-        Path
-            The file that was written. Where no converter is found that is an SVG instead of a PNG,
-            and a warning says so.
+        Path: The file that was written. Where no converter is found that is an SVG instead of a
+            PNG, and a warning says so.
 
         Raises
         ------
-        ValueError
-            If the suffix is none of these.
-        FileNotFoundError
-            If the folder does not exist.
+        ValueError: If the suffix is none of these.
+        FileNotFoundError: If the folder does not exist.
         """
         forms = {".svg": self.svg, ".html": self.html, ".htm": self.html}
         forms |= {".dot": self.dot, ".gv": self.dot}
@@ -131,3 +126,6 @@ class Drawing:
         words = ", ".join(f"{grouped(count)} {kind}" for kind, count in kinds.items())
         notes = "".join(f"\n{note}" for note in self.picture.notes)
         return f"{self!r}\n{words}{notes}" if words else f"{self!r}{notes}"
+
+
+fill_sections(globals())

@@ -12,16 +12,19 @@ from wengert.autograd.anomaly_mode import set_detect_anomaly
 from wengert.autograd.local import leaf
 from wengert.base.containers import flatten, paths
 from wengert.base.dtypes import is_differentiable
+from wengert.base.sections import fill_sections
+from wengert.interp.formulas import E
+from wengert.interp.symbols import Symbol, named, simplified
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.modes import enable_grad
 from wengert.tape.sites import shown, site_here, site_of
 from wengert.viz.collapse import Group, groups_of
 from wengert.viz.collect import Graph, Key
-from wengert.viz.formulas import atom, constant_text, expression, number_of, partial
+from wengert.viz.formulas import constant_text, expression, parameters, partial, text_of
 from wengert.viz.reading import operation_of
 from wengert.viz.scopes import Scopes
 from wengert.viz.sweep import is_holomorphic
-from wengert.viz.trace import Call, Trace, numbered, variables_at, within
+from wengert.viz.trace import Trace, numbered, variables_at, within
 from wengert.viz.wording import subscript
 
 __all__ = ["Evaluation"]
@@ -32,10 +35,8 @@ class Evaluation:
 
     Attributes
     ----------
-    inputs, input_names
-        The tensors that the function was given in place of its arguments.
-    outputs, output_names
-        What it returned.
+    inputs, input_names: The tensors that the function was given in place of its arguments.
+    outputs, output_names: What it returned.
     """
 
     def __init__(self, f: Callable[..., Any], args: tuple[Any, ...]) -> None:
@@ -192,33 +193,40 @@ class Evaluation:
     def formula(self, group: Group, names: Mapping[Key, str]) -> str:
         """What the box of a value says that it is."""
         i = group.stop - 1
-        call = self.trace.calls.get(self.graph.nodes[i])
         if group.kind == "fused":
-            below = self.arguments(group.start, names)[0]
-            return f"{atom(_multiplier(self.graph.nodes[i], call))} / {atom(below)}"
-        params = None if call is None else call.params
+            below = E.reciprocal(named(self.arguments(group.start, names)[0]))
+            return text_of(self._multiple(group, below))
         node = self.graph.nodes[i]
-        shown = [t for p, t in enumerate(self.arguments(i, names)) if p not in node.hidden]
-        return expression(node, shown, params, short=True)
+        args = [t for p, t in enumerate(self.arguments(i, names)) if p not in node.hidden]
+        return expression(node, args, self.params(i), short=True)
+
+    def _multiple(self, group: Group, of: Symbol) -> Symbol:
+        """The multiple of a reciprocal, or of its derivative, that a division is."""
+        i = group.stop - 1
+        known = parameters(self.graph.nodes[i], self.params(i))
+        return simplified(of * known.get("other", named("number")))
 
     def _dtype(self, i: int) -> Any:
         value = self.trace.values.get((self.graph.nodes[i], 0))
         return self.outputs[0].payload.dtype if value is None else value.dtype
 
-    def partial(self, group: Group, place: int, names: Mapping[Key, str]) -> str | None:
+    def params(self, i: int) -> dict[str, Any] | None:
+        """The parameters that node `i` was computed with, where that is known."""
+        call = self.trace.calls.get(self.graph.nodes[i])
+        return None if call is None else call.params
+
+    def partial(self, group: Group, place: int, names: Mapping[Key, str]) -> Symbol | None:
         """The formula of a local derivative."""
         i = group.stop - 1
-        call = self.trace.calls.get(self.graph.nodes[i])
-        if group.kind == "fused":
-            below = self.arguments(group.start, names)[0]
-            factor = _multiplier(self.graph.nodes[i], call)
-            sign = factor[1:] if factor.startswith("-") else f"-{atom(factor)}"
-            return f"{sign} / {atom(below)} ** 2"
-        params = None if call is None else call.params
-        if not is_holomorphic(self.graph.nodes[i], self._dtype(i)):
+        node = self.graph.nodes[i]
+        if not is_holomorphic(node, self._dtype(i)):
             return None
+        if group.kind == "fused":
+            args = self.arguments(group.start, names)
+            below = partial(self.graph.nodes[i - 1], args, E.reciprocal(named(args[0])), place)
+            return None if below is None else self._multiple(group, below)
         own = names.get((i, 0), "")
-        return partial(self.graph.nodes[i], self.arguments(i, names), own, place, params)
+        return partial(node, self.arguments(i, names), own, place, self.params(i))
 
 
 def _parameters(f: Callable[..., Any], count: int) -> list[str]:
@@ -249,8 +257,7 @@ def _input(value: Any, whole: bool) -> Any:
 
     Parameters
     ----------
-    whole
-        Whether integers are to be differentiated by, too, there being nothing else.
+    whole: Whether integers are to be differentiated by, too, there being nothing else.
     """
     if isinstance(value, TensorBase):
         made = leaf(value, is_differentiable(value.payload.dtype))
@@ -281,6 +288,4 @@ def _is_multiple(node: Any) -> bool:
     return prim is not None and prim.name == "mul_scalar"
 
 
-def _multiplier(node: Any, call: Call | None) -> str:
-    value = call.params["other"] if call is not None else number_of(node, "other")
-    return "number" if value is None else constant_text(value)
+fill_sections(globals())

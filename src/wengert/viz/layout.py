@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from wengert.base.sections import fill_sections
 from wengert.viz.layout_layers import Net, Pair, Size, against_cycles, build
 from wengert.viz.layout_order import put_in_order
 from wengert.viz.layout_places import give_places
@@ -35,18 +36,13 @@ class Layout:
 
     Attributes
     ----------
-    places
-        The middle of each box.
-    routes
-        For each arrow the points of a chain of cubic Bézier curves, from the tail to the head:
-        the first point, then three for each curve. A straight part is a curve as well.
-        An arrow from a box to itself has none.
-    labels
-        The middle of each arrow's label, or None.
-    rows
-        The row of each box.
-    crossings
-        How many crossings of arrows are left between rows.
+    places: The middle of each box.
+    routes: For each arrow the points of a chain of cubic Bézier curves, from the tail to the head:
+        the first point, then three for each curve. A straight part is a curve as well. An arrow
+        from a box to itself has none.
+    labels: The middle of each arrow's label, or None.
+    rows: The row of each box.
+    crossings: How many crossings of arrows are left between rows.
     """
 
     width: float = 0.0
@@ -69,14 +65,10 @@ def arrange(
 
     Parameters
     ----------
-    sizes
-        The width and height of each box.
-    arrows
-        Pairs of box numbers, tail and head. Where they close a cycle, some point upwards.
-    labels
-        The width and height of each arrow's label; (0, 0) for none.
-    gap
-        What is left free between boxes side by side, and between rows at least.
+    sizes: The width and height of each box.
+    arrows: Pairs of box numbers, tail and head. Where they close a cycle, some point upwards.
+    labels: The width and height of each arrow's label; (0, 0) for none.
+    gap: What is left free between boxes side by side, and between rows at least.
 
     Examples
     --------
@@ -311,3 +303,6 @@ def _swing(route: list[Point], leave: float, end: Point) -> None:
         _straight(route, leave)
         bend = 0.5 * (end[1] - leave)
         route += [(x, leave + bend), (end[0], end[1] - bend), end]
+
+
+fill_sections(globals())

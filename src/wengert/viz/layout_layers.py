@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from wengert.base.sections import fill_sections
+
 __all__ = ["Net", "against_cycles", "build", "rows_of"]
 
 _WIDEST = 1500.0  # of boxes in a row that all lead to the same box
@@ -32,22 +34,14 @@ class Net:
 
     Attributes
     ----------
-    row, width, height
-        Of each node.
-    above, below
-        The neighbours of each node in the rows next to its own.
-    rows
-        The nodes of each row, in order.
-    trunks
-        The nodes that arrows share: their tail, then one lane in each row below.
-    ways
-        For each arrow its trunk.
-    shared
-        For each arrow how many nodes of its trunk it follows; 0 for one that has no lane.
-    label
-        The node that holds an arrow's label, or -1.
-    merged
-        Lanes in which arrows of several tails run to one head.
+    row, width, height: Of each node.
+    above, below: The neighbours of each node in the rows next to its own.
+    rows: The nodes of each row, in order.
+    trunks: The nodes that arrows share: their tail, then one lane in each row below.
+    ways: For each arrow its trunk.
+    shared: For each arrow how many nodes of its trunk it follows; 0 for one that has no lane.
+    label: The node that holds an arrow's label, or -1.
+    merged: Lanes in which arrows of several tails run to one head.
     """
 
     boxes: int
@@ -279,3 +273,6 @@ def _add(net: Net, row: int, size: Size) -> int:
 def _join(net: Net, upper: int, lower: int) -> None:
     net.below[upper].append(lower)
     net.above[lower].append(upper)
+
+
+fill_sections(globals())

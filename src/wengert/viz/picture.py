@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from wengert.base.sections import fill_sections
+
 __all__ = ["Arrow", "Box", "Picture", "Step"]
 
 
@@ -13,20 +15,14 @@ class Box:
 
     Attributes
     ----------
-    kind
-        ``"leaf"`` (a tensor that gradients are collected in), ``"result"`` (what was
+    kind: ``"leaf"`` (a tensor that gradients are collected in), ``"result"`` (what was
         differentiated), ``"operation"``, ``"value"`` (an intermediate tensor), ``"saved"`` (a value
         kept for the backward pass) or ``"group"`` (several boxes drawn as one).
-    title
-        The first line, set in bold.
-    lines
-        Further lines.
-    details
-        What a reader sees who asks for more, by name: value, shape, gradient, source line, ...
-    scope
-        The functions and loops that the box belongs to, outermost first.
-    count
-        How many boxes of the same form this one stands for.
+    title: The first line, set in bold.
+    lines: Further lines.
+    details: What a reader sees who asks for more, by name: value, shape, gradient, source line, ...
+    scope: The functions and loops that the box belongs to, outermost first.
+    count: How many boxes of the same form this one stands for.
     """
 
     kind: str
@@ -43,10 +39,8 @@ class Arrow:
 
     Attributes
     ----------
-    label
-        A text beside the arrow, such as a local derivative.
-    kind
-        ``"data"`` (what is computed from what), ``"saved"`` (kept for the backward pass) or
+    label: A text beside the arrow, such as a local derivative.
+    kind: ``"data"`` (what is computed from what), ``"saved"`` (kept for the backward pass) or
         ``"view"`` (shares memory with).
     """
 
@@ -71,12 +65,9 @@ class Picture:
 
     Attributes
     ----------
-    mode
-        ``"backward"``, ``"double"`` or ``"forward"``.
-    steps
-        The sweep, in the order in which it is computed.
-    notes
-        What the reader should know of the whole: what was left out, what was collapsed.
+    mode: ``"backward"``, ``"double"`` or ``"forward"``.
+    steps: The sweep, in the order in which it is computed.
+    notes: What the reader should know of the whole: what was left out, what was collapsed.
     """
 
     title: str
@@ -85,3 +76,6 @@ class Picture:
     arrows: list[Arrow] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+
+fill_sections(globals())

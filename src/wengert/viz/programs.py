@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compiler.api import Compiled
 from wengert.compiler.ir import Loop, Program, Value, uses
 from wengert.compiler.tree import Block
@@ -20,24 +21,19 @@ def draw_program(compiled: Any, title: str | None = None) -> Drawing:
 
     Parameters
     ----------
-    compiled : Compiled
-        What `wengert.compile` returned, called at least once.
-    title : str, optional
-        The heading.
+    compiled : Compiled. What `wengert.compile` returned, called at least once.
+    title : str, optional. The heading.
 
     Returns
     -------
-    Drawing
-        As of `draw`.
+    Drawing: As of `draw`.
 
     Raises
     ------
-    TypeError
-        If it is no compiled function.
+    TypeError: If it is no compiled function.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> f = wg.compile(lambda x: x.sin() * 2, backend="numpy")
     >>> y = f(wg.ones(3))
     >>> [box.title for box in wg.viz.draw_program(f).picture.boxes]
@@ -120,3 +116,6 @@ class _Drawn:
 
 def _shape(value: Value) -> str:
     return f"{value.dtype} {list(value.shape)}"
+
+
+fill_sections(globals())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -11,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from wengert.autograd.function import FunctionNode
-from wengert.prims.record import METADATA
-from wengert.tape.base import FREED, TensorBase, new_tensor, version_of, version_then
+from wengert.tape.base import FREED, TensorBase, version_of, version_then
 from wengert.tape.inplace import CopySlices
 from wengert.tape.node import edge_of
 from wengert.tape.saving import Packed
@@ -27,17 +25,7 @@ __all__ = [
     "shapes_of_arguments",
 ]
 
-_REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
-_OPEN_END = 2**63 - 1
-"""What PyTorch notes of a slice that goes to the end."""
-
-_SCALED = {"AddBackward0", "SubBackward0", "RsubBackward1"}
-"""The nodes of sums, which in PyTorch keep the factor of the second argument."""
-_ONE_DIM = {"LogSoftmaxBackward0", "SoftmaxBackward0"}
-_MEANS = {"MeanBackward0", "MeanBackward1"}
-_MATRICES = {"MmBackward0": ("self", "mat2"), "AddmmBackward0": ("mat1", "mat2")}
-_NO_SIZES = {"MseLossBackward0"}
-_OF_ALL = {"LinalgVectorNormBackward0", "VarBackward0", "StdBackward0"}
+_SAVED = "_saved_"
 
 
 def operation_of(node: Any) -> str:
@@ -64,53 +52,8 @@ def attributes(node: Any) -> dict[str, Any]:
     prim = getattr(type(node), "prim", None)
     if prim is None or _freed(node):
         return {}
-    found: dict[str, Any] = {}
-    for name in prim.saved:
-        if name.endswith("_shape"):
-            if not prim.variadic and name.removesuffix("_shape") not in prim.saved:
-                found[f"{name.removesuffix('_shape')}_sym_sizes"] = tuple(getattr(node, name))
-        elif not name.endswith(METADATA):
-            found[name] = _as_in_torch(prim, name, getattr(node, f"_saved_{name}"))
-    label = node.label
-    shape = found.get("self_sym_sizes")
-    if label in _NO_SIZES:
-        found.pop("self_sym_sizes", None)
-    if label in _SCALED:
-        found["alpha"] = 1
-    if label in _ONE_DIM and isinstance(found.get("dim"), tuple):
-        found["dim"] = sum(found["dim"])  # one, or none for a number
-    if label in _MEANS and shape is not None:
-        found["self_sym_numel"] = math.prod(shape)
-    if label == "SliceBackward0" and shape is not None and "end" in found:
-        found["end"] = _OPEN_END if found["end"] == shape[found["dim"]] else found["end"]
-    kept = found.get("self")
-    if label in _OF_ALL and isinstance(kept, TensorBase):
-        found["dim"] = None if found.get("dim") == tuple(range(kept.payload.ndim)) else found["dim"]
-    if label == "CumsumBackward0":
-        found.pop("reverse", None)
-    if label == "BinaryCrossEntropyWithLogitsBackward0":
-        found.setdefault("weight", None)
-        found.setdefault("pos_weight", None)
-    for name in _MATRICES.get(label, ()):
-        matrix = found.get(name)
-        if isinstance(matrix, TensorBase):
-            item = matrix.payload.dtype.itemsize
-            found[f"{name}_sym_sizes"] = tuple(matrix.payload.shape)
-            found[f"{name}_sym_strides"] = tuple(s // item for s in matrix.payload.strides)
-    if prim.of_number and "other" in found and prim.args == ("self",):
-        found.setdefault("self", None)
-    return dict(sorted(found.items()))
-
-
-def _as_in_torch(prim: Any, name: str, value: Any) -> Any:
-    if name == "reduction" and value in _REDUCTIONS:
-        return _REDUCTIONS[value]
-    if prim.of_number and name == "other" == prim.params[0]:
-        # there a number that a tensor is multiplied with is a tensor without dimensions
-        return new_tensor(np.asarray(value))
-    if isinstance(value, tuple) and any(isinstance(part, np.ndarray) for part in value):
-        return tuple(new_tensor(p) if isinstance(p, np.ndarray) else p for p in value)
-    return value
+    names = sorted(n.removeprefix(_SAVED) for n in dir(node) if n.startswith(_SAVED))
+    return {name: getattr(node, f"{_SAVED}{name}") for name in names}
 
 
 def _freed(node: Any) -> bool:

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
+
 __all__ = ["Run", "mixed", "runs_of"]
 
 _LEAST = 3
@@ -38,10 +40,8 @@ def runs_of(symbols: Any, kinds: Any) -> list[Run]:
 
     Parameters
     ----------
-    symbols
-        An array of integers.
-    kinds
-        What the symbols are, coarsely: a repetition is extended, by a round at most at each end,
+    symbols: An array of integers.
+    kinds: What the symbols are, coarsely: a repetition is extended, by a round at most at each end,
         over what agrees with it in this only. (The first round of a loop starts from elsewhere.)
     """
     taken = np.zeros(len(symbols), bool)
@@ -100,3 +100,6 @@ def _periods(symbols: Any) -> list[int]:
         common = np.argsort(counts)[::-1][:_PERIODS]
         periods.update(common[counts[common] > 0].tolist())
     return sorted(periods - {0})
+
+
+fill_sections(globals())

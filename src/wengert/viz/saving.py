@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from wengert.base.sections import fill_sections
 from wengert.tape.sites import warn
 
 __all__ = ["png_by", "save"]
@@ -34,15 +35,12 @@ def save(
 
     Parameters
     ----------
-    forms
-        For each suffix what makes the text of such a file.
-    picture
-        Makes the SVG for light ground that a PNG is made from.
+    forms: For each suffix what makes the text of such a file.
+    picture: Makes the SVG for light ground that a PNG is made from.
 
     Returns
     -------
-    Path
-        The file that was written: for ``.png`` another one, with a warning, where there is no
+    Path: The file that was written: for ``.png`` another one, with a warning, where there is no
         converter.
     """
     target = Path(path)
@@ -171,3 +169,6 @@ def _run(*words: str | Path) -> None:
         stdin=subprocess.DEVNULL,
         capture_output=True,
     )
+
+
+fill_sections(globals())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.tape.sites import site_of
 
 __all__ = ["Scopes"]
@@ -18,17 +19,13 @@ class Scopes:
 
     Parameters
     ----------
-    nodes
-        The nodes.
-    sites
-        Where they were recorded, if that is not noted on them.
+    nodes: The nodes.
+    sites: Where they were recorded, if that is not noted on them.
 
     Attributes
     ----------
-    known
-        Whether anything is known.
-    depth
-        The most calls that lead to any node.
+    known: Whether anything is known.
+    depth: The most calls that lead to any node.
     """
 
     def __init__(self, nodes: list[Any], sites: list[Any] | None = None) -> None:
@@ -91,3 +88,6 @@ def _calls(stack: list[tuple[Any, int]], common: set[Any]) -> tuple[tuple[str, i
         (stack[place][0].co_name, stack[place - 1][1] if place else 0)
         for place in range(drop, len(stack))
     )
+
+
+fill_sections(globals())

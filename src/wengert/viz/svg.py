@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 
+from wengert.base.sections import fill_sections
 from wengert.viz.layout import Layout, Point, arrange
 from wengert.viz.picture import Arrow, Box, Picture
 from wengert.viz.svg_style import ARROW_WORDS, BOX_WORDS, both_rules
@@ -211,10 +212,8 @@ def svg_text(picture: Picture, theme: str = "auto", laid: Layout | None = None) 
 
     Parameters
     ----------
-    theme
-        ``"light"``, ``"dark"``, or ``"auto"`` for what the reader's system prefers.
-    laid
-        Where the boxes stand, if that is known already.
+    theme: ``"light"``, ``"dark"``, or ``"auto"`` for what the reader's system prefers.
+    laid: Where the boxes stand, if that is known already.
     """
     laid = lay_out(picture) if laid is None else laid
     heading = escaped(cut(picture.title, 900.0, 16.0, bold=True))
@@ -252,3 +251,6 @@ def svg_text(picture: Picture, theme: str = "auto", laid: Layout | None = None) 
         f"<style>{both_rules(f'#{name}', theme)}</style>\n"
         f'<rect class="paper" width="{width}" height="{height}" rx="8"/>\n{body}\n</svg>\n'
     )
+
+
+fill_sections(globals())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from wengert.base.sections import fill_sections
+
 __all__ = ["ARROW_WORDS", "BOX_WORDS", "DARK", "LIGHT", "SERIES_DARK", "SERIES_LIGHT", "both_rules"]
 
 # the order of a legend
@@ -83,10 +85,8 @@ def both_rules(root: str, theme: str = "auto", switch: bool = False) -> str:
 
     Parameters
     ----------
-    theme
-        ``"light"``, ``"dark"``, or ``"auto"`` for what the reader's system prefers.
-    switch
-        Let an attribute ``data-theme`` of the document decide where it is present.
+    theme: ``"light"``, ``"dark"``, or ``"auto"`` for what the reader's system prefers.
+    switch: Let an attribute ``data-theme`` of the document decide where it is present.
     """
     if theme == "dark":
         return _shapes(root) + _colours(root, DARK)
@@ -97,3 +97,6 @@ def both_rules(root: str, theme: str = "auto", switch: bool = False) -> str:
         if switch:
             rules += "\n" + _colours(f':root[data-theme="dark"] {root}', DARK)
     return rules
+
+
+fill_sections(globals())

@@ -7,10 +7,9 @@ import unicodedata
 from html import escape
 from textwrap import wrap
 
-__all__ = ["FONT", "MONO", "cut", "escaped", "number", "text_width", "wrapped"]
+__all__ = ["FONT", "cut", "escaped", "number", "text_width", "wrapped"]
 
 FONT = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'Noto Sans', sans-serif"
-MONO = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', monospace"
 
 # in thousandths of the size, from the metrics that Helvetica, Arial and Liberation Sans share
 _CLASSES = {

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, TensorBase, new_tensor
@@ -22,7 +23,7 @@ from wengert.tape.masked import REPORT, begin_search, end_search
 from wengert.tape.modes import MODE, changed, current_mode
 from wengert.tape.record import T
 from wengert.tape.saved import unpack
-from wengert.tape.watch import CURRENT
+from wengert.tape.watch import CURRENT, Lent
 from wengert.viz.collect import Graph, Key, outputs_meta, works_by_element
 
 __all__ = [
@@ -45,12 +46,9 @@ class Reverse:
 
     Attributes
     ----------
-    adjoints
-        The cotangent of each output of each vertex.
-    given
-        For each node the cotangents of its arguments, one for each edge or None.
-    order
-        The nodes in the order in which they ran.
+    adjoints: The cotangent of each output of each vertex.
+    given: For each node the cotangents of its arguments, one for each edge or None.
+    order: The nodes in the order in which they ran.
     """
 
     targets: frozenset[Any] = frozenset()
@@ -60,6 +58,7 @@ class Reverse:
         self.adjoints: dict[Key, Any] = {}
         self.given: dict[int, tuple[Any, ...]] = {}
         self.order: list[int] = []
+        self.lent = Lent()
         self._number = graph.number
         self._wanted = wanted
 
@@ -87,13 +86,11 @@ def reverse_sweep(graph: Graph, gradients: list[Any], wanted: set[int] | None = 
 
     Parameters
     ----------
-    wanted
-        The vertices whose adjoints are kept; None: all.
+    wanted: The vertices whose adjoints are kept; None: all.
 
     Raises
     ------
-    RuntimeError
-        As a backward pass does: if the graph was freed, or a saved value written to.
+    RuntimeError: As a backward pass does: if the graph was freed, or a saved value written to.
     """
     swept = Reverse(graph, wanted)
     seeds: list[tuple[Any, Any]] = []
@@ -117,6 +114,9 @@ class _Local:
     """What stands for a walk while one node is run by itself."""
 
     targets = Reverse.targets
+
+    def __init__(self) -> None:
+        self.lent = Lent()
 
 
 @contextlib.contextmanager
@@ -154,16 +154,14 @@ def local_derivative(
 
     Returns
     -------
-    list
-        For each edge what the array is: ``"gradient"`` (of an output without dimensions, in the
+    list: For each edge what the array is: ``"gradient"`` (of an output without dimensions, in the
         argument's shape), ``"diagonal"`` (each element of the output depends on one of the
         argument), ``"matrix"`` (the flattened Jacobian), or ``""`` with None, where there is none
         or it would be large.
 
     Raises
     ------
-    RuntimeError
-        If the graph was freed, or a saved value written to.
+    RuntimeError: If the graph was freed, or a saved value written to.
     """
     if not is_holomorphic(node, dtype):
         return [("", None)] * len(node.edges)
@@ -191,17 +189,13 @@ def local_derivative(
     return result
 
 
-_NOT_HOLOMORPHIC = {"abs", "angle", "conj", "imag", "real", "sgn"}
-
-
 def is_holomorphic(node: Any, dtype: Any) -> bool:
     """Whether one number is the derivative of a result of `dtype`: of real ones it always is."""
     prim = getattr(type(node), "prim", None)
     complexes = getattr(node, "complexes", None)
     if prim is None or complexes is None or not any(complexes):
         return np.dtype(dtype).kind != "c"
-    known = prim.conj == "engine" and prim.name not in _NOT_HOLOMORPHIC
-    return known and np.dtype(dtype).kind == "c"
+    return prim.conj == "engine" and np.dtype(dtype).kind == "c"
 
 
 def _pulled(node: Any, g: Any, index: int) -> tuple[Any, ...]:
@@ -209,7 +203,7 @@ def _pulled(node: Any, g: Any, index: int) -> tuple[Any, ...]:
     if node.several:
         parts = [None] * node.width()
         parts[index] = g
-    with _walking(_Local, False):
+    with _walking(_Local(), False):
         return tuple(
             None if grad is None or isinstance(grad, Lifted) else np.asarray(grad)
             for grad in node.step(parts, True, node.edges, True)
@@ -224,15 +218,12 @@ def tangents_of(graph: Graph, seeds: dict[int, Any], shapes: dict[Key, Any]) -> 
 
     Parameters
     ----------
-    seeds
-        Arrays by the numbers of leaves; the others have a tangent of zero.
-    shapes
-        The shape and the dtype of each output of a node, which its rule is asked for.
+    seeds: Arrays by the numbers of leaves; the others have a tangent of zero.
+    shapes: The shape and the dtype of each output of a node, which its rule is asked for.
 
     Returns
     -------
-    dict
-        The tangents that are not zero everywhere for want of a path.
+    dict: The tangents that are not zero everywhere for want of a path.
     """
     found: dict[Key, Any] = {(leaf, 0): tangent for leaf, tangent in seeds.items()}
     for i, node in enumerate(graph.nodes):
@@ -260,7 +251,7 @@ def _pushed(node: Any, known: dict[int, Any], metas: list[Any]) -> list[Any]:
     probes = [None if meta is None else new_tensor(np.zeros(*meta), LEAF) for meta in metas]
     edges = tuple(edge if place in known else None for place, edge in enumerate(node.edges))
     g = list(probes) if node.several else probes[0]
-    with _walking(_Local, True):
+    with _walking(_Local(), True):
         ruled = getattr(type(node), "prim", None) is not None
         grads = _ruled(node, g, edges) if ruled else node.apply_in(g, True, edges)
         outputs, vectors = [], []
@@ -328,8 +319,7 @@ def failure_note(what: str, error: Exception) -> str:
 
     Parameters
     ----------
-    what
-        What is missing for it.
+    what: What is missing for it.
     """
     first = str(error).split("\n")[0]
     if first.startswith("Trying to backward through the graph a second time"):
@@ -343,3 +333,6 @@ def failure_note(what: str, error: Exception) -> str:
 def has_lifted(graph: Graph) -> bool:
     """Whether the outputs are values of a transform, which no sweep of this kind can follow."""
     return any(isinstance(tensor.payload, Lifted) for tensor in graph.outputs)
+
+
+fill_sections(globals())

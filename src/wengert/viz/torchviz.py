@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 from wengert.viz.reading import attributes, saved_tensors_of
 
@@ -38,29 +39,22 @@ def make_dot(
 
     Parameters
     ----------
-    var : Tensor or tuple of Tensor
-        What the graph belongs to.
-    params : dict of str to Tensor, optional
-        Names for tensors.
-    show_attrs : bool
-        Whether nodes show what else they keep, such as the dimension of a sum.
-    show_saved : bool
-        Whether to draw what built-in operations saved. What custom Functions saved is always drawn.
-    max_attr_chars : int
-        The length to which an attribute is cut.
+    var : Tensor or tuple of Tensor. What the graph belongs to.
+    params : dict of str to Tensor, optional. Names for tensors.
+    show_attrs : bool. Whether nodes show what else they keep, such as the dimension of a sum.
+    show_saved : bool. Whether to draw what built-in operations saved. What custom Functions saved
+        is always drawn.
+    max_attr_chars : int. The length to which an attribute is cut.
 
     Returns
     -------
-    graphviz.Digraph
-        Which shows itself in notebooks where the Graphviz program is installed; ``.source`` is the
-        text. `wengert.viz.draw` needs neither.
+    graphviz.Digraph: Which shows itself in notebooks where the Graphviz program is installed;
+        ``.source`` is the text. `wengert.viz.draw` needs neither.
 
     Raises
     ------
-    ImportError
-        If the package graphviz is not installed.
-    TypeError
-        If `var` or a value of `params` is no tensor, or `params` no dictionary.
+    ImportError: If the package graphviz is not installed.
+    TypeError: If `var` or a value of `params` is no tensor, or `params` no dictionary.
 
     Notes
     -----
@@ -68,7 +62,6 @@ def make_dot(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> from wengert.viz import make_dot
     >>> x = wg.ones(2, requires_grad=True)
     >>> dot = make_dot((x * x).sum(), params={"x": x})
@@ -239,12 +232,9 @@ def resize_graph(dot: Any, size_per_element: float = 0.15, min_size: float = 12)
 
     Parameters
     ----------
-    dot : graphviz.Digraph
-        The graph.
-    size_per_element : float
-        Inches for each line.
-    min_size : float
-        The least size, in inches.
+    dot : graphviz.Digraph. The graph.
+    size_per_element : float. Inches for each line.
+    min_size : float. The least size, in inches.
     """
     size = max(min_size, len(dot.body) * size_per_element)
     dot.graph_attr.update(size=f"{size},{size}")
@@ -273,11 +263,13 @@ def make_dot_from_trace(trace: Any) -> Any:
 
     Raises
     ------
-    NotImplementedError
-        Always; it names what to use.
+    NotImplementedError: Always; it names what to use.
     """
     raise NotImplementedError(
         "This function has been moved to pytorch core there and draws nothing. To draw what a "
         "function computes, use wengert.viz.dependency_graph(function, *inputs); for the graph of "
         "a result, wengert.viz.draw(y) or wengert.viz.make_dot(y)."
     )
+
+
+fill_sections(globals())

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.prims.record import Primitive
 from wengert.tape.base import LEAF, OutputEdge
 from wengert.tape.modes import Mode
@@ -32,14 +33,10 @@ class Call:
 
     Attributes
     ----------
-    prim, tensors, params
-        The operation and its arguments.
-    payloads
-        The values of the arguments when it was computed.
-    site
-        Where the program was.
-    last
-        Whether no further operation was computed by the same call of a function of the library.
+    prim, tensors, params: The operation and its arguments.
+    payloads: The values of the arguments when it was computed.
+    site: Where the program was.
+    last: Whether no further operation was computed by the same call of a function of the library.
     """
 
     __slots__ = ("last", "params", "payloads", "prim", "site", "tensors")
@@ -78,10 +75,8 @@ class Trace(Dispatch):
 
     Attributes
     ----------
-    calls
-        By node, the call that recorded it.
-    values
-        The value of each output of a node that was recorded or used, by node and output number.
+    calls: By node, the call that recorded it.
+    values: The value of each output of a node that was recorded or used, by node and output number.
     """
 
     def __init__(self) -> None:
@@ -189,3 +184,6 @@ def numbered(name: str, used: set[str], digits: Any) -> str:
         made = f"{name}{digits(count)}"
     used.add(made)
     return made
+
+
+fill_sections(globals())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.viz.collapse import Group, groups_of
 from wengert.viz.collect import Facts, Graph, facts_of, is_recorded, named, results_of
 from wengert.viz.reading import operation_of
@@ -37,28 +38,23 @@ def tree(y: Any, params: Any = None, depth: int | None = None, *, limit: int = _
 
     Parameters
     ----------
-    y : Tensor or tuple of Tensor
-        What the graph belongs to.
-    params : dict of str to Tensor, list of Tensor or object with named_parameters, optional
-        Names for leaves and for values on the way.
-    depth : int, optional
-        How many levels of function calls to write operation by operation, as for `draw`.
-    limit : int
-        The number of operations above which calls and repetitions are one line each.
+    y : Tensor or tuple of Tensor. What the graph belongs to.
+    params : dict of str to Tensor, list of Tensor or object with named_parameters, optional. Names
+        for leaves and for values on the way.
+    depth : int, optional. How many levels of function calls to write operation by operation, as for
+        `draw`.
+    limit : int. The number of operations above which calls and repetitions are one line each.
 
     Returns
     -------
-    Tree
-        A str, which prints as it is.
+    Tree: A str, which prints as it is.
 
     Raises
     ------
-    TypeError
-        If `y` is no tensor, or `params` not of one of its forms.
+    TypeError: If `y` is no tensor, or `params` not of one of its forms.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> from wengert.viz import tree
     >>> x = wg.ones(3, requires_grad=True)
     >>> h = (x * 2).exp()
@@ -212,3 +208,6 @@ class _Writer:
         if group.kind == "call":
             return f"{self.scopes.group_name(group.start, group.stop - 1)}()  {total}"
         return f"{what}  {total}"
+
+
+fill_sections(globals())

@@ -2,7 +2,6 @@
 
 Programs for autograd run after a change of their imports:
 
->>> import wengert.compat.autograd.numpy as np
 >>> from wengert.compat.autograd import elementwise_grad, grad
 >>> def tanh(x):
 ...     y = np.exp(-2.0 * x)
@@ -13,6 +12,7 @@ np.float64(0.419974341614)
 array([0.41997434, 1.        , 0.41997434])
 """
 
+from wengert.base.sections import fill_sections
 from wengert.compat.autograd.builtins import dict, isinstance, list, tuple, type
 from wengert.compat.autograd.core import primitive_with_deprecation_warnings as primitive
 from wengert.compat.autograd.differential_operators import (
@@ -66,3 +66,5 @@ __all__ = [
     "value_and_grad",
     "vector_jacobian_product",
 ]
+
+fill_sections(globals())

@@ -23,13 +23,14 @@ import numpy as np
 
 from wengert.base.arrays import unmasked
 from wengert.base.dtypes import is_differentiable
+from wengert.base.sections import fill_sections
 from wengert.compat.autograd.opaque import Box, Opaque, opaque_tensor
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Lifted
 from wengert.numpy import methods
 from wengert.numpy.arrays import ndarray
 from wengert.tape.base import LEAF, TensorBase, new_tensor
-from wengert.tensor.numpy_boundary import check_number
+from wengert.tensor.numpy.boundary import check_number
 from wengert.tensor.tensor import Tensor
 
 __all__ = [
@@ -62,7 +63,6 @@ class ArrayBox(ndarray):
 
     Examples
     --------
-    >>> from wengert.compat.autograd import grad
     >>> def f(x):
     ...     print(x, x._value)
     ...     return x**2
@@ -226,8 +226,7 @@ def leaf_of(value: Any) -> Any:
 
     Raises
     ------
-    TypeError
-        If it is neither: for a Python int, say, as in HIPS autograd.
+    TypeError: If it is neither: for a Python int, say, as in HIPS autograd.
     """
     cls = value.__class__
     if cls is np.ndarray:
@@ -267,3 +266,6 @@ def _narrowed(value: Any) -> Any:
 def cannot(value: Any, more: str) -> TypeError:
     """The error about an argument that cannot be differentiated by."""
     return TypeError(f"Can't differentiate w.r.t. type {type(value)}{more}")
+
+
+fill_sections(globals())

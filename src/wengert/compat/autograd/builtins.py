@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins as _python
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import getval
 from wengert.compat.autograd.noted import container_take
 from wengert.compat.autograd.vspaces import (
@@ -47,7 +48,6 @@ def isinstance(A: Any, B: Any) -> bool:
     Examples
     --------
     >>> import numpy
-    >>> from wengert.compat.autograd import grad
     >>> from wengert.compat.autograd.builtins import isinstance
     >>> def f(x):
     ...     print(isinstance(x, numpy.ndarray))
@@ -67,3 +67,6 @@ def type(A: Any) -> Any:
 def make_sequence(seq_type: Any, *args: Any) -> Any:
     """A list or a tuple of the arguments."""
     return seq_type(args)
+
+
+fill_sections(globals())

@@ -17,7 +17,7 @@ from wengert.numpy.arrays import lasting
 from wengert.ops.expand import expand
 from wengert.ops.shape import reshape
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.lift import cast
+from wengert.tape.operands import cast
 from wengert.tape.record import T
 
 __all__ = ["Call", "Held", "conjugate", "primitive_jvps", "primitive_vjps"]

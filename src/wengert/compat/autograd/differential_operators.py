@@ -11,6 +11,7 @@ import numpy as _np
 
 import wengert.compat.autograd.numpy as np
 from wengert.base.containers import flatten
+from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import isbox, released
 from wengert.compat.autograd.tracing import make_jvp as _make_jvp
 from wengert.compat.autograd.tracing import make_vjp as _make_vjp
@@ -73,26 +74,21 @@ def grad(fun: Function, x: Any) -> Any:
 
     Parameters
     ----------
-    fun : callable
-        Returns one real number.
-    argnum : int, tuple or list of int
-        The position of the argument; several positions give a tuple of gradients. It may be a
-        float, an array, or a nested list, tuple or dict of these.
+    fun : callable. Returns one real number.
+    argnum : int, tuple or list of int. The position of the argument; several positions give a tuple
+        of gradients. It may be a float, an array, or a nested list, tuple or dict of these.
 
     Returns
     -------
-    callable
-        Takes what `fun` takes, and returns a gradient of the argument's structure and shapes.
+    callable: Takes what `fun` takes, and returns a gradient of the argument's structure and shapes.
 
     Raises
     ------
-    TypeError
-        If the result of `fun` is not one real number, or the argument cannot be differentiated by.
+    TypeError: If the result of `fun` is not one real number, or the argument cannot be
+        differentiated by.
 
     Examples
     --------
-    >>> import wengert.compat.autograd.numpy as np
-    >>> from wengert.compat.autograd import grad
     >>> grad(np.tanh)(1.0).round(12)
     np.float64(0.419974341614)
     >>> grad(lambda p, x: np.sum(p["w"] * x) + p["b"])({"w": np.zeros(2), "b": 0.0}, np.arange(2.0))
@@ -156,7 +152,6 @@ def elementwise_grad(fun: Function, x: Any) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.autograd.numpy as np
     >>> from wengert.compat.autograd import elementwise_grad as egrad
     >>> egrad(egrad(np.sin))(np.array([0.0, np.pi / 2]))
     array([-0., -1.])
@@ -177,7 +172,6 @@ def deriv(fun: Function, x: Any) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.autograd.numpy as np
     >>> from wengert.compat.autograd import deriv
     >>> deriv(deriv(np.sin))(1.0).round(12)
     np.float64(-0.841470984808)
@@ -191,24 +185,20 @@ def jacobian(fun: Function, x: Any) -> Any:
 
     Parameters
     ----------
-    fun : callable
-        Returns a real array.
-    argnum : int
-        The position of the argument, which is a number or an array.
+    fun : callable. Returns a real array.
+    argnum : int. The position of the argument, which is a number or an array.
 
     Returns
     -------
-    callable
-        Returns an array with the dimensions of the result of `fun` and then those of the argument.
+    callable: Returns an array with the dimensions of the result of `fun` and then those of the
+        argument.
 
     Raises
     ------
-    TypeError
-        If `fun` returns complex numbers or a container, or the argument is a container.
+    TypeError: If `fun` returns complex numbers or a container, or the argument is a container.
 
     Examples
     --------
-    >>> import wengert.compat.autograd.numpy as np
     >>> from wengert.compat.autograd import jacobian
     >>> jacobian(lambda x: x[::-1] ** 2)(np.array([1.0, 2.0]))
     array([[0., 4.],
@@ -273,7 +263,6 @@ def hessian(fun: Function, x: Any) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.autograd.numpy as np
     >>> from wengert.compat.autograd import hessian
     >>> hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 2.0]))
     array([[4., 2.],
@@ -288,7 +277,6 @@ def make_hvp(fun: Function, x: Any) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.autograd.numpy as np
     >>> from wengert.compat.autograd import make_hvp
     >>> hvp, gradient = make_hvp(lambda x: np.sum(x**3))(np.array([1.0, 2.0]))
     >>> gradient, hvp(np.array([1.0, 1.0]))
@@ -302,7 +290,6 @@ def hessian_tensor_product(fun: Function, argnum: int = 0) -> Function:
 
     Examples
     --------
-    >>> import wengert.compat.autograd.numpy as np
     >>> from wengert.compat.autograd import hessian_vector_product
     >>> hessian_vector_product(lambda x: np.sum(x**3))(np.array([1.0, 2.0]), np.array([1.0, 1.0]))
     array([ 6., 12.])
@@ -325,7 +312,6 @@ def tensor_jacobian_product(fun: Function, argnum: int = 0) -> Function:
 
     Examples
     --------
-    >>> import wengert.compat.autograd.numpy as np
     >>> from wengert.compat.autograd import vector_jacobian_product
     >>> vector_jacobian_product(lambda x: x**2)(np.array([1.0, 2.0]), np.array([1.0, 10.0]))
     array([ 2., 40.])
@@ -348,7 +334,6 @@ def make_jvp_reversemode(fun: Function, x: Any) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.autograd.numpy as np
     >>> from wengert.compat.autograd.differential_operators import make_jvp_reversemode
     >>> make_jvp_reversemode(np.sin)(0.0)(2.0)
     np.float64(2.0)
@@ -367,7 +352,6 @@ def make_ggnvp(f: Function, g: Function = _half_square, f_argnum: int = 0) -> Fu
 
     Examples
     --------
-    >>> import wengert.compat.autograd.numpy as np
     >>> from wengert.compat.autograd import make_ggnvp
     >>> make_ggnvp(lambda x: x**2)(np.array([1.0, 2.0]))(np.array([1.0, 1.0]))
     array([ 4., 16.])
@@ -413,7 +397,6 @@ def checkpoint(fun: Function) -> Function:
 
     Examples
     --------
-    >>> import wengert.compat.autograd.numpy as np
     >>> from wengert.compat.autograd import checkpoint, grad
     >>> grad(checkpoint(lambda x: np.sin(x) ** 2))(0.0)
     np.float64(0.0)
@@ -423,3 +406,6 @@ def checkpoint(fun: Function) -> Function:
         return _checkpoint(fun, *args, use_reentrant=False, **kwargs)
 
     return wrapped
+
+
+fill_sections(globals())

@@ -1,8 +1,6 @@
 """Layer 9 · compat: what programs define their own derivatives with.
 
 >>> import numpy
->>> import wengert.compat.autograd.numpy as np
->>> from wengert.compat.autograd import grad
 >>> from wengert.compat.autograd.extend import defvjp, primitive
 >>> @primitive
 ... def logsumexp(x):
@@ -17,6 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.autograd.opaque import Box
 from wengert.compat.autograd.primitives import (
     def_linear,
@@ -57,3 +56,6 @@ def __getattr__(name: str) -> Any:
             "and the tape here is wengert's; write primitive, defvjp and defjvp"
         )
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+fill_sections(globals())

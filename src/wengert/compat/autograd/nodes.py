@@ -32,9 +32,9 @@ from wengert.ops.expand import expand
 from wengert.ops.join import stack
 from wengert.tape.base import OutputEdge, TensorBase, new_tensor, version_of
 from wengert.tape.levels import move
-from wengert.tape.lift import cast
 from wengert.tape.modes import MODE, changed, current_mode, is_recording
 from wengert.tape.node import Node, edge_of, next_sequence
+from wengert.tape.operands import cast
 from wengert.tape.record import T
 
 __all__ = ["applied"]
@@ -121,6 +121,7 @@ class PrimitiveNode(Node):
         return tuple([grad.payload if isinstance(grad, TensorBase) else grad for grad in grads])
 
     def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        """As `apply`, on what may be recorded: tensors, or values of a transform."""
         parts = g if self.several else (g,)
         if not any(isinstance(part, TensorBase) for part in parts):
             # values of a transform
@@ -214,6 +215,7 @@ class _Applied(Function):
         made = tuple(new_tensor(a) for a in call.compute([getval(t) for t in tensors]))
         ctx.call = call
         ctx.save_for_backward(*tensors, *made)
+        ctx.save_for_forward(*tensors, *made)
         return made if len(made) != 1 else made[0]
 
     @staticmethod

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wengert.base.containers import flatten
+from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import ArrayBox, getval, plain
 from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
@@ -166,22 +167,17 @@ def trace(start_node: Any, fun: Callable[[Any], Any], x: Any) -> tuple[Any, Any]
 
     Parameters
     ----------
-    start_node : Node
-        The node of `x`, made by `Node.new_root`; the others will be of its class.
-    fun : callable
-        Of one argument.
+    start_node : Node. The node of `x`, made by `Node.new_root`; the others will be of its class.
+    fun : callable. Of one argument.
     x : array, number, or nested containers of them
 
     Returns
     -------
-    value
-        As NumPy's own.
-    node : Node or None
-        None, with a warning, if the value does not depend on `x`.
+    value: As NumPy's own.
+    node : Node or None. None, with a warning, if the value does not depend on `x`.
 
     Examples
     --------
-    >>> import wengert.compat.autograd.numpy as np
     >>> from wengert.compat.autograd.tracer import Node, trace
     >>> class Line(Node):
     ...     def __init__(self, value, fun, args, kwargs, parent_argnums, parents):
@@ -201,3 +197,6 @@ def trace(start_node: Any, fun: Callable[[Any], Any], x: Any) -> tuple[Any, Any]
         return getval(end), end._came_from
     warn(_WARNING, UserWarning)
     return plain(end), None
+
+
+fill_sections(globals())

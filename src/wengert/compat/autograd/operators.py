@@ -14,7 +14,7 @@ from wengert.numpy.arrays import lasting, ndarray
 from wengert.ops.index import getitem
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
-from wengert.tensor import numpy_ufuncs
+from wengert.tensor.numpy import ufuncs as numpy_ufuncs
 from wengert.tensor.tensor import Tensor
 
 __all__ = ["ROUNDING", "binary", "unary", "unwritten"]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from itertools import count
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import getval, holds_box, plain
 from wengert.compat.autograd.calls import primitive_jvps, primitive_vjps
 from wengert.compat.autograd.nodes import applied
@@ -41,14 +42,13 @@ def primitive(f_raw: Callable[..., Any]) -> Any:
 
     Parameters
     ----------
-    f_raw : callable
-        Computes on NumPy's own arrays and numbers, in any way; it never sees a box. It returns an
-        array, a number, or a nested container of them.
+    f_raw : callable. Computes on NumPy's own arrays and numbers, in any way; it never sees a box.
+        It returns an array, a number, or a nested container of them.
 
     Returns
     -------
-    callable
-        Takes boxes as well. Called with boxes and without a rule, it raises NotImplementedError.
+    callable: Takes boxes as well. Called with boxes and without a rule, it raises
+        NotImplementedError.
 
     Examples
     --------
@@ -104,9 +104,9 @@ def defvjp_argnums(fun: Any, vjpmaker: Callable[..., Any]) -> None:
     Parameters
     ----------
     fun : primitive
-    vjpmaker : callable
-        ``vjpmaker(argnums, ans, args, kwargs)`` returns a function of the cotangent of the result,
-        which returns cotangents of the arguments at the positions `argnums`.
+    vjpmaker : callable. ``vjpmaker(argnums, ans, args, kwargs)`` returns a function of the
+        cotangent of the result, which returns cotangents of the arguments at the positions
+        `argnums`.
     """
     primitive_vjps[fun] = vjpmaker
     overrule = getattr(fun, "overrule", None)
@@ -120,8 +120,7 @@ def defvjp_argnum(fun: Any, vjpmaker: Callable[..., Any]) -> None:
     Parameters
     ----------
     fun : primitive
-    vjpmaker : callable
-        Returns a function of the cotangent of the result.
+    vjpmaker : callable. Returns a function of the cotangent of the result.
     """
 
     def by_all(argnums: tuple[int, ...], *more: Any) -> Callable[[Any], Any]:
@@ -137,11 +136,11 @@ def defvjp(fun: Any, *vjpmakers: Any, **kwargs: Any) -> None:
     Parameters
     ----------
     fun : primitive
-    *vjpmakers : callable or None
-        ``vjpmaker(ans, *args, **kwargs)`` gets the result and the arguments, and returns a function
-        of the cotangent of the result. None says that the derivative is zero.
-    argnums : sequence of int, optional
-        The arguments that these are for; the first ones by default.
+    *vjpmakers : callable or None. ``vjpmaker(ans, *args, **kwargs)`` gets the result and the
+        arguments, and returns a function of the cotangent of the result. None says that the
+        derivative is zero.
+    argnums : sequence of int, optional. The arguments that these are for; the first ones by
+        default.
     """
     argnums = kwargs.pop("argnums", None)
     if kwargs:
@@ -197,12 +196,11 @@ def defjvp(fun: Any, *jvpfuns: Any, **kwargs: Any) -> None:
     Parameters
     ----------
     fun : primitive
-    *jvpfuns : callable, "same" or None
-        ``jvpfun(g, ans, *args, **kwargs)`` returns the tangent of the result for the tangent `g` of
-        the argument. ``"same"`` says that the primitive is linear in the argument, None that the
-        derivative is zero.
-    argnums : sequence of int, optional
-        The arguments that these are for; the first ones by default.
+    *jvpfuns : callable, "same" or None. ``jvpfun(g, ans, *args, **kwargs)`` returns the tangent of
+        the result for the tangent `g` of the argument. ``"same"`` says that the primitive is linear
+        in the argument, None that the derivative is zero.
+    argnums : sequence of int, optional. The arguments that these are for; the first ones by
+        default.
     """
     argnums = kwargs.pop("argnums", None)
     if kwargs:
@@ -245,3 +243,6 @@ def warn_deprecated(name: str) -> None:
         f"The {name} method is deprecated. Write autograd.extend.defvjp(fun, ...), of functions "
         "(ans, *args) that return functions of the cotangent",
     )
+
+
+fill_sections(globals())

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.autograd.tracing import make_jvp, make_vjp
 from wengert.compat.autograd.vspaces import vspace
 from wengert.compat.autograd.wrap_util import get_name, unary_to_nary
@@ -54,8 +55,7 @@ def check_vjp(f: Callable[[Any], Any], x: Any) -> None:
 
     Raises
     ------
-    AssertionError
-        If it differs from finite differences.
+    AssertionError: If it differs from finite differences.
     """
     vjp, y = make_vjp(f, x)
     given, found = vspace(x), vspace(y)
@@ -80,8 +80,7 @@ def check_jvp(f: Callable[[Any], Any], x: Any) -> None:
 
     Raises
     ------
-    AssertionError
-        If it differs from finite differences.
+    AssertionError: If it differs from finite differences.
     """
     direction = vspace(x).randn()
     check_equivalent(make_jvp(f, x)(direction)[1], make_numerical_jvp(f, x)(direction))
@@ -92,8 +91,7 @@ def check_equivalent(x: Any, y: Any) -> None:
 
     Raises
     ------
-    AssertionError
-        If they are not.
+    AssertionError: If they are not.
     """
     first, second = vspace(x), vspace(y)
     if first != second:
@@ -111,14 +109,12 @@ def check_grads(
 
     Examples
     --------
-    >>> import wengert.compat.autograd.numpy as np
     >>> from wengert.compat.autograd.test_util import check_grads
     >>> check_grads(lambda x, y: np.sin(x) * y, (0, 1), order=2)(np.ones(2), 3.0)
 
     Raises
     ------
-    AssertionError
-        If a derivative differs from finite differences, or for an unknown mode.
+    AssertionError: If a derivative differs from finite differences, or for an unknown mode.
     """
     for mode in modes:
         if mode not in ("fwd", "rev"):
@@ -149,7 +145,6 @@ def combo_check(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[
     Examples
     --------
     >>> import numpy as onp
-    >>> import wengert.compat.autograd.numpy as np
     >>> from wengert.compat.autograd.test_util import combo_check
     >>> combo_check(np.sum, (0,), order=1)([onp.ones((2, 3))], axis=[None, 0, 1])
     """
@@ -161,3 +156,6 @@ def combo_check(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[
                 check_grads(fun, *args, **kwargs)(*given, **dict(named))
 
     return check
+
+
+fill_sections(globals())

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.containers import flatten, paths
+from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import (
     TRACING,
     WALKING,
@@ -37,9 +38,9 @@ from wengert.ops.like import zeros_like
 from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.levels import brought
-from wengert.tape.lift import cast
 from wengert.tape.modes import current_mode, enable_grad, is_recording
 from wengert.tape.node import edge_of
+from wengert.tape.operands import cast
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
@@ -270,22 +271,17 @@ def make_vjp(fun: Callable[..., Any], x: Any) -> tuple[Any, Any]:
 
     Parameters
     ----------
-    fun : callable
-        Of one argument; it returns an array, or a nested container of arrays.
-    x : float, array, or nested containers of them
-        Where to differentiate.
+    fun : callable. Of one argument; it returns an array, or a nested container of arrays.
+    x : float, array, or nested containers of them. Where to differentiate.
 
     Returns
     -------
-    vjp : callable
-        Takes a cotangent of the structure of the result and returns one of the structure of `x`. It
-        may be called again.
-    value
-        ``fun(x)``.
+    vjp : callable. Takes a cotangent of the structure of the result and returns one of the
+        structure of `x`. It may be called again.
+    value: ``fun(x)``.
 
     Examples
     --------
-    >>> import wengert.compat.autograd.numpy as np
     >>> from wengert.compat.autograd.core import make_vjp
     >>> vjp, value = make_vjp(lambda x: x**2, np.array([1.0, 2.0]))
     >>> value, vjp(np.array([1.0, 10.0]))
@@ -339,19 +335,15 @@ def make_jvp(fun: Callable[..., Any], x: Any) -> Callable[[Any], tuple[Any, Any]
 
     Parameters
     ----------
-    fun : callable
-        Of one argument; it returns an array, or a nested container of arrays.
-    x : float, array, or nested containers of them
-        Where to differentiate.
+    fun : callable. Of one argument; it returns an array, or a nested container of arrays.
+    x : float, array, or nested containers of them. Where to differentiate.
 
     Returns
     -------
-    jvp : callable
-        Takes a tangent of the structure of `x`; it calls `fun` each time.
+    jvp : callable. Takes a tangent of the structure of `x`; it calls `fun` each time.
 
     Examples
     --------
-    >>> import wengert.compat.autograd.numpy as np
     >>> from wengert.compat.autograd.core import make_jvp
     >>> make_jvp(np.sin, 0.0)(2.0)
     (np.float64(0.0), np.float64(2.0))
@@ -363,3 +355,6 @@ def make_jvp(fun: Callable[..., Any], x: Any) -> Callable[[Any], tuple[Any, Any]
 def _later() -> Any:
     """What needs the transforms, which are imported when they are first needed."""
     return importlib.import_module("wengert.compat.autograd.forward")
+
+
+fill_sections(globals())

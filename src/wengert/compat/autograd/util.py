@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.tape.sites import warn
 
 __all__ = ["func", "subval", "subvals", "toposort"]
@@ -83,8 +84,7 @@ def quick_grad_check(
 
     Raises
     ------
-    AssertionError
-        If it differs from finite differences.
+    AssertionError: If it differs from finite differences.
     """
     warn(
         "The quick_grad_check function is deprecated. Write "
@@ -105,3 +105,6 @@ def __getattr__(name: str) -> Any:
         home = importlib.import_module(f"wengert.compat.autograd.{_OLD[name]}")
         return getattr(home, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+fill_sections(globals())

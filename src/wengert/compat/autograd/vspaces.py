@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as _np
 
 import wengert.compat.autograd.numpy as np
+from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import getval, isbox
 from wengert.compat.autograd.opaque import Opaque
 from wengert.compat.autograd.util import subvals
@@ -109,8 +110,7 @@ def vspace(value: Any) -> Any:
 
     Raises
     ------
-    TypeError
-        For anything else.
+    TypeError: For anything else.
 
     Examples
     --------
@@ -155,18 +155,15 @@ class ArrayVSpace(VSpace):
         return len(self.shape)
 
     def zeros(self) -> Any:
-        """The zero of the space."""
         return _np.zeros(self.shape, dtype=self.dtype)
 
     def ones(self) -> Any:
-        """The value that is 1 everywhere."""
         return _np.ones(self.shape, dtype=self.dtype)
 
     def _units(self) -> tuple[complex, ...]:
         return (1.0,)
 
     def standard_basis(self) -> Iterator[Any]:
-        """The unit vectors, one after another."""
         for place in _np.ndindex(*self.shape):
             for unit in self._units():
                 vector = _np.zeros(self.shape, dtype=self.dtype)
@@ -174,7 +171,6 @@ class ArrayVSpace(VSpace):
                 yield vector
 
     def randn(self) -> Any:
-        """A value of independent normal numbers, from NumPy's global state."""
         return _np.array(_np.random.randn(*self.shape)).astype(self.dtype)
 
     def _inner_prod(self, x: Any, y: Any) -> Any:
@@ -188,7 +184,6 @@ class ComplexArrayVSpace(ArrayVSpace):
 
     @property
     def size(self) -> int:
-        """The dimension of the space over the real numbers."""
         return 2 * int(_np.prod(self.shape))
 
     def ones(self) -> Any:
@@ -199,7 +194,6 @@ class ComplexArrayVSpace(ArrayVSpace):
         return (1.0, 1.0j)
 
     def randn(self) -> Any:
-        """A value of independent normal numbers, from NumPy's global state."""
         real, imaginary = _np.random.randn(*self.shape), _np.random.randn(*self.shape)
         return _np.array(real + 1.0j * imaginary).astype(self.dtype)
 
@@ -223,19 +217,15 @@ class ContainerVSpace(VSpace):
         return sum(space.size for space in self._values(self.shape))
 
     def zeros(self) -> Any:
-        """The zero of the space."""
         return self._map(lambda space: space.zeros())
 
     def ones(self) -> Any:
-        """The value that is 1 everywhere."""
         return self._map(lambda space: space.ones())
 
     def randn(self) -> Any:
-        """A value of independent normal numbers, from NumPy's global state."""
         return self._map(lambda space: space.randn())
 
     def standard_basis(self) -> Iterator[Any]:
-        """The unit vectors, one after another."""
         zero = self.zeros()
         for place, space in self._kv_pairs(self.shape):
             for vector in space.standard_basis():
@@ -339,3 +329,5 @@ for _complex in (complex, _np.clongdouble, _np.complex64, _np.complex128):
 ListVSpace.register(list)
 TupleVSpace.register(tuple)
 DictVSpace.register(dict)
+
+fill_sections(globals())

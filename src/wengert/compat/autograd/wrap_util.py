@@ -6,6 +6,7 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any, cast
 
+from wengert.base.sections import fill_sections
 from wengert.compat.autograd.noted import is_noted, noted_call
 from wengert.compat.autograd.util import subvals
 
@@ -65,15 +66,13 @@ def unary_to_nary(unary_operator: Callable[..., Any]) -> Callable[..., Any]:
 
     Parameters
     ----------
-    unary_operator : callable
-        Takes a function of one argument, that argument, and perhaps more.
+    unary_operator : callable. Takes a function of one argument, that argument, and perhaps more.
 
     Returns
     -------
-    callable
-        Takes a function and `argnum`, the position of the argument to operate on, 0 by default, or
-        a tuple or list of positions, whose arguments then count as one tuple; returns a function
-        that takes what the given one does.
+    callable: Takes a function and `argnum`, the position of the argument to operate on, 0 by
+        default, or a tuple or list of positions, whose arguments then count as one tuple; returns a
+        function that takes what the given one does.
 
     Examples
     --------
@@ -107,10 +106,9 @@ class Operated:
 
     Parameters
     ----------
-    maker, operator
-        The operator on functions of several arguments, and the one on functions of one.
-    fun, argnum, args, kwargs
-        What it was applied to.
+    maker, operator: The operator on functions of several arguments, and the one on functions of
+        one.
+    fun, argnum, args, kwargs: What it was applied to.
     """
 
     def __init__(
@@ -166,3 +164,6 @@ def _made_again(
     maker: Any, fun: Any, argnum: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     return maker(fun, argnum, *args, **kwargs)
+
+
+fill_sections(globals())

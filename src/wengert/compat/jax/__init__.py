@@ -3,8 +3,6 @@
 Programs that are written for JAX run after a change of the import line. Functions run on values,
 operation by operation, and are differentiated by the same tape as everything else here.
 
->>> from wengert.compat import jax
->>> import wengert.compat.jax.numpy as jnp
 >>> def loss(w, x):
 ...     return jnp.sum(jnp.tanh(x @ w) ** 2)
 >>> jax.grad(loss)(jnp.ones(2), jnp.eye(2))
@@ -20,6 +18,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.jax import methods as _methods
 from wengert.compat.jax import operators as _operators
 from wengert.compat.jax import updates as _updates
@@ -116,3 +115,6 @@ def __dir__() -> list[str]:
     own = {name for name in globals() if not name.startswith("_")}
     hidden = {"annotations", "importlib", "Any"}
     return sorted((own | _MODULES | _CALLBACKS | {"__version__", "make_jaxpr"}) - hidden)
+
+
+fill_sections(globals())

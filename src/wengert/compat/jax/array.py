@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.arrays import unmasked
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.classes import (
     Array,
     WeakArray,
@@ -21,7 +22,7 @@ from wengert.compat.jax.classes import (
 from wengert.compat.jax.dtypes import WEAK, canonical_dtype, canonical_name, inexact_of, join
 from wengert.ops.join import stack
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.lift import cast
+from wengert.tape.operands import cast
 from wengert.tape.record import T
 
 __all__ = [
@@ -66,24 +67,19 @@ def asarray(value: Any, dtype: Any = None) -> Any:
 
     Parameters
     ----------
-    value : array_like
-        Tensors may be among the elements of lists: the gradient flows to them. Memory of NumPy's
-        arrays is copied, since they may be written to.
-    dtype : dtype, optional
-        Default: the value's own, of at most 32 bits unless x64 is enabled. A Python number gives a
-        weakly typed array unless it is given.
+    value : array_like. Tensors may be among the elements of lists: the gradient flows to them.
+        Memory of NumPy's arrays is copied, since they may be written to.
+    dtype : dtype, optional. Default: the value's own, of at most 32 bits unless x64 is enabled. A
+        Python number gives a weakly typed array unless it is given.
 
     Returns
     -------
-    Array
-        `value` itself if it is one of the dtype wanted.
+    Array: `value` itself if it is one of the dtype wanted.
 
     Raises
     ------
-    TypeError
-        If `value` is, or holds, anything that is no number.
-    OverflowError
-        If an integer is too large.
+    TypeError: If `value` is, or holds, anything that is no number.
+    OverflowError: If an integer is too large.
 
     Examples
     --------
@@ -239,8 +235,7 @@ def result_type(*values: Any) -> tuple[np.dtype[Any], bool]:
 
     Parameters
     ----------
-    *values
-        Arrays, tensors, numbers and dtypes (see NOTE [JAX's dtypes]).
+    *values: Arrays, tensors, numbers and dtypes (see NOTE [JAX's dtypes]).
 
     Examples
     --------
@@ -258,14 +253,12 @@ def promote(*values: Any) -> list[Any]:
 
     Parameters
     ----------
-    *values
-        Arrays, tensors, NumPy's arrays, and numbers.
+    *values: Arrays, tensors, NumPy's arrays, and numbers.
 
     Returns
     -------
-    list of Array
-        All of one dtype, ready for operations of wengert. If the dtype is weak, all of them are,
-        and so is what is computed of them: ``made(result, weak=operands[0].weak_type)``.
+    list of Array: All of one dtype, ready for operations of wengert. If the dtype is weak, all of
+        them are, and so is what is computed of them: ``made(result, weak=operands[0].weak_type)``.
 
     Examples
     --------
@@ -299,3 +292,6 @@ def _operand(value: Any, dtype: np.dtype[Any], weak: bool) -> Any:
         changed = of_kind(value, cls)
     changed.__class__ = cls
     return changed
+
+
+fill_sections(globals())

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import wengert.func as func
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.tracing import Results, argument, check_callable, labelled
 from wengert.compat.jax.trees import PyTreeDef, children_of, tree_flatten
@@ -27,8 +28,7 @@ def axis_level(name: Any) -> Level:
 
     Raises
     ------
-    NameError
-        If no `vmap` that is under way has.
+    NameError: If no `vmap` that is under way has.
     """
     known = _AXES.get() or {}
     if name not in known:
@@ -146,31 +146,25 @@ def vmap(
 
     Parameters
     ----------
-    fun : callable
-        Takes and returns pytrees of arrays.
-    in_axes : int, None, or a pytree of such
-        The axis of each positional argument that is mapped; None: each element gets the whole
-        argument. What is passed by keyword is mapped over its first axis.
-    out_axes : int, None, or a pytree of such
-        Where the mapped axis goes in the results; None for what does not depend on it.
-    axis_name : hashable, optional
-        A name by which `jax.lax.psum` and its like know the axis.
-    axis_size : int, optional
-        The size of the axis, where no argument tells it.
+    fun : callable. Takes and returns pytrees of arrays.
+    in_axes : int, None, or a pytree of such. The axis of each positional argument that is mapped;
+        None: each element gets the whole argument. What is passed by keyword is mapped over its
+        first axis.
+    out_axes : int, None, or a pytree of such. Where the mapped axis goes in the results; None for
+        what does not depend on it.
+    axis_name : hashable, optional. A name by which `jax.lax.psum` and its like know the axis.
+    axis_size : int, optional. The size of the axis, where no argument tells it.
 
     Returns
     -------
-    callable
-        Takes arguments with the mapped axis, and returns results with it.
+    callable: Takes arguments with the mapped axis, and returns results with it.
 
     Raises
     ------
-    ValueError
-        If axes do not fit the arguments, or differ in size.
+    ValueError: If axes do not fit the arguments, or differ in size.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> x = jax.numpy.arange(6.0).reshape(2, 3)
     >>> jax.vmap(jax.numpy.dot)(x, x)
     Array([ 5., 50.], dtype=float32)
@@ -252,3 +246,6 @@ def _run(
     made = transformed(*whole)
     count = len(results.places)
     return results.give(made[:count], made[count:])
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, made
 from wengert.compat.jax.classes import differs
 from wengert.compat.jax.custom import is_followed
@@ -69,23 +70,18 @@ def pure_callback(
 
     Parameters
     ----------
-    callback : callable
-        Takes NumPy's arrays, and returns what `result_shape_dtypes` says.
-    result_shape_dtypes
-        A pytree of `jax.ShapeDtypeStruct`, or of arrays.
-    vmap_method : {"sequential", "expand_dims", "broadcast_all"}, optional
-        What is done under `vmap`: a call for each element, or one for the whole batch.
+    callback : callable. Takes NumPy's arrays, and returns what `result_shape_dtypes` says.
+    result_shape_dtypes: A pytree of `jax.ShapeDtypeStruct`, or of arrays.
+    vmap_method : {"sequential", "expand_dims", "broadcast_all"}, optional. What is done under
+        `vmap`: a call for each element, or one for the whole batch.
 
     Raises
     ------
-    ValueError
-        If an argument is differentiated by: give the function a derivative, by
+    ValueError: If an argument is differentiated by: give the function a derivative, by
         `jax.custom_jvp` or `jax.custom_vjp`.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from wengert.compat import jax
     >>> jax.pure_callback(np.sin, jax.ShapeDtypeStruct((), "float32"), 0.0)
     Array(0., dtype=float32)
     """
@@ -171,3 +167,6 @@ def io_callback(
         callback(*values_of(stopped), **values_of(kwargs))
         return None
     return pure_callback(callback, result_shape_dtypes, *stopped, **kwargs)
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.tape.record import T
 
 __all__ = ["check_dtype", "check_shapes", "no_warnings", "quiet"]
@@ -19,10 +20,8 @@ def check_shapes(name: str, *operands: Any) -> None:
 
     Raises
     ------
-    TypeError
-        If they are of equally many dimensions.
-    ValueError
-        If they are not.
+    TypeError: If they are of equally many dimensions.
+    ValueError: If they are not.
     """
     shapes = [tuple(x.payload.shape) for x in operands]
     if all(shape == shapes[0] or not shape for shape in shapes):
@@ -44,8 +43,7 @@ def check_dtype(name: str, x: Any, kinds: str, place: int | None = None) -> None
 
     Raises
     ------
-    TypeError
-        If it is not of the `kinds`.
+    TypeError: If it is not of the `kinds`.
     """
     dtype = x.payload.dtype
     kind = "f" if dtype.kind == "V" else dtype.kind
@@ -72,3 +70,6 @@ def quiet(name: str) -> Callable[..., Any]:
 def no_warnings() -> Any:
     """A context in which NumPy does not warn of numbers that are too large or no numbers."""
     return np.errstate(all="ignore")
+
+
+fill_sections(globals())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert.compat.jax.numpy as jnp
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, promote_inexact
 from wengert.compat.jax.dtypes import default_dtype
 from wengert.compat.jax.keys import split, words_of
@@ -28,16 +29,12 @@ def permutation(
 
     Parameters
     ----------
-    x : array_like or int
-        Differentiable.
-    axis : int
-        Along which slices change places.
-    independent : bool
-        Whether each line along the axis gets an order of its own.
+    x : array_like or int. Differentiable.
+    axis : int. Along which slices change places.
+    independent : bool. Whether each line along the axis gets an order of its own.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.random.permutation(jax.random.PRNGKey(0), 5)
     Array([0, 1, 4, 3, 2], dtype=int32)
     """
@@ -89,12 +86,9 @@ def choice(
     ----------
     a : array_like or int
     shape : tuple of int
-    replace : bool
-        Whether an element may be chosen several times.
-    p : array_like, optional
-        The probabilities; by default all are the same.
-    axis : int
-        Along which slices are chosen.
+    replace : bool. Whether an element may be chosen several times.
+    p : array_like, optional. The probabilities; by default all are the same.
+    axis : int. Along which slices are chosen.
     """
     words = words_of("choice", key)
     if not isinstance(shape, tuple | list):
@@ -150,7 +144,6 @@ def categorical(
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.random.categorical(jax.random.PRNGKey(0), jax.numpy.zeros(3))
     Array(1, dtype=int32)
     """
@@ -175,3 +168,6 @@ def categorical(
         )
     places = jnp.argsort(-jnp.moveaxis(scores, axis, -1), -1)[..., :count]
     return jnp.moveaxis(places, -1, 0).reshape(sizes)
+
+
+fill_sections(globals())

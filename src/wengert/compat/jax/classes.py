@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.errors import (
     ConcretizationTypeError,
     TracerArrayConversionError,
@@ -96,7 +97,6 @@ class Array(Tensor):
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> x = jax.numpy.arange(3.0)
     >>> x.at[1].set(10)
     Array([ 0., 10.,  2.], dtype=float32)
@@ -355,19 +355,15 @@ def made(result: Any, weak: bool = False) -> Any:
 
     Parameters
     ----------
-    result
-        A tensor, or a tuple or list of tensors.
-    weak
-        Whether the arrays are weakly typed: whether all arguments were (see `promote`).
+    result: A tensor, or a tuple or list of tensors.
+    weak: Whether the arrays are weakly typed: whether all arguments were (see `promote`).
 
     Returns
     -------
-    Array
-        Or a tuple or list of them; anything else is returned as it is.
+    Array: Or a tuple or list of them; anything else is returned as it is.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> from wengert.compat.jax.array import made
     >>> made(wg.zeros(2))
     Array([0., 0.], dtype=float32)
@@ -395,3 +391,6 @@ def of_kind(x: Any, cls: type) -> Any:
     same = new_tensor(x.payload, x.edge, x.share_version())
     same.__class__ = cls
     return same
+
+
+fill_sections(globals())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from wengert.base.sections import fill_sections
+
 __all__ = [
     "CPU",
     "Device",
@@ -63,12 +65,10 @@ def devices(backend: str | None = None) -> list[Device]:
 
     Raises
     ------
-    RuntimeError
-        If `backend` is any other.
+    RuntimeError: If `backend` is any other.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.devices()
     [CpuDevice(id=0)]
     """
@@ -108,3 +108,6 @@ def process_index(backend: str | None = None) -> int:
 def process_count(backend: str | None = None) -> int:
     """The number of processes: one."""
     return 1
+
+
+fill_sections(globals())

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import wengert.func as func
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import convert
 from wengert.compat.jax.tracing import (
     Leaves,
@@ -113,14 +114,12 @@ class custom_jvp(_Rule):
 
     Parameters
     ----------
-    fun : callable
-        Takes and returns pytrees of arrays.
-    nondiff_argnums : sequence of int
-        Positional arguments without a derivative; the rule gets them first.
+    fun : callable. Takes and returns pytrees of arrays.
+    nondiff_argnums : sequence of int. Positional arguments without a derivative; the rule gets them
+        first.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> @jax.custom_jvp
     ... def f(x, y):
     ...     return x * y
@@ -237,14 +236,12 @@ class custom_vjp(_Rule):
 
     Parameters
     ----------
-    fun : callable
-        Takes and returns pytrees of arrays.
-    nondiff_argnums : sequence of int
-        Positional arguments without a derivative; the rules get them.
+    fun : callable. Takes and returns pytrees of arrays.
+    nondiff_argnums : sequence of int. Positional arguments without a derivative; the rules get
+        them.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> @jax.custom_vjp
     ... def clip_gradient(low, high, x):
     ...     return x
@@ -270,11 +267,9 @@ class custom_vjp(_Rule):
 
         Parameters
         ----------
-        fwd : callable
-            Takes what the function takes, and returns ``(output, residuals)``.
-        bwd : callable
-            ``bwd(*nondiff, residuals, cotangent)`` returns a tuple with a gradient for each other
-            argument, None where it is zero.
+        fwd : callable. Takes what the function takes, and returns ``(output, residuals)``.
+        bwd : callable. ``bwd(*nondiff, residuals, cotangent)`` returns a tuple with a gradient for
+            each other argument, None where it is zero.
         """
         self.fwd, self.bwd = fwd, bwd
 
@@ -385,13 +380,11 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
 
     Parameters
     ----------
-    fun : callable
-        Returns ``(output, vjp)``, where ``vjp(cotangent)`` gives the gradient of the argument, or
-        a tuple of them for several.
+    fun : callable. Returns ``(output, vjp)``, where ``vjp(cotangent)`` gives the gradient of the
+        argument, or a tuple of them for several.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> @jax.custom_gradient
     ... def f(x):
     ...     return x**2, lambda g: (g * x,)
@@ -418,3 +411,6 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
         return _recorded(owner, given, leaves, fun, backward)
 
     return call
+
+
+fill_sections(globals())

@@ -6,6 +6,7 @@ import string
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.callbacks import values_of
 
 __all__ = ["breakpoint", "callback", "print"]
@@ -33,12 +34,10 @@ def print(
 
     Parameters
     ----------
-    fmt : str
-        As for `str.format`.
+    fmt : str. As for `str.format`.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.grad(lambda x: jax.debug.print("x = {}", x) or x**2)(3.0)
     x = 3.0
     Array(6., dtype=float32, weak_type=True)
@@ -64,9 +63,11 @@ def breakpoint(**options: Any) -> NoReturn:
 
     Raises
     ------
-    NotImplementedError
-        Always.
+    NotImplementedError: Always.
     """
     raise NotImplementedError(
         "jax.debug.breakpoint is not there: functions run on values, write Python's breakpoint()"
     )
+
+
+fill_sections(globals())

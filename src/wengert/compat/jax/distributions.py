@@ -15,6 +15,7 @@ import numpy as np
 
 import wengert.compat.jax.numpy as jnp
 from wengert.autograd.function import Function
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, made, promote_inexact
 from wengert.compat.jax.dtypes import default_dtype, requested_dtype
 from wengert.compat.jax.keys import aligned, split, words_of
@@ -151,7 +152,6 @@ def gamma(
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.random.gamma(jax.random.PRNGKey(0), 2.0).shape
     ()
     """
@@ -414,3 +414,6 @@ def ball(
     g = generalized_normal(first, power, (*sizes, int(d)), kind)
     e = exponential(second, sizes, kind)
     return g / ((jnp.abs(g) ** power).sum(-1) + e)[..., None] ** (1 / power)
+
+
+fill_sections(globals())

@@ -18,6 +18,7 @@ import numpy as np
 
 from wengert.base.dtypes import as_dtype
 from wengert.base.dtypes import dtype as OurDtype
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.settings import enable_x64
 from wengert.tape.sites import warn
 
@@ -79,18 +80,15 @@ def canonical_dtype(dtype: Any) -> np.dtype[Any]:
 
     Parameters
     ----------
-    dtype
-        A dtype of NumPy's or of `jax.numpy`'s, a Python type, or a name.
+    dtype: A dtype of NumPy's or of `jax.numpy`'s, a Python type, or a name.
 
     Returns
     -------
-    numpy.dtype
-        Of at most 32 bits (complex: 64), unless x64 is enabled.
+    numpy.dtype: Of at most 32 bits (complex: 64), unless x64 is enabled.
 
     Raises
     ------
-    TypeError
-        If it is no dtype that arrays can have.
+    TypeError: If it is no dtype that arrays can have.
 
     Examples
     --------
@@ -132,8 +130,7 @@ def requested_dtype(dtype: Any, function: str) -> np.dtype[Any]:
 
     Parameters
     ----------
-    function
-        What it was asked of, for the warning.
+    function: What it was asked of, for the warning.
     """
     found = canonical_dtype(dtype)
     if dtype in _PYTHONS or enable_x64.value:
@@ -218,3 +215,6 @@ def scalar_type_of(x: Any) -> type:
     if not kind:
         return type(x)
     return {"b": bool, "i": int, "u": int, "c": complex}.get(kind, float)
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import wengert.compat.jax.numpy as jnp
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, convert, made, result_type
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.trees import tree_flatten
@@ -19,15 +20,12 @@ def ravel_pytree(pytree: Any) -> tuple[Any, Callable[[Any], Any]]:
 
     Parameters
     ----------
-    pytree
-        Of arrays and numbers.
+    pytree: Of arrays and numbers.
 
     Returns
     -------
-    flat : Array
-        A vector of the dtype that the leaves have together.
-    unravel : callable
-        Makes a pytree of the same structure, shapes and dtypes of such a vector.
+    flat : Array. A vector of the dtype that the leaves have together.
+    unravel : callable. Makes a pytree of the same structure, shapes and dtypes of such a vector.
 
     Examples
     --------
@@ -68,3 +66,6 @@ def ravel_pytree(pytree: Any) -> tuple[Any, Callable[[Any], Any]]:
         return structure.unflatten(parts)
 
     return flat, unravel
+
+
+fill_sections(globals())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert.func as func
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.dtypes import float0
 from wengert.compat.jax.tracing import (
     Leaves,
@@ -72,30 +73,22 @@ def jvp(
 
     Parameters
     ----------
-    fun : callable
-        Takes `primals`, and returns a pytree of arrays.
-    primals : tuple or list
-        The arguments: pytrees.
-    tangents : tuple or list
-        The direction: of the structure, shapes and dtypes of `primals`.
-    has_aux : bool
-        Whether `fun` returns a pair of its output and of anything else.
+    fun : callable. Takes `primals`, and returns a pytree of arrays.
+    primals : tuple or list. The arguments: pytrees.
+    tangents : tuple or list. The direction: of the structure, shapes and dtypes of `primals`.
+    has_aux : bool. Whether `fun` returns a pair of its output and of anything else.
 
     Returns
     -------
-    primals_out, tangents_out
-        What `fun` returned, and its derivative, of the same structure.
-    aux
-        With `has_aux`.
+    primals_out, tangents_out: What `fun` returned, and its derivative, of the same structure.
+    aux: With `has_aux`.
 
     Raises
     ------
-    TypeError, ValueError
-        If the tangents do not match the primals.
+    TypeError, ValueError: If the tangents do not match the primals.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.jvp(lambda x: x**2, (3.0,), (1.0,))
     (Array(9., dtype=float32, weak_type=True), Array(6., dtype=float32, weak_type=True))
     """
@@ -140,25 +133,12 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
 
     Parameters
     ----------
-    fun : callable
-        Takes `primals`, and returns a pytree of arrays.
-    *primals
-        Pytrees: where to differentiate.
-    has_aux : bool
-        Whether `fun` returns a pair of its output and of anything else.
-
-    Returns
-    -------
-    output
-        What `fun` returned.
-    jvp_fun : callable
-        Takes tangents of the primals, and returns that of the output.
-    aux
-        With `has_aux`.
+    %(primals)s
+    jvp_fun : callable. Takes tangents of the primals, and returns that of the output.
+    aux: With `has_aux`.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> output, slope = jax.linearize(lambda x: x**2, 3.0)
     >>> slope(1.0), slope(2.0)
     (Array(6., dtype=float32, weak_type=True), Array(12., dtype=float32, weak_type=True))
@@ -190,3 +170,6 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
         return _slopes(results, zeros if slope is None else slope(*directions))
 
     return (value, jvp_fun, beside.give((), others)) if has_aux else (value, jvp_fun)
+
+
+fill_sections(globals())

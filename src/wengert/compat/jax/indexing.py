@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.errors import NonConcreteBooleanIndexError
 from wengert.interp.levels import Lifted
 from wengert.ops.index import getitem
@@ -114,10 +115,8 @@ def read(x: Any, index: Any) -> Any:
 
     Raises
     ------
-    TypeError
-        If the index is a list or holds fractions or texts.
-    IndexError
-        If there are too many indices, or a mask has another shape.
+    TypeError: If the index is a list or holds fractions or texts.
+    IndexError: If there are too many indices, or a mask has another shape.
     """
     shape = x.payload.shape
     if index.__class__ is int and shape and shape[0]:
@@ -150,8 +149,7 @@ def checked_mode(mode: Any, default: str) -> str:
 
     Raises
     ------
-    ValueError
-        If `mode` is no such thing.
+    ValueError: If `mode` is no such thing.
     """
     if mode is None:
         return default
@@ -171,15 +169,11 @@ class Places:
 
     Parameters
     ----------
-    shape
-        That of the array.
-    index
-        As the user wrote it; or, if `taken_apart`, the list of its parts.
-    mode
-        What becomes of places that do not exist: the nearest (``"clip"``), none (``"fill"``), or
+    shape: That of the array.
+    index: As the user wrote it; or, if `taken_apart`, the list of its parts.
+    mode: What becomes of places that do not exist: the nearest (``"clip"``), none (``"fill"``), or
         those counted round and round (``"wrap"``).
-    wrap_negative
-        Whether negative places are counted from the end.
+    wrap_negative: Whether negative places are counted from the end.
     """
 
     def __init__(
@@ -363,3 +357,6 @@ def _chosen(missing: Any, size: int, places: Any) -> Any:
 
 def _tensor(value: Any) -> Any:
     return value if isinstance(value, TensorBase) else new_tensor(np.asarray(value))
+
+
+fill_sections(globals())

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import wengert.func as func
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.dtypes import float0
 from wengert.compat.jax.reverse import check_inputs, check_outputs, numbers_of
 from wengert.compat.jax.tracing import (
@@ -176,21 +177,21 @@ def hessian(
 
     Parameters
     ----------
-    fun, argnums, has_aux, holomorphic
-        As in `jacfwd`.
+    fun, argnums, has_aux, holomorphic: As in `jacfwd`.
 
     Returns
     -------
-    callable
-        Returns the second derivatives, in the structure of the output, then of the argument, then
-        of the argument again.
+    callable: Returns the second derivatives, in the structure of the output, then of the argument,
+        then of the argument again.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.hessian(lambda x: (x**3).sum())(jax.numpy.array([1.0, 2.0]))
     Array([[ 6.,  0.],
            [ 0., 12.]], dtype=float32)
     """
     inner = jacrev(fun, argnums, has_aux, holomorphic)
     return jacfwd(inner, argnums, has_aux, holomorphic)
+
+
+fill_sections(globals())

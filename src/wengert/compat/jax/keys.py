@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from wengert.autograd.function import Function
+from wengert.base.sections import fill_sections
 from wengert.compat.jax import threefry
 from wengert.compat.jax.array import Array, asarray, made
 from wengert.compat.jax.dtypes import default_dtype, prng_key
@@ -46,8 +47,6 @@ _NAME = "threefry2x32"
 
 
 class _KeyDtype:
-    """The dtype of typed keys."""
-
     name = "key<fry>"
     type = prng_key
     itemsize = 8
@@ -77,7 +76,6 @@ class PRNGKeyArray:
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> key = jax.random.key(0)
     >>> key
     Array((), dtype=key<fry>) overlaying:
@@ -201,10 +199,8 @@ def drawn(function: Callable[..., Any], *values: Any) -> Any:
 
     Parameters
     ----------
-    function
-        Of NumPy's arrays, all of which may have the same further dimensions in front.
-    *values
-        Arrays: words of keys, parameters.
+    function: Of NumPy's arrays, all of which may have the same further dimensions in front.
+    *values: Arrays: words of keys, parameters.
     """
     given = [plain(asarray(value)) for value in values]
     if all(isinstance(x.payload, np.ndarray | np.generic) for x in given):
@@ -220,10 +216,8 @@ def words_of(name: str, key: Any, several: bool = False) -> Any:
 
     Raises
     ------
-    TypeError
-        If it is no key.
-    ValueError
-        If it is an array of keys, unless `several` are allowed.
+    TypeError: If it is no key.
+    ValueError: If it is an array of keys, unless `several` are allowed.
     """
     words = key.words if isinstance(key, PRNGKeyArray) else key
     if not isinstance(words, TensorBase | np.ndarray):
@@ -288,12 +282,10 @@ def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
 
     Returns
     -------
-    Array
-        Of shape (2,) and dtype uint32.
+    Array: Of shape (2,) and dtype uint32.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.random.PRNGKey(42)
     Array([ 0, 42], dtype=uint32)
     """
@@ -319,12 +311,10 @@ def split(key: Any, num: Any = 2) -> Any:
     Parameters
     ----------
     key : Array or PRNGKeyArray
-    num : int or tuple of int
-        How many, or in which shape.
+    num : int or tuple of int. How many, or in which shape.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> key, subkey = jax.random.split(jax.random.PRNGKey(0))
     >>> subkey
     Array([ 928981903, 3453687069], dtype=uint32)
@@ -339,7 +329,6 @@ def fold_in(key: Any, data: Any) -> Any:
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.random.fold_in(jax.random.PRNGKey(0), 1)
     Array([ 928981903, 3453687069], dtype=uint32)
     """
@@ -384,3 +373,5 @@ def clone(key: Any) -> Any:
 
 
 register(PRNGKeyArray, lambda keys: ((keys.words,), None), lambda _, parts: PRNGKeyArray(*parts))
+
+fill_sections(globals())

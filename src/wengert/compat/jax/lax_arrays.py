@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import wengert.compat.jax.numpy as jnp
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, convert, made
 from wengert.compat.jax.dtypes import canonical_dtype, requested_dtype
 from wengert.compat.jax.lax_elementwise import same_dtypes
@@ -169,8 +170,8 @@ def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, in
 
     Parameters
     ----------
-    padding_config : sequence of (low, high, interior)
-        For each dimension how many are put before and after (negative: taken away), and between.
+    padding_config : sequence of (low, high, interior). For each dimension how many are put before
+        and after (negative: taken away), and between.
     """
     x, value = same_dtypes("pad", operand, padding_value)
     config = [tuple(map(int, entry)) for entry in padding_config]
@@ -283,7 +284,6 @@ def dynamic_slice(operand: Any, start_indices: Any, slice_sizes: Any, **more: An
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.lax.dynamic_slice(jax.numpy.arange(6), (5,), (3,))
     Array([3, 4, 5], dtype=int32)
     """
@@ -413,4 +413,5 @@ ARRAYS: dict[str, Callable[..., Any]] = {
         zeros_like_array,
     )
 }
-"""The functions by their names."""
+
+fill_sections(globals())

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import wengert.compat.jax.numpy as jnp
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, convert, made
 from wengert.compat.jax.batching import vmap
 from wengert.compat.jax.classes import differs
@@ -66,16 +67,12 @@ def cond(pred: Any, true_fun: Any, false_fun: Any, *operands: Any, **more: Any) 
 
     Parameters
     ----------
-    pred : bool or Array
-        The condition, without dimensions.
-    true_fun, false_fun : callable
-        Take the operands.
-    *operands
-        Pytrees.
+    pred : bool or Array. The condition, without dimensions.
+    true_fun, false_fun : callable. Take the operands.
+    *operands: Pytrees.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.lax.cond(True, lambda x: x + 1, lambda x: x - 1, 1.0)
     Array(2., dtype=float32, weak_type=True)
     """
@@ -107,7 +104,6 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, *
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.lax.switch(1, [lambda x: x, lambda x: 2 * x], 3.0)
     Array(6., dtype=float32, weak_type=True)
     """
@@ -203,21 +199,17 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_
 
     Parameters
     ----------
-    cond_fun : callable
-        Takes the value, and says whether to go on.
-    body_fun : callable
-        Takes the value, and returns the next one, of the same structure, shapes and dtypes.
-    init_val
-        The first value: a pytree.
+    cond_fun : callable. Takes the value, and says whether to go on.
+    body_fun : callable. Takes the value, and returns the next one, of the same structure, shapes
+        and dtypes.
+    init_val: The first value: a pytree.
 
     Returns
     -------
-    pytree
-        The last value. It can be differentiated in reverse mode, too, which JAX does not do.
+    pytree: The last value. It can be differentiated in reverse mode, too, which JAX does not do.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.lax.while_loop(lambda x: x < 10, lambda x: 2 * x, 1)
     Array(16, dtype=int32, weak_type=True)
     """
@@ -248,16 +240,12 @@ def fori_loop(
 
     Parameters
     ----------
-    lower, upper : int
-        The bounds; the upper one is not reached.
-    body_fun : callable
-        Takes a number and the value, and returns the next value.
-    init_val
-        The first value: a pytree.
+    lower, upper : int. The bounds; the upper one is not reached.
+    body_fun : callable. Takes a number and the value, and returns the next value.
+    init_val: The first value: a pytree.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.lax.fori_loop(0, 4, lambda i, total: total + i, 0)
     Array(6, dtype=int32, weak_type=True)
     """
@@ -298,25 +286,18 @@ def scan(
 
     Parameters
     ----------
-    f : callable
-        Takes the value and an element, and returns the next value and a result.
-    init
-        The first value: a pytree.
-    xs
-        A pytree of arrays, whose first axis is looped over; or None, and `length` is given.
-    reverse : bool
-        Whether to go from the last to the first; results keep their places.
+    f : callable. Takes the value and an element, and returns the next value and a result.
+    init: The first value: a pytree.
+    xs: A pytree of arrays, whose first axis is looped over; or None, and `length` is given.
+    reverse : bool. Whether to go from the last to the first; results keep their places.
 
     Returns
     -------
-    carry
-        The last value.
-    ys
-        The results, stacked along the first axis.
+    carry: The last value.
+    ys: The results, stacked along the first axis.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.lax.scan(lambda c, x: (c + x, c * x), 0.0, jax.numpy.arange(4.0))
     (Array(6., dtype=float32), Array([0., 0., 2., 9.], dtype=float32))
     """
@@ -405,16 +386,12 @@ def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any
 
     Parameters
     ----------
-    f : callable
-        Takes an element of `xs`.
-    xs
-        A pytree of arrays.
-    batch_size : int, optional
-        How many to compute at once, by `vmap`.
+    f : callable. Takes an element of `xs`.
+    xs: A pytree of arrays.
+    batch_size : int, optional. How many to compute at once, by `vmap`.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.lax.map(lambda x: x**2, jax.numpy.arange(3))
     Array([0, 1, 4], dtype=int32)
     """
@@ -432,4 +409,5 @@ def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any
 CONTROL: dict[str, Callable[..., Any]] = {
     function.__name__: function for function in (cond, fori_loop, map, scan, switch, while_loop)
 }
-"""The functions by their names."""
+
+fill_sections(globals())

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import wengert.compat.jax.numpy as jnp
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, convert, made, result_type
 from wengert.compat.jax.checks import check_dtype, no_warnings
 from wengert.compat.jax.dtypes import requested_dtype
@@ -20,11 +21,14 @@ from wengert.compat.jax.operators import absolute, negative, power
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.trees import tree_map
 from wengert.ops.expand import broadcast_to
+from wengert.prims import parts as _records
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 from wengert.tensor.tensor import Tensor
 
 __all__ = ["ELEMENTWISE", "RoundingMethod", "same_dtypes"]
+
+REQUIRES = (_records,)
 
 
 class RoundingMethod(enum.Enum):
@@ -42,8 +46,7 @@ def same_dtypes(name: str, *values: Any) -> list[Any]:
 
     Raises
     ------
-    TypeError
-        If dtypes differ.
+    TypeError: If dtypes differ.
     """
     arrays = [argument(value) for value in values]
     dtype, weak = result_type(*arrays)
@@ -371,7 +374,6 @@ def stop_gradient(x: Any) -> Any:
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.grad(lambda x: x * jax.lax.stop_gradient(x))(3.0)
     Array(3., dtype=float32, weak_type=True)
     """
@@ -411,4 +413,5 @@ ELEMENTWISE: dict[str, Callable[..., Any]] = {
         )
     },
 }
-"""The functions by their names."""
+
+fill_sections(globals())

@@ -138,4 +138,3 @@ PARALLEL: dict[str, Callable[..., Any]] = {
     "ppermute": ppermute,
     "psum": _over("psum", lambda whole: jnp.sum(whole, axis=0)),
 }
-"""The functions by their names."""

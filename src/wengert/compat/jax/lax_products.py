@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import wengert.compat.jax.numpy as jnp
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import made, promote
 from wengert.compat.jax.dtypes import requested_dtype
 from wengert.compat.jax.lax_arrays import pad
@@ -17,7 +18,7 @@ from wengert.compat.jax.lax_elementwise import same_dtypes
 from wengert.compat.jax.lax_reductions import padtype_to_pads
 from wengert.compat.jax.tracing import argument
 from wengert.tape.record import T
-from wengert.tensor.numpy_common import late
+from wengert.tensor.numpy.counterparts import late
 
 __all__ = ["PRODUCTS", "ConvDimensionNumbers", "Precision"]
 
@@ -64,13 +65,12 @@ def dot_general(
 
     Parameters
     ----------
-    dimension_numbers : ((lhs, rhs), (lhs, rhs))
-        The dimensions that are summed over, and those that are a batch.
+    dimension_numbers : ((lhs, rhs), (lhs, rhs)). The dimensions that are summed over, and those
+        that are a batch.
 
     Returns
     -------
-    Array
-        Of the batch's dimensions, then the others of `lhs`, then those of `rhs`.
+    Array: Of the batch's dimensions, then the others of `lhs`, then those of `rhs`.
     """
     a, b = promote(argument(lhs), argument(rhs))
     (a_sum, b_sum), (a_batch, b_batch) = [
@@ -170,19 +170,16 @@ def conv_general_dilated(
 
     Parameters
     ----------
-    lhs, rhs : Array
-        The input, by default of shape (batch, channels, ...), and the kernel, by default of shape
-        (channels out, channels in, ...).
-    window_strides : sequence of int
-        The steps between windows.
-    padding : {"SAME", "VALID"} or sequence of (low, high)
-        How many zeros are put before and after each dimension.
-    lhs_dilation, rhs_dilation : sequence of int, optional
-        How far apart the elements of the input and the kernel stand.
-    dimension_numbers : tuple of three str, optional
-        Where dimensions stand, such as ``("NHWC", "HWIO", "NHWC")``.
-    feature_group_count : int
-        The number of groups of channels.
+    lhs, rhs : Array. The input, by default of shape (batch, channels, ...), and the kernel, by
+        default of shape (channels out, channels in, ...).
+    window_strides : sequence of int. The steps between windows.
+    padding : {"SAME", "VALID"} or sequence of (low, high). How many zeros are put before and after
+        each dimension.
+    lhs_dilation, rhs_dilation : sequence of int, optional. How far apart the elements of the input
+        and the kernel stand.
+    dimension_numbers : tuple of three str, optional. Where dimensions stand, such as
+        ``("NHWC", "HWIO", "NHWC")``.
+    feature_group_count : int. The number of groups of channels.
     """
     if batch_group_count != 1:
         raise NotImplementedError(
@@ -252,7 +249,6 @@ def conv(
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> x = jax.numpy.arange(4.0).reshape(1, 1, 4)
     >>> jax.lax.conv(x, jax.numpy.ones((1, 1, 2)), (1,), "VALID")
     Array([[[1., 3., 5.]]], dtype=float32)
@@ -292,14 +288,12 @@ def conv_transpose(
 
     Parameters
     ----------
-    lhs, rhs : Array
-        The input, and the kernel, by default of shape (..., channels in, channels out).
-    strides : sequence of int
-        By how much the result is larger.
-    padding : {"SAME", "VALID"} or sequence of (low, high)
-        As that of the convolution on the larger array.
-    transpose_kernel : bool
-        Whether to flip the kernel, and exchange its channels.
+    lhs, rhs : Array. The input, and the kernel, by default of shape (..., channels in, channels
+        out).
+    strides : sequence of int. By how much the result is larger.
+    padding : {"SAME", "VALID"} or sequence of (low, high). As that of the convolution on the larger
+        array.
+    transpose_kernel : bool. Whether to flip the kernel, and exchange its channels.
     """
     a, b = argument(lhs), argument(rhs)
     ndim = a.ndim - 2
@@ -345,4 +339,5 @@ PRODUCTS: dict[str, Callable[..., Any]] = {
         dot_general,
     )
 }
-"""The functions by their names."""
+
+fill_sections(globals())

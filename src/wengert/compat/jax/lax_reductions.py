@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import wengert.compat.jax.numpy as jnp
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import made
 from wengert.compat.jax.checks import check_dtype
 from wengert.compat.jax.dtypes import canonical_dtype
@@ -75,7 +76,6 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.lax.sort(jax.numpy.array([3, 1, 2]))
     Array([1, 2, 3], dtype=int32)
     """
@@ -118,18 +118,13 @@ def associative_scan(
 
     Parameters
     ----------
-    fn : callable
-        Takes two pytrees of arrays like `elems`, and combines them element by element.
-    elems
-        A pytree of arrays.
-    reverse : bool
-        Whether to begin at the end.
-    axis : int
-        The axis.
+    fn : callable. Takes two pytrees of arrays like `elems`, and combines them element by element.
+    elems: A pytree of arrays.
+    reverse : bool. Whether to begin at the end.
+    axis : int. The axis.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.lax.associative_scan(jax.numpy.add, jax.numpy.arange(5))
     Array([ 0,  1,  3,  6, 10], dtype=int32)
     """
@@ -218,12 +213,9 @@ def reduce(
 
     Parameters
     ----------
-    operands, init_values
-        An array and a number, or pytrees of them.
-    computation : callable
-        Takes two of what is reduced, and combines them.
-    dimensions : sequence of int
-        The dimensions that go.
+    operands, init_values: An array and a number, or pytrees of them.
+    computation : callable. Takes two of what is reduced, and combines them.
+    dimensions : sequence of int. The dimensions that go.
     """
     leaves, structure = tree_flatten(operands)
     starts = structure.flatten_up_to(init_values)
@@ -296,18 +288,15 @@ def reduce_window(
 
     Parameters
     ----------
-    operand, init_value
-        An array, and what stands around it.
-    computation : callable
-        Takes two arrays, and combines them element by element.
-    window_dimensions, window_strides : sequence of int
-        The size of the windows, and the steps between them.
-    padding : {"VALID", "SAME"} or sequence of (low, high)
-        How many elements are put before and after each dimension.
+    operand, init_value: An array, and what stands around it.
+    computation : callable. Takes two arrays, and combines them element by element.
+    window_dimensions, window_strides : sequence of int. The size of the windows, and the steps
+        between them.
+    padding : {"VALID", "SAME"} or sequence of (low, high). How many elements are put before and
+        after each dimension.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> x = jax.numpy.arange(6.0)
     >>> jax.lax.reduce_window(x, -jax.numpy.inf, jax.lax.max, (2,), (2,), "VALID")
     Array([1., 3., 5.], dtype=float32)
@@ -376,4 +365,5 @@ REDUCTIONS: dict[str, Callable[..., Any]] = {
         )
     },
 }
-"""The functions by their names."""
+
+fill_sections(globals())

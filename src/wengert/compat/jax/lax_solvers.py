@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import is_traced
 from wengert.compat.jax.custom import custom_vjp
 from wengert.compat.jax.forward import jvp
@@ -43,21 +44,15 @@ def custom_root(
 
     Parameters
     ----------
-    f : callable
-        Takes a pytree like `initial_guess` and returns one; what it uses from outside may be
-        differentiated by.
-    initial_guess
-        Where to begin.
-    solve : callable
-        ``solve(f, initial_guess)`` returns the root; it need not be differentiable.
-    tangent_solve : callable
-        ``tangent_solve(g, y)`` solves the linear equation ``g(x) = y``.
-    has_aux : bool
-        Whether `solve` returns a pair of the root and of anything else.
+    f : callable. Takes a pytree like `initial_guess` and returns one; what it uses from outside may
+        be differentiated by.
+    initial_guess: Where to begin.
+    solve : callable. ``solve(f, initial_guess)`` returns the root; it need not be differentiable.
+    tangent_solve : callable. ``tangent_solve(g, y)`` solves the linear equation ``g(x) = y``.
+    has_aux : bool. Whether `solve` returns a pair of the root and of anything else.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> def root(a):
     ...     newton = lambda f, x: jax.lax.fori_loop(0, 9, lambda i, x: (x + a / x) / 2, x)
     ...     return jax.lax.custom_root(lambda x: x**2 - a, 1.0, newton, lambda g, y: y / g(1.0))
@@ -91,23 +86,17 @@ def custom_linear_solve(
 
     Parameters
     ----------
-    matvec : callable
-        The linear function; what it uses from outside may be differentiated by.
-    b
-        The right side: a pytree.
-    solve : callable
-        ``solve(matvec, b)`` returns the solution; it need not be differentiable.
-    transpose_solve : callable, optional
-        ``transpose_solve(vecmat, x)`` solves the transposed equation, for reverse mode. Without
-        it, and unless `symmetric`, `solve` itself is differentiated.
-    symmetric : bool
-        Whether the linear function is its own transpose.
-    has_aux : bool
-        Whether `solve` returns a pair of the solution and of anything else.
+    matvec : callable. The linear function; what it uses from outside may be differentiated by.
+    b: The right side: a pytree.
+    solve : callable. ``solve(matvec, b)`` returns the solution; it need not be differentiable.
+    transpose_solve : callable, optional. ``transpose_solve(vecmat, x)`` solves the transposed
+        equation, for reverse mode. Without it, and unless `symmetric`, `solve` itself is
+        differentiated.
+    symmetric : bool. Whether the linear function is its own transpose.
+    has_aux : bool. Whether `solve` returns a pair of the solution and of anything else.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> def third(b):
     ...     solve = lambda matvec, b: b / matvec(1.0)
     ...     return jax.lax.custom_linear_solve(lambda x: 3 * x, b, solve, symmetric=True)
@@ -177,4 +166,5 @@ SOLVERS: dict[str, Callable[..., Any]] = {
     "custom_linear_solve": custom_linear_solve,
     "custom_root": custom_root,
 }
-"""The functions by their names."""
+
+fill_sections(globals())

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import wengert.func as func
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.methods import ShapedArray
 from wengert.compat.jax.tracing import Leaves, Results, check_callable
 from wengert.prims.record import Primitive
@@ -70,7 +71,6 @@ class _Writer(Dispatch):
         return self._known[id(payload)]
 
     def run(self, mode: Mode, prim: Primitive, tensors: list[Any], params: Any, outs: Any) -> Any:
-        """Compute an operation and write it down."""
         operands = [self.read(tensor.payload) for tensor in tensors]
         result = self.compute(mode, prim, tensors, params, outs)
         results = result if isinstance(result, tuple) else (result,)
@@ -102,12 +102,9 @@ class Listing:
 
     Attributes
     ----------
-    in_avals, out_avals
-        The shapes and dtypes of the arguments and results.
-    eqns
-        The operations, as texts.
-    consts
-        The arrays that the function used from outside.
+    in_avals, out_avals: The shapes and dtypes of the arguments and results.
+    eqns: The operations, as texts.
+    consts: The arrays that the function used from outside.
     """
 
     def __init__(
@@ -152,14 +149,11 @@ def make_jaxpr(
 
     Parameters
     ----------
-    fun : callable
-        Takes and returns pytrees of arrays.
-    static_argnums : int or sequence of int
-        Arguments that are handed on as they are.
+    fun : callable. Takes and returns pytrees of arrays.
+    static_argnums : int or sequence of int. Arguments that are handed on as they are.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.make_jaxpr(lambda x: jax.numpy.sin(x) * 2.0)(1.0)
     { lambda ; a:f32[]. let
         b:f32[] = sin a
@@ -201,3 +195,6 @@ def make_jaxpr(
         return Listing(texts[0], texts[1], writer, [x.aval for x in leaves.arrays], avals)
 
     return listed
+
+
+fill_sections(globals())

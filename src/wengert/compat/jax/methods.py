@@ -352,7 +352,7 @@ def _install() -> None:
     for name in dir(Tensor):
         if not name.startswith("_") and name not in shown:
             setattr(Array, name, _Absent(name))
-    Array.__getattr__ = _no_attribute  # type: ignore[attr-defined]
+    Array.__getattr__ = _no_attribute  # type: ignore[method-assign]
     Array.__dir__ = lambda self: sorted(_DIR)  # type: ignore[method-assign]
 
 

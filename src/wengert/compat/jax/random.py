@@ -4,7 +4,6 @@ Functions take a key, and the same key gives the same numbers, which are JAX's o
 float32 is asked for and logarithms are all that they need, up to rounding elsewhere (see
 `wengert.compat.jax.threefry`). They are differentiable by their parameters.
 
->>> from wengert.compat import jax
 >>> key = jax.random.PRNGKey(0)
 >>> jax.random.normal(key, (3,))
 Array([ 1.6226422 ,  2.0252647 , -0.43359444], dtype=float32)
@@ -14,6 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.jax import choices as _choices
 from wengert.compat.jax import distributions as _distributions
 from wengert.compat.jax import keys as _keys
@@ -58,3 +58,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(_NAMES)
+
+
+fill_sections(globals())

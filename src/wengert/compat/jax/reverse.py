@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import wengert.func as func
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray
 from wengert.compat.jax.dtypes import canonical_dtype, float0
 from wengert.compat.jax.tracing import (
@@ -42,8 +43,7 @@ def numbers_of(args: Sequence[Any], argnums: Any) -> tuple[tuple[int, ...], bool
 
     Raises
     ------
-    TypeError
-        If it is no int and no sequence of such, or names an argument that was not passed.
+    TypeError: If it is no int and no sequence of such, or names an argument that was not passed.
     """
     several = not hasattr(argnums, "__index__")
     try:
@@ -66,8 +66,7 @@ def check_inputs(name: str, arrays: Sequence[Any], holomorphic: bool, allow_int:
 
     Raises
     ------
-    TypeError
-        For integers, unless they are allowed, and for real numbers if `holomorphic`.
+    TypeError: For integers, unless they are allowed, and for real numbers if `holomorphic`.
     """
     for x in arrays:
         dtype = x.payload.dtype
@@ -90,8 +89,7 @@ def check_outputs(name: str, arrays: Sequence[Any], holomorphic: bool) -> None:
 
     Raises
     ------
-    TypeError
-        For integers, and for complex numbers unless `holomorphic`.
+    TypeError: For integers, and for complex numbers unless `holomorphic`.
     """
     for x in arrays:
         dtype = x.payload.dtype
@@ -185,17 +183,14 @@ def value_and_grad(
 
     Parameters
     ----------
-    fun, argnums, has_aux, holomorphic, allow_int
-        As in `grad`.
+    fun, argnums, has_aux, holomorphic, allow_int: As in `grad`.
 
     Returns
     -------
-    callable
-        Returns ``(value, gradient)``, with `has_aux` ``((value, aux), gradient)``.
+    callable: Returns ``(value, gradient)``, with `has_aux` ``((value, aux), gradient)``.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.value_and_grad(lambda x: x**2)(3.0)
     (Array(9., dtype=float32, weak_type=True), Array(6., dtype=float32, weak_type=True))
     """
@@ -223,31 +218,26 @@ def grad(
 
     Parameters
     ----------
-    fun : callable
-        Returns a real number; with `has_aux` a pair of one and of anything else.
-    argnums : int or sequence of int
-        Which positional arguments to differentiate by; each may be a pytree.
-    has_aux : bool
-        Whether `fun` returns something beside its value.
-    holomorphic : bool
-        Whether `fun` is holomorphic, and its complex derivative wanted.
-    allow_int : bool
-        Whether there may be integers among the inputs; their gradients are of dtype `float0`.
+    fun : callable. Returns a real number; with `has_aux` a pair of one and of anything else.
+    argnums : int or sequence of int. Which positional arguments to differentiate by; each may be a
+        pytree.
+    has_aux : bool. Whether `fun` returns something beside its value.
+    holomorphic : bool. Whether `fun` is holomorphic, and its complex derivative wanted.
+    allow_int : bool. Whether there may be integers among the inputs; their gradients are of dtype
+        `float0`.
 
     Returns
     -------
-    callable
-        Takes what `fun` takes, and returns the gradient in the structure of the argument (a tuple
-        for several), with `has_aux` a pair ``(gradient, aux)``.
+    callable: Takes what `fun` takes, and returns the gradient in the structure of the argument (a
+        tuple for several), with `has_aux` a pair ``(gradient, aux)``.
 
     Raises
     ------
-    TypeError
-        If `fun` returns anything but one real number, or an input is no floating or complex number.
+    TypeError: If `fun` returns anything but one real number, or an input is no floating or complex
+        number.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.grad(lambda p: p["a"] ** 2 * p["b"])({"a": 3.0, "b": 2.0})["a"]
     Array(12., dtype=float32, weak_type=True)
     >>> jax.grad(jax.grad(lambda x: x**3))(2.0)
@@ -273,31 +263,17 @@ def vjp(
 
     Parameters
     ----------
-    fun : callable
-        Takes `primals`, and returns a pytree of arrays.
-    *primals
-        Pytrees: where to differentiate.
-    has_aux : bool
-        Whether `fun` returns a pair of its output and of anything else.
-
-    Returns
-    -------
-    output
-        What `fun` returned.
-    vjp_fun : callable
-        Takes a cotangent of the structure, shapes and dtypes of `output`, and returns a tuple of
-        cotangents of the primals. It may be called again, and mapped by `vmap`.
-    aux
-        With `has_aux`.
+    %(primals)s
+    vjp_fun : callable. Takes a cotangent of the structure, shapes and dtypes of `output`, and
+        returns a tuple of cotangents of the primals. It may be called again, and mapped by `vmap`.
+    aux: With `has_aux`.
 
     Raises
     ------
-    ValueError
-        By `vjp_fun`, if the cotangent does not match.
+    ValueError: By `vjp_fun`, if the cotangent does not match.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> output, pull = jax.vjp(lambda x, y: x * y, 2.0, 5.0)
     >>> pull(1.0)
     (Array(5., dtype=float32, weak_type=True), Array(2., dtype=float32, weak_type=True))
@@ -374,19 +350,15 @@ def linear_transpose(
 
     Parameters
     ----------
-    fun : callable
-        A linear function.
-    *primals
-        Anything with the shapes and dtypes of its arguments.
+    fun : callable. A linear function.
+    *primals: Anything with the shapes and dtypes of its arguments.
 
     Returns
     -------
-    callable
-        Takes a cotangent of the output, and returns a tuple of those of the arguments.
+    callable: Takes a cotangent of the output, and returns a tuple of those of the arguments.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.linear_transpose(lambda x: 2 * x, 1.0)(3.0)
     (Array(6., dtype=float32, weak_type=True),)
     """
@@ -400,3 +372,6 @@ def _zeros(like: Any) -> Any:
     if isinstance(like, Array | bool | int | float | complex):
         return asarray(like) * 0
     return asarray(np.zeros(tuple(like.shape), canonical_dtype(like.dtype)))
+
+
+fill_sections(globals())

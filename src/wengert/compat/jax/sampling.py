@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import wengert.compat.jax.numpy as jnp
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made, promote_inexact
 from wengert.compat.jax.dtypes import default_dtype, requested_dtype
 from wengert.compat.jax.keys import drawn, split, words_of
@@ -40,8 +41,7 @@ def kind_of(name: str, dtype: Any, kinds: str = "f", default: str = "f") -> np.d
 
     Raises
     ------
-    ValueError
-        If it is not of the kinds that the distribution has.
+    ValueError: If it is not of the kinds that the distribution has.
     """
     kind = default_dtype(default) if dtype is None else requested_dtype(dtype, name)
     if kind.kind not in kinds:
@@ -61,8 +61,7 @@ def shape_for(name: str, shape: Any, *parameters: Any) -> tuple[int, ...]:
 
     Raises
     ------
-    ValueError
-        If the parameters do not broadcast to it.
+    ValueError: If the parameters do not broadcast to it.
     """
     own = [sizes_of(p) for p in parameters]
     if shape is None:
@@ -99,8 +98,7 @@ def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = No
     ----------
     key : Array
     shape : tuple of int
-    dtype : dtype
-        An unsigned integer type, by default uint32.
+    dtype : dtype. An unsigned integer type, by default uint32.
     """
     words = words_of("bits", key)
     return sample("bits", words, shape_of(shape), kind_of("bits", dtype, "u", "u"))
@@ -119,17 +117,13 @@ def uniform(
 
     Parameters
     ----------
-    key : Array
-        Of `PRNGKey`, `key` or `split`.
+    key : Array. Of `PRNGKey`, `key` or `split`.
     shape : tuple of int
-    dtype : dtype
-        A floating one, by default float32.
-    minval, maxval : array_like
-        The bounds; the result is differentiable by them.
+    dtype : dtype. A floating one, by default float32.
+    minval, maxval : array_like. The bounds; the result is differentiable by them.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.random.uniform(jax.random.PRNGKey(0), (2,))
     Array([0.947667 , 0.9785799], dtype=float32)
     """
@@ -153,7 +147,6 @@ def randint(
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.random.randint(jax.random.PRNGKey(0), (3,), 0, 10)
     Array([9, 0, 2], dtype=int32)
     """
@@ -195,15 +188,12 @@ def normal(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = 
 
     Parameters
     ----------
-    key : Array
-        Of `PRNGKey`, `key` or `split`.
+    key : Array. Of `PRNGKey`, `key` or `split`.
     shape : tuple of int
-    dtype : dtype
-        A floating or complex one, by default float32.
+    dtype : dtype. A floating or complex one, by default float32.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.random.normal(jax.random.PRNGKey(0), (2,))
     Array([1.6226422, 2.0252647], dtype=float32)
     """
@@ -327,10 +317,8 @@ def multivariate_normal(
     ----------
     mean : array_like, shape (..., n)
     cov : array_like, shape (..., n, n)
-    shape : tuple of int, optional
-        Without n.
-    method : str
-        How the matrix is taken apart: ``"cholesky"``, ``"eigh"`` or ``"svd"``.
+    shape : tuple of int, optional. Without n.
+    method : str. How the matrix is taken apart: ``"cholesky"``, ``"eigh"`` or ``"svd"``.
     """
     words = words_of("multivariate_normal", key)
     centre, spread = promote_inexact(mean, cov)
@@ -374,3 +362,6 @@ def orthogonal(
     q, r = jnp.linalg.qr(normal(words, sizes, dtype))
     found = q * jnp.expand_dims(jnp.sign(jnp.linalg.diagonal(r)), -2)
     return found.mT if rows < columns else found
+
+
+fill_sections(globals())

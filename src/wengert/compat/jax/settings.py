@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
+
 __all__ = [
     "WATCHED",
     "Config",
@@ -38,8 +40,7 @@ class Switch:
 
     Parameters
     ----------
-    name
-        What ``config.update`` calls it; the environment variable of this name sets it at first.
+    name: What ``config.update`` calls it; the environment variable of this name sets it at first.
     """
 
     def __init__(self, name: str) -> None:
@@ -101,8 +102,7 @@ def check_finite(result: Any, where: str) -> None:
 
     Raises
     ------
-    FloatingPointError
-        It says where the value came up.
+    FloatingPointError: It says where the value came up.
     """
     payload = result.payload
     if not isinstance(payload, np.ndarray | np.generic) or payload.dtype.kind not in "fc":
@@ -147,7 +147,6 @@ class Config:
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.config.jax_enable_x64
     False
     """
@@ -160,16 +159,13 @@ class Config:
 
         Parameters
         ----------
-        name : str
-            ``jax_enable_x64``, ``jax_debug_nans`` or ``jax_debug_infs``; options of compilation and
-            devices are accepted and change nothing.
-        val
-            Its value.
+        name : str. ``jax_enable_x64``, ``jax_debug_nans`` or ``jax_debug_infs``; options of
+            compilation and devices are accepted and change nothing.
+        val: Its value.
 
         Raises
         ------
-        AttributeError
-            If there is no such option.
+        AttributeError: If there is no such option.
         """
         if name in _SWITCHES:
             if not isinstance(val, bool | int):
@@ -185,8 +181,7 @@ class Config:
 
         Raises
         ------
-        AttributeError
-            If there is no such option.
+        AttributeError: If there is no such option.
         """
         if name in _SWITCHES:
             return _SWITCHES[name].value
@@ -214,3 +209,5 @@ class Config:
 
 
 config = Config()
+
+fill_sections(globals())

@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray
 from wengert.compat.jax.classes import is_traced
 from wengert.compat.jax.dtypes import canonical_dtype
@@ -138,26 +139,22 @@ def jit(
 
     Parameters
     ----------
-    fun : callable, optional
-        Takes and returns pytrees of arrays. Left out, a decorator is returned.
-    static_argnums, static_argnames
-        Arguments that are handed on as they are, and must be hashable; the others become arrays.
+    fun : callable, optional. Takes and returns pytrees of arrays. Left out, a decorator is
+        returned.
+    static_argnums, static_argnames: Arguments that are handed on as they are, and must be hashable;
+        the others become arrays.
 
     Returns
     -------
-    callable
-        Its results are arrays.
+    callable: Its results are arrays.
 
     Raises
     ------
-    TypeError
-        When called with, or returning, anything that is no array.
-    ValueError
-        When called with static arguments that cannot be hashed.
+    TypeError: When called with, or returning, anything that is no array.
+    ValueError: When called with static arguments that cannot be hashed.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> @jax.jit
     ... def f(x):
     ...     return 2 * x
@@ -218,8 +215,7 @@ def pmap(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> NoReturn:
 
     Raises
     ------
-    NotImplementedError
-        Always.
+    NotImplementedError: Always.
     """
     raise NotImplementedError(
         "jax.pmap needs several devices, and there is one: write jax.vmap, with the same in_axes, "
@@ -232,14 +228,11 @@ class ShapeDtypeStruct:
 
     Parameters
     ----------
-    shape : tuple of int
-        The sizes.
-    dtype : dtype
-        The dtype.
+    shape : tuple of int. The sizes.
+    dtype : dtype. The dtype.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.ShapeDtypeStruct((2, 3), "float32")
     ShapeDtypeStruct(shape=(2, 3), dtype=float32)
     """
@@ -290,14 +283,11 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
     Parameters
     ----------
-    fun : callable
-        Takes and returns pytrees of arrays.
-    *args, **kwargs
-        Pytrees of arrays, or of anything with a shape and a dtype.
+    fun : callable. Takes and returns pytrees of arrays.
+    *args, **kwargs: Pytrees of arrays, or of anything with a shape and a dtype.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.eval_shape(lambda x: x.T, jax.ShapeDtypeStruct((2, 3), "float32"))
     ShapeDtypeStruct(shape=(3, 2), dtype=float32)
     """
@@ -334,14 +324,12 @@ def checkpoint(
 
     Parameters
     ----------
-    fun : callable, optional
-        Takes and returns pytrees of arrays. Left out, a decorator is returned.
-    policy
-        What may be kept; nothing is, whatever it says.
+    fun : callable, optional. Takes and returns pytrees of arrays. Left out, a decorator is
+        returned.
+    policy: What may be kept; nothing is, whatever it says.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.grad(jax.checkpoint(lambda x: x**2))(3.0)
     Array(6., dtype=float32, weak_type=True)
     """
@@ -412,17 +400,13 @@ def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Any, l
 
     Parameters
     ----------
-    fun : callable
-        A function, whose closure may hold arrays that a transform follows.
-    *example_args
-        Arguments for it.
+    fun : callable. A function, whose closure may hold arrays that a transform follows.
+    *example_args: Arguments for it.
 
     Returns
     -------
-    converted : callable
-        Takes the arguments of `fun`, and then the arrays.
-    consts : list of Array
-        The arrays.
+    converted : callable. Takes the arguments of `fun`, and then the arrays.
+    consts : list of Array. The arrays.
     """
     check_callable(fun)
     found: list[Any] = []
@@ -475,3 +459,6 @@ def _replaced(value: Any, new: dict[int, Any]) -> Any:
 
     leaves, structure = tree_flatten(value)
     return structure.unflatten([leaf(part) for part in leaves])
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.dtypes import float0
 from wengert.compat.jax.forward import jvp
@@ -97,8 +98,7 @@ def check_jvp(
 
     Raises
     ------
-    AssertionError
-        If they differ.
+    AssertionError: If they differ.
     """
     atol, rtol, eps = _options(args, atol, rtol, eps)
     directions = _drawn(np.random.default_rng(0), tuple(args))
@@ -122,8 +122,7 @@ def check_vjp(
 
     Raises
     ------
-    AssertionError
-        If they differ.
+    AssertionError: If they differ.
     """
     atol, rtol, eps = _options(args, atol, rtol, eps)
     rng = np.random.default_rng(1)
@@ -156,25 +155,19 @@ def check_grads(
 
     Parameters
     ----------
-    f : callable
-        Takes and returns pytrees of arrays.
-    args : sequence
-        Where to differentiate.
-    order : int
-        Up to which order.
-    modes : sequence of {"fwd", "rev"}
-        In which modes.
-    atol, rtol, eps : float, optional
-        Tolerances, and the step of the differences; by default as the dtypes allow.
+    f : callable. Takes and returns pytrees of arrays.
+    args : sequence. Where to differentiate.
+    order : int. Up to which order.
+    modes : sequence of {"fwd", "rev"}. In which modes.
+    atol, rtol, eps : float, optional. Tolerances, and the step of the differences; by default as
+        the dtypes allow.
 
     Raises
     ------
-    AssertionError
-        If they differ.
+    AssertionError: If they differ.
 
     Examples
     --------
-    >>> import wengert.compat.jax.numpy as jnp
     >>> from wengert.compat.jax.test_util import check_grads
     >>> check_grads(jnp.sin, (1.0,), order=2)
     """
@@ -198,3 +191,6 @@ def check_grads(
                 return output, pull(_drawn(np.random.default_rng(3), output))
 
             check_grads(pulled, args, order - 1, ("rev",), atol, rtol, eps)
+
+
+fill_sections(globals())

@@ -20,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
+
 __all__ = ["fold_in", "hashed", "random_bits", "seeded", "split", "uniforms"]
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
@@ -37,8 +39,7 @@ def hashed(key: Any, high: Any, low: Any) -> Words:
     Parameters
     ----------
     key : ndarray of uint32, shape (..., 2)
-    high, low : ndarray of uint32
-        The counters' words, which broadcast against the keys' shape.
+    high, low : ndarray of uint32. The counters' words, which broadcast against the keys' shape.
     """
     k0, k1 = np.broadcast_arrays(key[..., 0], key[..., 1])
     shape = np.broadcast_shapes(k0.shape, high.shape)
@@ -119,3 +120,6 @@ def uniforms(key: Any, shape: tuple[int, ...], kind: Any) -> Any:
     bits = random_bits(key, shape, width) >> unsigned(width - digits)
     bits |= np.ones((), kind).view(unsigned)
     return bits.view(kind) - kind.type(1)
+
+
+fill_sections(globals())

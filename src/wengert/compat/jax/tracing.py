@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, of_kind
 from wengert.compat.jax.dtypes import float0
 from wengert.compat.jax.settings import WATCHED, check_finite
@@ -47,8 +48,7 @@ def check_callable(fun: Any) -> None:
 
     Raises
     ------
-    TypeError
-        If it cannot be called.
+    TypeError: If it cannot be called.
     """
     if not callable(fun):
         raise TypeError(f"Expected a callable value, got {fun}")
@@ -64,8 +64,7 @@ def argument(value: Any, what: str = "Argument") -> Any:
 
     Raises
     ------
-    TypeError
-        If it is no array and no number.
+    TypeError: If it is no array and no number.
     """
     if isinstance(value, Array):
         return value
@@ -113,10 +112,8 @@ class Leaves:
 
     Attributes
     ----------
-    arrays
-        All leaves.
-    places
-        Which of them have derivatives.
+    arrays: All leaves.
+    places: Which of them have derivatives.
     """
 
     def __init__(self, values: Sequence[Any]) -> None:
@@ -163,8 +160,7 @@ class Results:
 
         Parameters
         ----------
-        what
-            What leaves are called if they must be arrays; None, if they may be anything.
+        what: What leaves are called if they must be arrays; None, if they may be anything.
         """
         self.leaves, self.structure = tree_flatten(value)
         if what is not None:
@@ -219,3 +215,6 @@ def two_parts(result: Any, has_aux: bool) -> tuple[Any, Any]:
             f"length {len(result)} with value {result!r}"
         )
     return result
+
+
+fill_sections(globals())

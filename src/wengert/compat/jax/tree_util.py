@@ -7,6 +7,7 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.trees import (
     DictKey,
     FlattenedIndexKey,
@@ -87,7 +88,6 @@ def tree_reduce(
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.tree.reduce(lambda a, b: a + b, [1, (2, 3)])
     6
     """
@@ -113,7 +113,6 @@ def tree_all(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> bool:
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.tree.all([True, {"a": False}])
     False
     """
@@ -125,7 +124,6 @@ def tree_transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, py
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.tree.transpose(
     ...     jax.tree.structure([0, 0]), jax.tree.structure({"a": 0}), [{"a": 1}, {"a": 2}]
     ... )
@@ -153,7 +151,6 @@ def tree_broadcast(
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.tree.broadcast([0, 1], ["a", ("b", "c")])
     [0, (1, 1)]
     """
@@ -173,7 +170,6 @@ def tree_flatten_with_path(
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> leaves, _ = jax.tree.flatten_with_path({"a": [5]})
     >>> leaves
     [((DictKey(key='a'), SequenceKey(idx=0)), 5)]
@@ -199,7 +195,6 @@ def tree_map_with_path(
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.tree.map_with_path(lambda path, x: jax.tree_util.keystr(path), {"a": [5, 6]})
     {'a': ["['a'][0]", "['a'][1]"]}
     """
@@ -215,10 +210,8 @@ def keystr(keys: KeyPath, *, simple: bool = False, separator: str = "") -> str:
 
     Parameters
     ----------
-    simple : bool
-        Only the names and numbers.
-    separator : str
-        Between the steps.
+    simple : bool. Only the names and numbers.
+    separator : str. Between the steps.
     """
     return separator.join(_simple(key) if simple else str(key) for key in keys)
 
@@ -244,8 +237,7 @@ def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Any]:
 
     Raises
     ------
-    ValueError
-        If it is a leaf.
+    ValueError: If it is a leaf.
     """
     there = children_of(tree)
     if there is None:
@@ -282,25 +274,19 @@ def register_pytree_node(
 
     Parameters
     ----------
-    nodetype : type
-        The class.
-    flatten_func : callable
-        Gives the children of an instance, and its metadata, which can be hashed and compared.
-    unflatten_func : callable
-        Takes the metadata and the children, and gives an instance.
-    flatten_with_keys_func : callable, optional
-        As `flatten_func`, with pairs of a key and a child.
+    nodetype : type. The class.
+    flatten_func : callable. Gives the children of an instance, and its metadata, which can be
+        hashed and compared.
+    unflatten_func : callable. Takes the metadata and the children, and gives an instance.
+    flatten_with_keys_func : callable, optional. As `flatten_func`, with pairs of a key and a child.
 
     Raises
     ------
-    TypeError
-        If the functions are none.
-    ValueError
-        If the class is registered already.
+    TypeError: If the functions are none.
+    ValueError: If the class is registered already.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> class Pair:
     ...     def __init__(self, a, b):
     ...         self.a, self.b = a, b
@@ -333,7 +319,6 @@ def register_pytree_node_class(cls: Any) -> Any:
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> @jax.tree_util.register_pytree_node_class
     ... class Scaled:
     ...     def __init__(self, x, name):
@@ -394,21 +379,17 @@ def register_dataclass(
 
     Parameters
     ----------
-    nodetype : type
-        The class.
-    data_fields, meta_fields : sequence of str, optional
-        Which fields are children, and which are metadata. By default, those whose ``metadata`` says
-        ``static=True`` are metadata.
+    nodetype : type. The class.
+    data_fields, meta_fields : sequence of str, optional. Which fields are children, and which are
+        metadata. By default, those whose ``metadata`` says ``static=True`` are metadata.
 
     Raises
     ------
-    ValueError
-        If the fields are not those of the class.
+    ValueError: If the fields are not those of the class.
 
     Examples
     --------
     >>> import dataclasses
-    >>> from wengert.compat import jax
     >>> @jax.tree_util.register_dataclass
     ... @dataclasses.dataclass
     ... class Layer:
@@ -470,7 +451,6 @@ class Partial(functools.partial):
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.tree.leaves(jax.tree_util.Partial(max, 1, 2))
     [1, 2]
     """
@@ -484,3 +464,5 @@ register_pytree_with_keys(
     ),
     lambda func, parts: Partial(func, *parts[0], **parts[1]),
 )
+
+fill_sections(globals())

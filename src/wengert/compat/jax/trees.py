@@ -14,6 +14,8 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from wengert.base.sections import fill_sections
+
 __all__ = [
     "LEAF",
     "DictKey",
@@ -74,12 +76,9 @@ class Kind(NamedTuple):
 
     Attributes
     ----------
-    apart
-        Gives the children and the metadata.
-    together
-        Makes a container of the metadata and the children.
-    keys
-        Gives the steps to the children, from the container and their number.
+    apart: Gives the children and the metadata.
+    together: Makes a container of the metadata and the children.
+    keys: Gives the steps to the children, from the container and their number.
     """
 
     apart: Callable[[Any], tuple[Iterable[Any], Any]]
@@ -153,8 +152,7 @@ def register(
 
     Raises
     ------
-    ValueError
-        If the class is registered already.
+    ValueError: If the class is registered already.
     """
     if cls in _KINDS:
         raise ValueError(f"Duplicate custom PyTreeDef type registration for {cls}.")
@@ -184,7 +182,6 @@ class PyTreeDef:
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> structure = jax.tree.structure([1, {"b": 2, "a": (3,)}, None])
     >>> structure
     PyTreeDef([*, {'a': (*,), 'b': *}, None])
@@ -209,8 +206,7 @@ class PyTreeDef:
 
         Raises
         ------
-        ValueError
-            If there are not as many as the structure has.
+        ValueError: If there are not as many as the structure has.
         """
         given = list(leaves)
         if len(given) < self.num_leaves:
@@ -231,8 +227,7 @@ class PyTreeDef:
 
         Raises
         ------
-        ValueError
-            If `tree` has another structure.
+        ValueError: If `tree` has another structure.
         """
         found: list[Any] = []
         self._matched(tree, name, found)
@@ -329,14 +324,11 @@ def tree_flatten(
 
     Parameters
     ----------
-    tree
-        Nested containers (see NOTE [pytrees]).
-    is_leaf : callable, optional
-        Whether a container counts as a leaf.
+    tree: Nested containers (see NOTE [pytrees]).
+    is_leaf : callable, optional. Whether a container counts as a leaf.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.tree.flatten([1, (2, None)])
     ([1, 2], PyTreeDef([*, (*, None)]))
     """
@@ -359,7 +351,6 @@ def tree_leaves(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> list
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.tree.leaves({"b": 1, "a": [2, 3]})
     [2, 3, 1]
     """
@@ -371,7 +362,6 @@ def tree_structure(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> P
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.tree.structure([1, (2, None)])
     PyTreeDef([*, (*, None)])
     """
@@ -388,21 +378,16 @@ def tree_map(
 
     Parameters
     ----------
-    f : callable
-        Takes a leaf of `tree`, and what stands in its place in each of `rest`.
-    tree, *rest
-        Trees; those of `rest` have the structure of `tree` at least.
-    is_leaf : callable, optional
-        Whether a container counts as a leaf.
+    f : callable. Takes a leaf of `tree`, and what stands in its place in each of `rest`.
+    tree, *rest: Trees; those of `rest` have the structure of `tree` at least.
+    is_leaf : callable, optional. Whether a container counts as a leaf.
 
     Raises
     ------
-    ValueError
-        If one of `rest` has another structure.
+    ValueError: If one of `rest` has another structure.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.tree.map(lambda x, y: x + y, {"a": 1, "b": [2]}, {"a": 10, "b": [20]})
     {'a': 11, 'b': [22]}
     """
@@ -431,3 +416,6 @@ def leaves_with_paths(
         return PyTreeDef(value.__class__, kind, data, tuple(parts))
 
     return found, walk(tree, ())
+
+
+fill_sections(globals())

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, convert, made, result_type
 from wengert.compat.jax.indexing import Places, checked_mode
 from wengert.compat.jax.operators import power
@@ -44,7 +45,6 @@ class Update:
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> x = jax.numpy.zeros(3)
     >>> x.at[jax.numpy.array([0, 0, 7])].add(1.0)
     Array([2., 0., 0.], dtype=float32)
@@ -210,3 +210,5 @@ def _at(self: Any) -> Updates:
 
 
 Array.at = property(_at)  # type: ignore[attr-defined]
+
+fill_sections(globals())

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from wengert import numpy as wnp
+from wengert.base.sections import fill_sections
 from wengert.compat.mxnet import backprop
 from wengert.compat.mxnet.base import MXNetError, converted, is_own, shown
 from wengert.compat.mxnet.context import Context, checked
@@ -31,7 +32,7 @@ from wengert.compat.mxnet.results import (
 )
 from wengert.compat.mxnet.state import RECORDING
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.cuts import note
+from wengert.tape.detachments import note
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 from wengert.tensor.overrides import disabled_torch_function
@@ -46,13 +47,10 @@ class NDArray(wnp.ndarray):
 
     Examples
     --------
-    >>> from wengert.compat.mxnet import autograd, nd
     >>> x = nd.array([[1, 2], [3, 4]])
-    >>> x.attach_grad()
-    >>> with autograd.record():
+    %(recording)s
     ...     y = x * x
-    >>> y.backward()
-    >>> x.grad
+    %(backward_pass)s
     [[2. 4.]
      [6. 8.]]
     <NDArray 2x2 @cpu(0)>
@@ -72,19 +70,16 @@ class NDArray(wnp.ndarray):
 
         Parameters
         ----------
-        grad_req : {'write', 'add', 'null'}
-            Whether a backward pass replaces `grad`, adds to it, or leaves it alone.
-        stype : str, optional
-            Only ``"default"``: gradients are dense.
+        grad_req : {'write', 'add', 'null'}. Whether a backward pass replaces `grad`, adds to it, or
+            leaves it alone.
+        stype : str, optional. Only ``"default"``: gradients are dense.
 
         Raises
         ------
-        KeyError
-            If `grad_req` is none of the three.
+        KeyError: If `grad_req` is none of the three.
 
         Examples
         --------
-        >>> from wengert.compat.mxnet import np
         >>> x = np.arange(3)
         >>> x.attach_grad()
         >>> x.grad
@@ -130,18 +125,14 @@ class NDArray(wnp.ndarray):
 
         Parameters
         ----------
-        out_grad : NDArray, optional
-            The gradient by this array, of its shape; default: ones, so that an array of several
-            elements counts as their sum.
-        retain_graph : bool
-            Keep the graph for another pass.
-        train_mode : bool
-            What `autograd.is_training` says meanwhile.
+        out_grad : NDArray, optional. The gradient by this array, of its shape; default: ones, so
+            that an array of several elements counts as their sum.
+        retain_graph : bool. Keep the graph for another pass.
+        train_mode : bool. What `autograd.is_training` says meanwhile.
 
         Raises
         ------
-        MXNetError
-            If the array was not recorded, or its graph has been used up.
+        MXNetError: If the array was not recorded, or its graph has been used up.
         """
         backprop.backward([self], [out_grad], retain_graph, train_mode)
 
@@ -160,7 +151,6 @@ class NDArray(wnp.ndarray):
 
     @property
     def shape(self) -> tuple[int, ...]:  # type: ignore[override]
-        """The sizes of the dimensions."""
         return tuple(self.payload.shape)
 
     @property
@@ -289,8 +279,7 @@ class NDArray(wnp.ndarray):
 
         Raises
         ------
-        TypeError
-            If `other` is neither an array nor a context.
+        TypeError: If `other` is neither an array nor a context.
         """
         if isinstance(other, NDArray):
             if other is self:
@@ -408,3 +397,6 @@ def _rebuilt(cls: type, array: Any) -> Any:
     result = new_tensor(array)
     result.__class__ = cls
     return result
+
+
+fill_sections(globals())

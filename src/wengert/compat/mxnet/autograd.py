@@ -1,12 +1,9 @@
 """Layer 9 · compat: ``mxnet.autograd``: what is recorded, backward passes, custom Functions.
 
->>> from wengert.compat.mxnet import autograd, np
 >>> x = np.array([1.0, 2.0])
->>> x.attach_grad()
->>> with autograd.record():
+%(recording)s
 ...     y = (x**2).sum()
->>> y.backward()
->>> x.grad
+%(backward_pass)s
 array([2., 4.])
 """
 
@@ -16,6 +13,7 @@ from contextvars import Token
 from typing import Any
 
 from wengert.autograd import Function as _TapeFunction
+from wengert.base.sections import fill_sections
 from wengert.compat.mxnet import backprop
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import MXNetError, absent, converted, is_own, shown
@@ -73,12 +71,10 @@ def record(train_mode: bool = True) -> Any:
 
     Parameters
     ----------
-    train_mode : bool
-        What `is_training` says there: dropout and batch normalisation ask it.
+    train_mode : bool. What `is_training` says there: dropout and batch normalisation ask it.
 
     Examples
     --------
-    >>> from wengert.compat.mxnet import autograd
     >>> with autograd.record():
     ...     autograd.is_recording(), autograd.is_training()
     (True, True)
@@ -144,19 +140,16 @@ def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> 
 
     Parameters
     ----------
-    variables, gradients : NDArray or list of NDArray
-        As many of one as of the other, of the same shapes.
-    grad_reqs : str or list of str
-        ``"write"``, ``"add"`` or ``"null"``.
+    variables, gradients : NDArray or list of NDArray. As many of one as of the other, of the same
+        shapes.
+    grad_reqs : str or list of str. ``"write"``, ``"add"`` or ``"null"``.
 
     Raises
     ------
-    MXNetError
-        If numbers or shapes differ. Nothing has changed then.
+    MXNetError: If numbers or shapes differ. Nothing has changed then.
 
     Examples
     --------
-    >>> from wengert.compat.mxnet import autograd, nd
     >>> x, dx = nd.ones(2), nd.zeros(2)
     >>> autograd.mark_variables(x, dx)
     >>> with autograd.record():
@@ -201,20 +194,16 @@ def backward(
 
     Parameters
     ----------
-    heads : NDArray or list of NDArray
-        What was recorded; several count as their sum.
-    head_grads : NDArray or list of NDArray or None
-        The gradients by `heads`; default: ones.
-    retain_graph : bool
-        Keep the graph for another pass. Without it the arrays in the graph are constants
-        afterwards.
-    train_mode : bool
-        What `is_training` says meanwhile.
+    heads : NDArray or list of NDArray. What was recorded; several count as their sum.
+    head_grads : NDArray or list of NDArray or None. The gradients by `heads`; default: ones.
+    retain_graph : bool. Keep the graph for another pass. Without it the arrays in the graph are
+        constants afterwards.
+    train_mode : bool. What `is_training` says meanwhile.
 
     Raises
     ------
-    MXNetError
-        If one of `heads` was not recorded, or its graph has been used up. No gradient has changed.
+    MXNetError: If one of `heads` was not recorded, or its graph has been used up. No gradient has
+        changed.
     """
     arrays, grads = _heads(heads, head_grads)
     backprop.backward(arrays, grads, retain_graph, train_mode)
@@ -233,31 +222,25 @@ def grad(
     Parameters
     ----------
     heads : NDArray or list of NDArray
-    variables : NDArray or list of NDArray
-        Arrays with an attached gradient, or recorded ones.
+    variables : NDArray or list of NDArray. Arrays with an attached gradient, or recorded ones.
     head_grads : NDArray or list of NDArray or None
-    retain_graph : bool, optional
-        Default: the value of `create_graph`.
-    create_graph : bool
-        Record the pass itself, so that its results can be differentiated: every operation here can.
+    retain_graph : bool, optional. Default: the value of `create_graph`.
+    create_graph : bool. Record the pass itself, so that its results can be differentiated: every
+        operation here can.
     train_mode : bool
 
     Returns
     -------
-    list of NDArray
-        Also for a single variable, as in MXNet.
+    list of NDArray: Also for a single variable, as in MXNet.
 
     Raises
     ------
-    MXNetError
-        If one of `heads` was not recorded, or a variable is not reached.
+    MXNetError: If one of `heads` was not recorded, or a variable is not reached.
 
     Examples
     --------
-    >>> from wengert.compat.mxnet import autograd, np
     >>> x = np.array([1.0, 2.0])
-    >>> x.attach_grad()
-    >>> with autograd.record():
+    %(recording)s
     ...     (dx,) = autograd.grad(x**3, x, create_graph=True)
     >>> dx.backward()
     >>> x.grad
@@ -333,7 +316,6 @@ class Function:
 
     Examples
     --------
-    >>> from wengert.compat.mxnet import autograd, np
     >>> class Sigmoid(autograd.Function):
     ...     def forward(self, x):
     ...         y = 1 / (1 + np.exp(-x))
@@ -343,11 +325,9 @@ class Function:
     ...         (y,) = self.saved_tensors
     ...         return dy * y * (1 - y)
     >>> x = np.array([0.0])
-    >>> x.attach_grad()
-    >>> with autograd.record():
+    %(recording)s
     ...     y = Sigmoid()(x)
-    >>> y.backward()
-    >>> x.grad
+    %(backward_pass)s
     array([0.25])
     """
 
@@ -424,3 +404,6 @@ def _outside(value: Any) -> Any:
 def __getattr__(name: str) -> Any:
     cures = {"get_symbol": "draw the graph with wengert.viz, or look at y.grad_fn"}
     raise absent("wengert.compat.mxnet.autograd", name, cures)
+
+
+fill_sections(globals())

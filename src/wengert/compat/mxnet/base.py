@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
+
 __all__ = ["MXNetError", "absent", "converted", "is_own"]
 
 
@@ -12,7 +14,6 @@ class MXNetError(RuntimeError):
 
     Examples
     --------
-    >>> from wengert.compat import mxnet as mx
     >>> issubclass(mx.MXNetError, RuntimeError)
     True
     """
@@ -49,3 +50,6 @@ def absent(module: str, name: str, cures: dict[str, str]) -> AttributeError:
 def shown(value: Any) -> str:
     """A type's name, for messages."""
     return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+
+
+fill_sections(globals())

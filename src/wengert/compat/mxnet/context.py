@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextvars import ContextVar
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.mxnet.base import MXNetError, shown
 
 __all__ = ["Context", "checked", "cpu", "cpu_pinned", "current_context", "gpu", "num_gpus"]
@@ -17,13 +18,11 @@ class Context:
 
     Parameters
     ----------
-    device_type : str or Context
-        ``"cpu"``, ``"gpu"``, ``"cpu_pinned"`` or ``"cpu_shared"``.
+    device_type : str or Context. ``"cpu"``, ``"gpu"``, ``"cpu_pinned"`` or ``"cpu_shared"``.
     device_id : int
 
     Examples
     --------
-    >>> from wengert.compat import mxnet as mx
     >>> mx.Context("cpu", 0) == mx.cpu()
     True
     >>> with mx.cpu():
@@ -69,7 +68,6 @@ def cpu(device_id: int = 0) -> Context:
 
     Examples
     --------
-    >>> from wengert.compat import mxnet as mx
     >>> mx.cpu()
     cpu(0)
     """
@@ -86,7 +84,6 @@ def gpu(device_id: int = 0) -> Context:
 
     Examples
     --------
-    >>> from wengert.compat import mxnet as mx
     >>> mx.gpu(1), mx.context.num_gpus()
     (gpu(1), 0)
     """
@@ -109,10 +106,8 @@ def checked(ctx: Any) -> None:
 
     Raises
     ------
-    MXNetError
-        If it is a GPU.
-    TypeError
-        If it is no context.
+    MXNetError: If it is a GPU.
+    TypeError: If it is no context.
     """
     if ctx is None:
         ctx = current_context()
@@ -127,3 +122,6 @@ def checked(ctx: Any) -> None:
             f"GPU support is disabled: arrays of wengert live in the CPU's memory, and {ctx} was "
             "asked for. Use mx.cpu(), or choose by mx.context.num_gpus(), which is 0."
         )
+
+
+fill_sections(globals())

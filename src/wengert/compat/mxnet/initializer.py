@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.mxnet.base import absent
 from wengert.numpy import random as _random
 
@@ -155,8 +156,7 @@ class Normal(Initializer):
 
     Parameters
     ----------
-    sigma : float
-        The standard deviation.
+    sigma : float. The standard deviation.
     """
 
     def __init__(self, sigma: float = 0.01) -> None:
@@ -174,8 +174,8 @@ class Xavier(Initializer):
     Parameters
     ----------
     rnd_type : {'uniform', 'gaussian'}
-    factor_type : {'avg', 'in', 'out'}
-        What the variance is divided by: the number of inputs, of outputs, or their mean.
+    factor_type : {'avg', 'in', 'out'}. What the variance is divided by: the number of inputs, of
+        outputs, or their mean.
     magnitude : float
     """
 
@@ -245,8 +245,7 @@ def create(init: Any, **kwargs: Any) -> Any:
 
     Raises
     ------
-    ValueError
-        If there is none of this name.
+    ValueError: If there is none of this name.
     """
     if not isinstance(init, str):
         return init
@@ -259,3 +258,6 @@ def create(init: Any, **kwargs: Any) -> Any:
 def __getattr__(name: str) -> Any:
     cures = dict.fromkeys(("Bilinear", "LSTMBias", "Mixed", "Load"), "subclass init.Initializer")
     raise absent("wengert.compat.mxnet.init", name, cures)
+
+
+fill_sections(globals())

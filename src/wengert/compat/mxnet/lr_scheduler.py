@@ -11,6 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from wengert.base.sections import fill_sections
+
 __all__ = [
     "CosineScheduler",
     "FactorScheduler",
@@ -25,10 +27,8 @@ class LRScheduler:
 
     Parameters
     ----------
-    base_lr : float
-        Where it starts; an optimizer puts its own learning rate there.
-    warmup_steps : int
-        How many updates it grows for, from `warmup_begin_lr` to `base_lr`.
+    base_lr : float. Where it starts; an optimizer puts its own learning rate there.
+    warmup_steps : int. How many updates it grows for, from `warmup_begin_lr` to `base_lr`.
     warmup_mode : {'linear', 'constant'}
     """
 
@@ -73,7 +73,6 @@ class FactorScheduler(LRScheduler):
         self.step, self.factor, self.stop_factor_lr = step, factor, stop_factor_lr
 
     def after(self, num_update: int) -> float:
-        """The learning rate once it has grown."""
         times = max(0, math.ceil(num_update / self.step) - 1)
         return max(self.base_lr * self.factor**times, self.stop_factor_lr)
 
@@ -86,7 +85,6 @@ class MultiFactorScheduler(LRScheduler):
         self.step, self.factor = list(step), factor
 
     def after(self, num_update: int) -> float:
-        """The learning rate once it has grown."""
         rate: float = self.base_lr * self.factor ** sum(num_update > at for at in self.step)
         return rate
 
@@ -109,7 +107,6 @@ class PolyScheduler(LRScheduler):
         return float((1 - share) ** self.power)
 
     def after(self, num_update: int) -> float:
-        """The learning rate once it has grown."""
         share = (num_update - self.warmup_steps) / (self.max_update - self.warmup_steps)
         return self.final_lr + (self.base_lr - self.final_lr) * self._left(min(share, 1.0))
 
@@ -124,3 +121,6 @@ class CosineScheduler(PolyScheduler):
 
     def _left(self, share: float) -> float:
         return (1 + math.cos(math.pi * share)) / 2
+
+
+fill_sections(globals())

@@ -1,6 +1,5 @@
 """Layer 9 · compat: ``mxnet.metric``: accuracies and errors over batches.
 
->>> from wengert.compat import mxnet as mx
 >>> acc = mx.metric.Accuracy()
 >>> acc.update(mx.np.array([0, 1]), mx.np.array([[0.9, 0.1], [0.8, 0.2]]))
 >>> acc.get()
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.mxnet.base import absent
 
 __all__ = ["MAE", "MSE", "Accuracy", "EvalMetric", "Loss"]
@@ -102,3 +102,6 @@ class Loss(EvalMetric):
 
 def __getattr__(name: str) -> Any:
     raise absent("wengert.compat.mxnet.metric", name, {})
+
+
+fill_sections(globals())

@@ -90,7 +90,6 @@ _CURES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Functions are made when they are first named."""
     if name not in FUNCTIONS:
         raise absent("wengert.compat.mxnet.npx", name, _CURES)
     return globals().setdefault(name, _shown(name))

@@ -3,7 +3,6 @@
 They are functions of `autograd.Function` underneath; that is shorter to write.
 
 >>> import numpy
->>> from wengert.compat import mxnet as mx
 >>> class Sine(mx.operator.CustomOp):
 ...     def forward(self, is_train, req, in_data, out_data, aux):
 ...         self.assign(out_data[0], req[0], mx.nd.array(numpy.sin(in_data[0].asnumpy())))
@@ -30,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from wengert.autograd.function import once_differentiable
+from wengert.base.sections import fill_sections
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.autograd import Function, Recorded, is_training
 from wengert.compat.mxnet.base import MXNetError
@@ -67,8 +67,7 @@ class CustomOpProp:
 
     Parameters
     ----------
-    need_top_grad : bool
-        Whether `CustomOp.backward` uses the gradient that comes from further on.
+    need_top_grad : bool. Whether `CustomOp.backward` uses the gradient that comes from further on.
     """
 
     def __init__(self, need_top_grad: bool = True) -> None:
@@ -160,16 +159,13 @@ def Custom(*data: Any, op_type: str, name: str | None = None, **kwargs: Any) -> 
 
     Parameters
     ----------
-    *data : NDArray
-        The arguments; they may be given by their names, too.
+    *data : NDArray. The arguments; they may be given by their names, too.
     op_type : str
-    **kwargs
-        Arguments of the `CustomOpProp`, which gets them as texts.
+    **kwargs: Arguments of the `CustomOpProp`, which gets them as texts.
 
     Raises
     ------
-    MXNetError
-        If there is no such operator, or too few arguments.
+    MXNetError: If there is no such operator, or too few arguments.
     """
     if op_type not in _REGISTRY:
         known = ", ".join(sorted(_REGISTRY)) or "none"
@@ -182,3 +178,6 @@ def Custom(*data: Any, op_type: str, name: str | None = None, **kwargs: Any) -> 
     if len(given) != len(names):
         raise MXNetError(f"{op_type} has the arguments {names}, and {len(given)} were given")
     return _Registered(prop)(*given)
+
+
+fill_sections(globals())

@@ -14,7 +14,7 @@ from wengert.compat.mxnet.results import adopt, computed, operand
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
 from wengert.tape.sites import warn
-from wengert.tensor.numpy_common import is_weak
+from wengert.tensor.numpy.counterparts import is_weak
 from wengert.tensor.tensor import Tensor
 
 __all__ = ["COMPARISONS", "install", "install_methods", "whole_number"]

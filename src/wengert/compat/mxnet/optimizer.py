@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.mxnet.base import absent
 
 __all__ = [
@@ -41,15 +42,12 @@ class Optimizer:
 
     Parameters
     ----------
-    rescale_grad : float
-        Gradients are multiplied by it; a `Trainer` divides by the size of the batch.
-    wd : float
-        Weight decay.
-    clip_gradient : float, optional
-        The largest size of an element of a gradient.
+    rescale_grad : float. Gradients are multiplied by it; a `Trainer` divides by the size of the
+        batch.
+    wd : float. Weight decay.
+    clip_gradient : float, optional. The largest size of an element of a gradient.
     learning_rate : float
-    lr_scheduler : callable, optional
-        Gives the learning rate for the number of updates so far.
+    lr_scheduler : callable, optional. Gives the learning rate for the number of updates so far.
     """
 
     def __init__(
@@ -140,7 +138,6 @@ class SGD(Optimizer):
         return self._zeros(weight) if self.momentum else None
 
     def step(self, w: Any, g: Any, state: Any, lr: float, wd: float, t: int) -> Any:
-        """The new values."""
         change = -lr * (self._scaled(g) + wd * w)
         if state is None:
             return w + change
@@ -153,7 +150,6 @@ class NAG(SGD):
     """Gradient descent with Nesterov's momentum."""
 
     def step(self, w: Any, g: Any, state: Any, lr: float, wd: float, t: int) -> Any:
-        """The new values."""
         change = -lr * (self._scaled(g) + wd * w)
         if state is None:
             return w + change
@@ -182,7 +178,6 @@ class Adam(Optimizer):
         return self._zeros(weight), self._zeros(weight)
 
     def step(self, w: Any, g: Any, state: Any, lr: float, wd: float, t: int) -> Any:
-        """The new values."""
         mean, square = state
         lr *= math.sqrt(1 - self.beta2**t) / (1 - self.beta1**t)
         g = self._scaled(g, clip=False) + wd * w
@@ -206,7 +201,6 @@ class AdaGrad(Optimizer):
         return self._zeros(weight)
 
     def step(self, w: Any, g: Any, state: Any, lr: float, wd: float, t: int) -> Any:
-        """The new values."""
         g = self._scaled(g)
         state += g * g
         return w - lr * (g / np.sqrt(state + self.float_stable_eps) + wd * w)
@@ -229,7 +223,6 @@ class RMSProp(Optimizer):
         return self._zeros(weight)
 
     def step(self, w: Any, g: Any, state: Any, lr: float, wd: float, t: int) -> Any:
-        """The new values."""
         g = self._scaled(g) + wd * w
         state[...] = self.gamma1 * state + (1 - self.gamma1) * g * g
         return w - lr * g / np.sqrt(state + self.epsilon)
@@ -248,7 +241,6 @@ class AdaDelta(Optimizer):
         return self._zeros(weight), self._zeros(weight)
 
     def step(self, w: Any, g: Any, state: Any, lr: float, wd: float, t: int) -> Any:
-        """The new values."""
         squares, changes = state
         g = self._scaled(g)
         squares[...] = self.rho * squares + (1 - self.rho) * g * g
@@ -262,8 +254,7 @@ def create(name: Any, **kwargs: Any) -> Any:
 
     Raises
     ------
-    ValueError
-        If there is none of this name.
+    ValueError: If there is none of this name.
     """
     if isinstance(name, Optimizer):
         return name
@@ -275,3 +266,6 @@ def create(name: Any, **kwargs: Any) -> Any:
 
 def __getattr__(name: str) -> Any:
     raise absent("wengert.compat.mxnet.optimizer", name, {})
+
+
+fill_sections(globals())

@@ -1,6 +1,5 @@
 """Layer 9 · compat: ``mxnet.random``: `seed`, and the legacy distributions.
 
->>> from wengert.compat import mxnet as mx
 >>> mx.random.seed(42)
 """
 
@@ -8,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.mxnet.ndarray import random as _legacy
 from wengert.compat.mxnet.sampling import seed as seed
 
@@ -18,3 +18,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(["seed", *dir(_legacy)])
+
+
+fill_sections(globals())

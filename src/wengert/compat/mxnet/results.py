@@ -19,10 +19,12 @@ from typing import Any
 import numpy as np
 
 from wengert import numpy as wnp
+from wengert.base.ports import PORTS
+from wengert.base.sections import fill_sections
 from wengert.compat.mxnet.base import converted, is_own
 from wengert.compat.mxnet.state import NUMPY, RECORDING, cleared
 from wengert.ops.shape import reshape as reshaped
-from wengert.tape.base import LEAF, SURFACE, Extra, TensorBase, new_tensor
+from wengert.tape.base import LEAF, Extra, TensorBase, new_tensor
 from wengert.tape.node import Unrecorded
 from wengert.tape.record import T
 
@@ -83,8 +85,7 @@ def operand(value: Any, writes: bool = False) -> Any:
 
     Parameters
     ----------
-    writes
-        Whether the operation writes to the argument, so that a copy would not do.
+    writes: Whether the operation writes to the argument, so that a copy would not do.
     """
     if isinstance(value, TensorBase):
         edge = value.edge
@@ -123,7 +124,7 @@ def _wide(value: Any) -> bool:
 def adopt(result: Any, cls: type, narrow: bool = False) -> Any:
     """The result of an operation, as an array of class `cls`; in tuples and lists, too."""
     kind = result.__class__
-    if kind is wnp.ndarray or kind is SURFACE.cls:
+    if kind is wnp.ndarray or kind is PORTS.tensor:
         if narrow and result.payload.dtype == _FLOAT64:
             result = T.to_copy(result, dtype=default_float())
         if cls is CLASSES["nd"] and not result.payload.ndim:
@@ -163,8 +164,7 @@ def computed(
 
     Raises
     ------
-    MXNetError
-        If shapes do not fit, or the tape refuses.
+    MXNetError: If shapes do not fit, or the tape refuses.
     """
     given = [operand(value) for value in args]
     named = {name: operand(value) for name, value in kwargs.items()} if kwargs else {}
@@ -212,3 +212,6 @@ def mark(array: Any, gradient: Any, request: str) -> None:
     array.edge = LEAF if array.payload.dtype.kind in "fc" else None
     vars(array)["_grad_req"] = request
     vars(array)["_fresh_grad"] = False
+
+
+fill_sections(globals())

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.results import computed, default_float
 from wengert.numpy import random as _random
@@ -24,7 +25,6 @@ def seed(seed_state: int, ctx: Any = "all") -> None:
 
     Examples
     --------
-    >>> from wengert.compat import mxnet as mx
     >>> mx.random.seed(1)
     >>> x = mx.np.random.normal(size=2)
     >>> mx.random.seed(1)
@@ -42,15 +42,11 @@ def drawing(
 
     Parameters
     ----------
-    parameters
-        The names of the distribution's parameters, as MXNet has them, in NumPy's order; each with
-        its default, ``"loc=0.0"``, where there is one.
-    cls
-        Gives the class of results.
-    size
-        What the shape is called: ``"size"`` or ``"shape"``.
-    kind
-        The dtype of results where none is asked for; default: float32.
+    parameters: The names of the distribution's parameters, as MXNet has them, in NumPy's order;
+        each with its default, ``"loc=0.0"``, where there is one.
+    cls: Gives the class of results.
+    size: What the shape is called: ``"size"`` or ``"shape"``.
+    kind: The dtype of results where none is asked for; default: float32.
     """
     names = [part.partition("=")[0] for part in parameters]
     defaults = {p.partition("=")[0]: float(p.partition("=")[2]) for p in parameters if "=" in p}
@@ -91,3 +87,6 @@ def drawing(
         "parameters where it only moves and stretches with them."
     )
     return draw
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.mxnet.base import MXNetError
 from wengert.compat.mxnet.results import adopt
 from wengert.tape.base import TensorBase, new_tensor
@@ -34,8 +35,7 @@ def load(file: Any, cls: type) -> Any:
 
     Raises
     ------
-    MXNetError
-        If the file is not one that `save`, or NumPy, wrote.
+    MXNetError: If the file is not one that `save`, or NumPy, wrote.
     """
     with open(file, "rb") as opened:
         if opened.read(2) != b"PK":
@@ -50,3 +50,6 @@ def load(file: Any, cls: type) -> Any:
     if all(name == _LIST.format(i) for i, name in enumerate(arrays)):
         return list(arrays.values())
     return arrays
+
+
+fill_sections(globals())

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
+
 __all__ = ["almost_equal", "assert_almost_equal", "same"]
 
 
@@ -28,7 +30,9 @@ def assert_almost_equal(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-6) 
 
     Examples
     --------
-    >>> from wengert.compat import mxnet as mx
     >>> mx.test_utils.assert_almost_equal(mx.np.ones(2), mx.nd.ones(2))
     """
     np.testing.assert_allclose(_plain(a), _plain(b), rtol=rtol, atol=atol)
+
+
+fill_sections(globals())

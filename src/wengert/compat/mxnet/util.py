@@ -7,6 +7,7 @@ import functools
 from collections.abc import Iterator
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.mxnet.state import NUMPY
 
 __all__ = [
@@ -27,12 +28,10 @@ def set_np(shape: bool = True, array: bool = True, dtype: bool = False) -> None:
 
     Raises
     ------
-    ValueError
-        If `array` is asked for without `shape`.
+    ValueError: If `array` is asked for without `shape`.
 
     Examples
     --------
-    >>> from wengert.compat.mxnet import np, npx
     >>> npx.set_np(dtype=True)
     >>> np.array([1.5])
     array([1.5])
@@ -101,7 +100,6 @@ def use_np(function: Any) -> Any:
 
     Examples
     --------
-    >>> from wengert.compat.mxnet import npx
     >>> npx.reset_np()
     >>> @npx.use_np
     ... def chosen():
@@ -121,3 +119,6 @@ def use_np(function: Any) -> Any:
             return function(*args, **kwargs)
 
     return call
+
+
+fill_sections(globals())

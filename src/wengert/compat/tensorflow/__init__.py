@@ -6,7 +6,6 @@ What differs is told in ``docs/tensorflow.md``.
 
 Examples
 --------
->>> import wengert.compat.tensorflow as tf
 >>> x = tf.Variable(3.0)
 >>> with tf.GradientTape() as tape:
 ...     y = x**2
@@ -19,6 +18,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import accumulator as autodiff
 from wengert.compat.tensorflow import errors, nest
 from wengert.compat.tensorflow.conversion import (
@@ -245,3 +245,6 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     functions = importlib.import_module(f"{__name__}.operations")
     return sorted({*globals(), *_ELSEWHERE, *_MODULES, *_TYPES, "dtypes", *functions.__all__})
+
+
+fill_sections(globals())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.ends import UnconnectedGradients
 from wengert.compat.tensorflow.lifting import Lifts, TangentLift
@@ -29,19 +30,16 @@ class ForwardAccumulator:
 
     Parameters
     ----------
-    primals : Tensor, Variable, or nested lists, tuples or dicts of them
-        What to differentiate by.
-    tangents
-        The direction: of the structure, the shapes and the dtypes of `primals`.
+    primals : Tensor, Variable, or nested lists, tuples or dicts of them. What to differentiate by.
+    tangents: The direction: of the structure, the shapes and the dtypes of `primals`.
 
     Raises
     ------
-    ValueError
-        If a primal is there twice, is no tensor or variable, or a tangent has not its shape.
+    ValueError: If a primal is there twice, is no tensor or variable, or a tangent has not its
+        shape.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> x = tf.constant([1.0, 2.0])
     >>> with tf.autodiff.ForwardAccumulator(x, tf.constant([1.0, 0.0])) as acc:
     ...     y = x * x * 3
@@ -120,20 +118,19 @@ class ForwardAccumulator:
 
         Parameters
         ----------
-        primals : Tensor, Variable, or nested lists, tuples or dicts of them
-            What was computed while the accumulator was active.
-        unconnected_gradients : UnconnectedGradients
-            What stands for the derivative of something that does not depend on its primals.
+        primals : Tensor, Variable, or nested lists, tuples or dicts of them. What was computed
+            while the accumulator was active.
+        unconnected_gradients : UnconnectedGradients. What stands for the derivative of something
+            that does not depend on its primals.
 
         Returns
         -------
-        Tensor, or structure of Tensor or None
-            Of the structure of `primals`.
+        Tensor, or structure of Tensor or None: Of the structure of `primals`.
 
         Raises
         ------
-        ValueError
-            If the accumulator has not been entered, or for an unknown `unconnected_gradients`.
+        ValueError: If the accumulator has not been entered, or for an unknown
+            `unconnected_gradients`.
         """
         missing = UnconnectedGradients(unconnected_gradients)
         if self._lift is None:
@@ -148,3 +145,6 @@ class ForwardAccumulator:
             return tangent
 
         return nest.map_structure(found, primals)
+
+
+fill_sections(globals())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.conversion import convert_to_tensor
 from wengert.compat.tensorflow.dtypes import DType, as_dtype, numpy_dtype
 from wengert.compat.tensorflow.errors import OutOfRangeError
@@ -19,19 +20,14 @@ class TensorArray:
 
     Parameters
     ----------
-    dtype : DType
-        Of the tensors.
-    size : int
-        How many there are.
-    dynamic_size : bool
-        Whether writing behind the end makes it longer.
+    dtype : DType. Of the tensors.
+    size : int. How many there are.
+    dynamic_size : bool. Whether writing behind the end makes it longer.
     clear_after_read, tensor_array_name, handle, flow, infer_shape, element_shape,
-    colocate_with_first_write_call, name
-        Accepted, without effect.
+    colocate_with_first_write_call, name: Accepted, without effect.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> array = tf.TensorArray(tf.float32, size=2)
     >>> array = array.write(0, 1.0).write(1, 2.0)
     >>> array.stack()
@@ -75,8 +71,7 @@ class TensorArray:
 
         Raises
         ------
-        OutOfRangeError
-            If there is no such place, and the size is not dynamic.
+        OutOfRangeError: If there is no such place, and the size is not dynamic.
         """
         place = int(index)
         if place < 0 or (place >= len(self._items) and not self._grows):
@@ -96,8 +91,7 @@ class TensorArray:
 
         Raises
         ------
-        OutOfRangeError
-            If there is no such place.
+        OutOfRangeError: If there is no such place.
         """
         place = int(index)
         if not 0 <= place < len(self._items):
@@ -142,3 +136,6 @@ class TensorArray:
 
     def __len__(self) -> int:
         return len(self._items)
+
+
+fill_sections(globals())

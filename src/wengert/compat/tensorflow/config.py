@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.function import functions_run_eagerly, run_functions_eagerly
 
 __all__ = [
@@ -45,7 +46,6 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.config.list_physical_devices("GPU")
     []
     """
@@ -83,3 +83,5 @@ experimental = SimpleNamespace(
     set_visible_devices=set_visible_devices,
 )
 """``tf.config.experimental``: some of these functions under their older names."""
+
+fill_sections(globals())

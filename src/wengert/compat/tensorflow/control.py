@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.conversion import convert_to_tensor, stop_gradient
 from wengert.compat.tensorflow.errors import invalid
@@ -40,12 +41,10 @@ def cond(
 
     Raises
     ------
-    TypeError
-        If one of them is no function.
+    TypeError: If one of them is no function.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> x = tf.constant(-2.0)
     >>> tf.cond(x > 0.0, lambda: x, lambda: -x)
     <tf.Tensor: shape=(), dtype=float32, numpy=2.0>
@@ -68,12 +67,11 @@ def case(
 
     Raises
     ------
-    InvalidArgumentError
-        If no predicate is true and there is no `default`; with `exclusive` if several are.
+    InvalidArgumentError: If no predicate is true and there is no `default`; with `exclusive` if
+        several are.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.case([(tf.constant(False), lambda: 1)], default=lambda: 2)
     2
     """
@@ -98,7 +96,6 @@ def switch_case(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.switch_case(tf.constant(1), [lambda: "zero", lambda: "one"])
     'one'
     """
@@ -127,25 +124,18 @@ def while_loop(
 
     Parameters
     ----------
-    cond, body : callable
-        Take the loop variables; `body` returns as many.
-    loop_vars : list or tuple
-        What they are at first.
-    back_prop : bool
-        Whether the result may be differentiated.
-    maximum_iterations : optional
-        How often to call `body` at most.
-    shape_invariants, parallel_iterations, swap_memory, name
-        Accepted, without effect.
+    cond, body : callable. Take the loop variables; `body` returns as many.
+    loop_vars : list or tuple. What they are at first.
+    back_prop : bool. Whether the result may be differentiated.
+    maximum_iterations : optional. How often to call `body` at most.
+    shape_invariants, parallel_iterations, swap_memory, name: Accepted, without effect.
 
     Returns
     -------
-    list or tuple of Tensor
-        The loop variables at the end.
+    list or tuple of Tensor: The loop variables at the end.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> i, x = tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2.0), (0, 1.0))
     >>> x
     <tf.Tensor: shape=(), dtype=float32, numpy=8.0>
@@ -217,18 +207,14 @@ def map_fn(
 
     Parameters
     ----------
-    fn : callable
-        Takes one element: of the structure of `elems`.
-    elems : Tensor or nested structure of tensors
-        With one first dimension.
-    back_prop : bool
-        Whether the result may be differentiated.
-    dtype, fn_output_signature, parallel_iterations, swap_memory, infer_shape, name
-        Accepted, without effect.
+    fn : callable. Takes one element: of the structure of `elems`.
+    elems : Tensor or nested structure of tensors. With one first dimension.
+    back_prop : bool. Whether the result may be differentiated.
+    dtype, fn_output_signature, parallel_iterations, swap_memory, infer_shape, name: Accepted,
+        without effect.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.map_fn(lambda x: x * x, tf.constant([1.0, 2.0]))
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 4.], dtype=float32)>
     """
@@ -255,7 +241,6 @@ def scan(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.scan(lambda total, x: total + x, tf.constant([1.0, 2.0, 3.0]))
     <tf.Tensor: shape=(3,), dtype=float32, numpy=array([1., 3., 6.], dtype=float32)>
     """
@@ -299,7 +284,6 @@ def foldl(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.foldl(lambda a, x: a - x, tf.constant([1.0, 2.0, 3.0]))
     <tf.Tensor: shape=(), dtype=float32, numpy=-4.0>
     """
@@ -319,7 +303,6 @@ def foldr(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.foldr(lambda a, x: a - x, tf.constant([1.0, 2.0, 3.0]))
     <tf.Tensor: shape=(), dtype=float32, numpy=0.0>
     """
@@ -338,18 +321,14 @@ def vectorized_map(
 
     Parameters
     ----------
-    fn : callable
-        Takes one element: of the structure of `elems`.
-    elems : Tensor or nested structure of tensors
-        With one first dimension.
-    fallback_to_while_loop : bool
-        Whether to take the elements one by one if `fn` decides by their values.
-    warn
-        Accepted, without effect.
+    fn : callable. Takes one element: of the structure of `elems`.
+    elems : Tensor or nested structure of tensors. With one first dimension.
+    fallback_to_while_loop : bool. Whether to take the elements one by one if `fn` decides by their
+        values.
+    warn: Accepted, without effect.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.vectorized_map(lambda x: x * x, tf.constant([1.0, 2.0]))
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 4.], dtype=float32)>
     """
@@ -396,3 +375,6 @@ def vectorized_map(
         ]
         return map_fn(fn, nest.pack_sequence_as(elems, repeated))
     return nest.pack_sequence_as(structure[0], [made(value) for value in found])
+
+
+fill_sections(globals())

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.dtypes import numpy_dtype, of_numpy
 from wengert.compat.tensorflow.recording import Read
 from wengert.compat.tensorflow.shapes import TensorShape, sizes
@@ -31,26 +32,20 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
 
     Parameters
     ----------
-    value
-        Python floats become float32, ints int32 (int64 if they are too large); arrays keep their
+    value: Python floats become float32, ints int32 (int64 if they are too large); arrays keep their
         type.
-    dtype : optional
-        The type of the result.
-    shape : optional
-        A shape to bring the values to; a single one is repeated.
-    name
-        Accepted, without effect.
+    dtype : optional. The type of the result.
+    shape : optional. A shape to bring the values to; a single one is repeated.
+    name: Accepted, without effect.
 
     Raises
     ------
-    TypeError
-        If a number cannot become one of type `dtype`, or a shape has another number of elements.
-    ValueError
-        If `value` is no number, nor a rectangular list of numbers.
+    TypeError: If a number cannot become one of type `dtype`, or a shape has another number of
+        elements.
+    ValueError: If `value` is no number, nor a rectangular list of numbers.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.constant([1, 2])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
     >>> tf.constant(1.5, shape=(2,))
@@ -89,25 +84,18 @@ def convert_to_tensor(
 
     Parameters
     ----------
-    value
-        A tensor, a variable, a number, an array, or a nested list of these.
-    dtype : optional
-        The type of the result.
-    dtype_hint : optional
-        A type to use if that is possible.
-    name
-        Accepted, without effect.
+    value: A tensor, a variable, a number, an array, or a nested list of these.
+    dtype : optional. The type of the result.
+    dtype_hint : optional. A type to use if that is possible.
+    name: Accepted, without effect.
 
     Raises
     ------
-    ValueError
-        If `value` is a tensor of another type than `dtype`, or nothing to make a tensor of.
-    TypeError
-        If a number cannot become one of type `dtype`.
+    ValueError: If `value` is a tensor of another type than `dtype`, or nothing to make a tensor of.
+    TypeError: If a number cannot become one of type `dtype`.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.convert_to_tensor([1.0, tf.constant(2.0)])
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 2.], dtype=float32)>
     """
@@ -124,7 +112,6 @@ def identity(input: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.identity([1.0])
     <tf.Tensor: shape=(1,), dtype=float32, numpy=array([1.], dtype=float32)>
     """
@@ -137,7 +124,6 @@ def stop_gradient(input: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> x = tf.Variable(3.0)
     >>> with tf.GradientTape() as tape:
     ...     y = x * tf.stop_gradient(x)
@@ -153,7 +139,6 @@ def is_tensor(x: Any) -> bool:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.is_tensor(tf.constant(1.0)), tf.is_tensor(1.0)
     (True, False)
     """
@@ -165,7 +150,6 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.get_static_value(tf.constant([1, 2]))
     array([1, 2], dtype=int32)
     """
@@ -179,12 +163,9 @@ class IndexedSlices:
 
     Parameters
     ----------
-    values : Tensor
-        The rows.
-    indices : Tensor
-        Which rows they are.
-    dense_shape : optional
-        The shape of the tensor that they are rows of.
+    values : Tensor. The rows.
+    indices : Tensor. Which rows they are.
+    dense_shape : optional. The shape of the tensor that they are rows of.
     """
 
     def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
@@ -228,12 +209,9 @@ class TensorSpec:
 
     Parameters
     ----------
-    shape
-        With None for sizes that are not known.
-    dtype : DType
-        Default: float32.
-    name : str, optional
-        A name.
+    shape: With None for sizes that are not known.
+    dtype : DType. Default: float32.
+    name : str, optional. A name.
     """
 
     def __init__(self, shape: Any, dtype: Any = "float32", name: str | None = None) -> None:
@@ -264,3 +242,6 @@ class TensorSpec:
 
     def __repr__(self) -> str:
         return f"TensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r})"
+
+
+fill_sections(globals())

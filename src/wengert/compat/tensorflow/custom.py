@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from wengert.autograd.function import Function
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.conversion import convert_to_tensor, identity
 from wengert.compat.tensorflow.ends import UnconnectedGradients
@@ -94,28 +95,24 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
 
     Parameters
     ----------
-    f : callable
-        Its second result takes one cotangent for each result, and returns one gradient for each
-        argument. If `f` reads trainable variables that are no arguments, `grad_fn` has a keyword
-        ``variables`` and returns a pair: the gradients of the arguments and a list of those of the
-        variables.
+    f : callable. Its second result takes one cotangent for each result, and returns one gradient
+        for each argument. If `f` reads trainable variables that are no arguments, `grad_fn` has a
+        keyword ``variables`` and returns a pair: the gradients of the arguments and a list of those
+        of the variables.
 
     Returns
     -------
-    callable
-        Returns the first result only. What `grad_fn` computes is recorded by tapes further out, and
-        may use functions with gradients of their own, so higher derivatives are those of `grad_fn`.
+    callable: Returns the first result only. What `grad_fn` computes is recorded by tapes further
+        out, and may use functions with gradients of their own, so higher derivatives are those of
+        `grad_fn`.
 
     Raises
     ------
-    TypeError
-        By a call: if `f` reads variables and `grad_fn` has no keyword ``variables``.
-    ValueError
-        By a gradient: if there are not as many as there are arguments.
+    TypeError: By a call: if `f` reads variables and `grad_fn` has no keyword ``variables``.
+    ValueError: By a gradient: if there are not as many as there are arguments.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> @tf.custom_gradient
     ... def clipped(x):
     ...     return x, lambda upstream: tf.clip_by_value(upstream, -1.0, 1.0)
@@ -212,12 +209,10 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
     Parameters
     ----------
-    f : callable
-        Takes and returns tensors or nested structures of them; may read variables.
+    f : callable. Takes and returns tensors or nested structures of them; may read variables.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> f = tf.recompute_grad(lambda x: tf.sin(tf.sin(x)))
     >>> x = tf.Variable(0.0)
     >>> with tf.GradientTape() as tape:
@@ -273,7 +268,6 @@ def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> x = tf.Variable(1.5)
     >>> with tf.GradientTape() as tape:
     ...     y = tf.grad_pass_through(tf.round)(x)
@@ -300,8 +294,7 @@ def gradients(*args: Any, **kwargs: Any) -> NoReturn:
 
     Raises
     ------
-    RuntimeError
-        Always.
+    RuntimeError: Always.
     """
     raise RuntimeError(
         "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape "
@@ -314,8 +307,7 @@ def hessians(*args: Any, **kwargs: Any) -> NoReturn:
 
     Raises
     ------
-    RuntimeError
-        Always.
+    RuntimeError: Always.
     """
     raise RuntimeError(
         "tf.hessians is not supported when eager execution is enabled. Use tf.GradientTape "
@@ -328,8 +320,7 @@ def no_gradient(op_type: Any) -> NoReturn:
 
     Raises
     ------
-    NotImplementedError
-        Always.
+    NotImplementedError: Always.
     """
     raise NotImplementedError(
         "tf.no_gradient names an operation of a graph, and there are none: use tf.stop_gradient"
@@ -344,3 +335,6 @@ class RegisterGradient:
             "tf.RegisterGradient names an operation of a graph, and there are none: decorate a "
             "function with tf.custom_gradient"
         )
+
+
+fill_sections(globals())

@@ -5,7 +5,6 @@ A `Dataset` is a function that begins an iteration, and can be begun any number 
 are tensors, or tuples, lists and dicts of them. Nothing is computed ahead, in other threads or in
 graphs: functions that are mapped run as Python.
 
->>> import wengert.compat.tensorflow as tf
 >>> dataset = tf.data.Dataset.range(5).map(lambda x: x * x).batch(2)
 >>> [batch.numpy().tolist() for batch in dataset]
 [[0, 1], [4, 9], [16]]
@@ -19,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.conversion import TensorSpec
 from wengert.compat.tensorflow.errors import OutOfRangeError
 from wengert.compat.tensorflow.functions.joining import stack
@@ -65,7 +65,6 @@ class Dataset:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> dataset = tf.data.Dataset.from_tensor_slices(([1, 2, 3], [4, 5, 6]))
     >>> for x, y in dataset.take(1):
     ...     print(x.numpy(), y.numpy())
@@ -85,12 +84,10 @@ class Dataset:
 
         Raises
         ------
-        ValueError
-            If a tensor has no dimensions, or their sizes differ.
+        ValueError: If a tensor has no dimensions, or their sizes differ.
 
         Examples
         --------
-        >>> import wengert.compat.tensorflow as tf
         >>> [x.numpy().tolist() for x in tf.data.Dataset.from_tensor_slices([[1, 2], [3, 4]])]
         [[1, 2], [3, 4]]
         """
@@ -116,7 +113,6 @@ class Dataset:
 
         Examples
         --------
-        >>> import wengert.compat.tensorflow as tf
         >>> len(tf.data.Dataset.from_tensors([1, 2, 3]))
         1
         """
@@ -136,7 +132,6 @@ class Dataset:
 
         Examples
         --------
-        >>> import wengert.compat.tensorflow as tf
         >>> dataset = tf.data.Dataset.from_generator(lambda: iter([1, 2]), output_types=tf.int64)
         >>> [x.dtype for x in dataset]
         [tf.int64, tf.int64]
@@ -160,7 +155,6 @@ class Dataset:
 
         Examples
         --------
-        >>> import wengert.compat.tensorflow as tf
         >>> [int(x) for x in tf.data.Dataset.range(1, 6, 2)]
         [1, 3, 5]
         """
@@ -174,7 +168,6 @@ class Dataset:
 
         Examples
         --------
-        >>> import wengert.compat.tensorflow as tf
         >>> a, b = tf.data.Dataset.range(3), tf.data.Dataset.range(5, 9)
         >>> [(int(x), int(y)) for x, y in tf.data.Dataset.zip((a, b))]
         [(0, 5), (1, 6), (2, 7)]
@@ -242,8 +235,7 @@ class Dataset:
 
         Raises
         ------
-        InvalidArgumentError
-            If their shapes differ, or the size is not positive.
+        InvalidArgumentError: If their shapes differ, or the size is not positive.
         """
         size = _number(batch_size, "batch_size")
         if size <= 0:
@@ -280,8 +272,7 @@ class Dataset:
 
         Raises
         ------
-        InvalidArgumentError
-            If `buffer_size` is not positive.
+        InvalidArgumentError: If `buffer_size` is not positive.
         """
         size = _number(buffer_size, "buffer_size")
         if size <= 0:
@@ -347,7 +338,6 @@ class Dataset:
 
         Examples
         --------
-        >>> import wengert.compat.tensorflow as tf
         >>> [(int(i), int(x)) for i, x in tf.data.Dataset.range(5, 7).enumerate()]
         [(0, 5), (1, 6)]
         """
@@ -400,7 +390,6 @@ class Dataset:
 
         Examples
         --------
-        >>> import wengert.compat.tensorflow as tf
         >>> start = tf.constant(0, tf.int64)
         >>> print(tf.data.Dataset.range(5).reduce(start, lambda a, b: a + b).numpy())
         10
@@ -420,7 +409,6 @@ class Dataset:
 
         Examples
         --------
-        >>> import wengert.compat.tensorflow as tf
         >>> [int(x) for x in tf.data.Dataset.range(3).as_numpy_iterator()]
         [0, 1, 2]
         """
@@ -446,8 +434,7 @@ class Dataset:
 
         Raises
         ------
-        InvalidArgumentError
-            If there is none, or there are several.
+        InvalidArgumentError: If there is none, or there are several.
         """
         found = list(itertools.islice(iter(self), 2))
         if len(found) != 1:
@@ -493,3 +480,6 @@ def __getattr__(name: str) -> Any:
             "tf.data.experimental.AUTOTUNE"
         )
     raise refusal("data", name)
+
+
+fill_sections(globals())

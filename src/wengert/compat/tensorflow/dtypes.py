@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import DTYPES as NATIVE
+from wengert.base.sections import fill_sections
 
 __all__ = [
     "DTYPES",
@@ -40,7 +41,6 @@ class DType:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.float32, tf.float32.name, tf.float32.is_floating
     (tf.float32, 'float32', True)
     >>> tf.as_dtype("int64").as_numpy_dtype
@@ -176,12 +176,10 @@ def as_dtype(type_value: Any) -> DType:
 
     Raises
     ------
-    TypeError
-        If it names no type of a tensor.
+    TypeError: If it names no type of a tensor.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.as_dtype("float64"), tf.as_dtype(int)
     (tf.float64, tf.int32)
     """
@@ -221,3 +219,6 @@ def numpy_dtype(value: Any) -> np.dtype[Any] | None:
 def cxx_name(numpy: np.dtype[Any]) -> str:
     """What TensorFlow's messages call a type: float32 is ``float`` there."""
     return _CXX.get(numpy.name, numpy.name)
+
+
+fill_sections(globals())

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.dtypes import DType, of_numpy
 from wengert.compat.tensorflow.shapes import TensorShape
 from wengert.interp.levels import Lifted
@@ -75,7 +76,6 @@ class Tensor(NativeTensor):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.constant([1.0, 2.0]) * 3
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([3., 6.], dtype=float32)>
     """
@@ -94,7 +94,6 @@ class Tensor(NativeTensor):
 
     @property
     def shape(self) -> TensorShape:  # type: ignore[override]
-        """The sizes."""
         return TensorShape(tuple(self.payload.shape))
 
     def get_shape(self) -> TensorShape:
@@ -110,17 +109,14 @@ class Tensor(NativeTensor):
 
     @property
     def dtype(self) -> DType:  # type: ignore[override]
-        """The type of the elements."""
         return of_numpy(np.dtype(self.payload.dtype))
 
     @property
     def ndim(self) -> int:
-        """The number of dimensions."""
         return len(self.payload.shape)
 
     @property
     def device(self) -> str:  # type: ignore[override]
-        """Where the memory is: always the CPU."""
         return DEVICE
 
     backing_device = device
@@ -279,3 +275,6 @@ def _unpickled(array: Any) -> Any:
     tensor = new_tensor(array)
     tensor.__class__ = Tensor
     return tensor
+
+
+fill_sections(globals())

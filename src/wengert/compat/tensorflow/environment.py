@@ -7,6 +7,8 @@ import logging
 from collections.abc import Iterator
 from typing import Any
 
+from wengert.base.sections import fill_sections
+
 __all__ = ["control_dependencies", "device", "get_logger", "init_scope"]
 
 
@@ -15,7 +17,6 @@ class device(contextlib.ContextDecorator):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> with tf.device("/CPU:0"):
     ...     x = tf.constant(1.0)
     """
@@ -35,8 +36,7 @@ class control_dependencies(contextlib.ContextDecorator):
 
     Parameters
     ----------
-    control_inputs : list
-        Tensors, and functions, which are called.
+    control_inputs : list. Tensors, and functions, which are called.
     """
 
     def __init__(self, control_inputs: Any) -> None:
@@ -62,8 +62,10 @@ def get_logger() -> logging.Logger:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.get_logger().name
     'tensorflow'
     """
     return logging.getLogger("tensorflow")
+
+
+fill_sections(globals())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
+
 __all__ = [
     "AbortedError",
     "AlreadyExistsError",
@@ -31,12 +33,9 @@ class OpError(Exception):
 
     Attributes
     ----------
-    message
-        What is wrong.
-    node_def, op
-        None: operations run at once.
-    error_code
-        TensorFlow's number for the class.
+    message: What is wrong.
+    node_def, op: None: operations run at once.
+    error_code: TensorFlow's number for the class.
     """
 
     error_code = 2
@@ -88,3 +87,6 @@ def invalid(message: str, operation: str = "", advice: str = "") -> Exception:
     text = f"{message} [Op:{operation}] name: " if operation else message
     error: Exception = InvalidArgumentError(None, None, text + advice)
     return error
+
+
+fill_sections(globals())

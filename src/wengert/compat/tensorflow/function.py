@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.conversion import TensorSpec, convert_to_tensor
 from wengert.compat.tensorflow.dtypes import numpy_dtype
@@ -75,8 +76,7 @@ class Function:
 
         Raises
         ------
-        NotImplementedError
-            Always.
+        NotImplementedError: Always.
         """
         raise NotImplementedError(
             "get_concrete_function: wengert.compat.tensorflow runs functions at once and has no "
@@ -138,23 +138,19 @@ def function(
 
     Parameters
     ----------
-    func : callable, optional
-        The function; without it a decorator is returned.
-    input_signature : sequence of TensorSpec, optional
-        What arguments must be like; numbers are converted to its dtypes.
+    func : callable, optional. The function; without it a decorator is returned.
+    input_signature : sequence of TensorSpec, optional. What arguments must be like; numbers are
+        converted to its dtypes.
     autograph, jit_compile, reduce_retracing, experimental_implements,
     experimental_autograph_options, experimental_attributes, experimental_relax_shapes,
-    experimental_compile, experimental_follow_type_hints
-        Accepted, without effect.
+    experimental_compile, experimental_follow_type_hints: Accepted, without effect.
 
     Returns
     -------
-    Function
-        Callable as `func` is, with its ``python_function``.
+    Function: Callable as `func` is, with its ``python_function``.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> @tf.function
     ... def square(x):
     ...     return x * x
@@ -171,7 +167,6 @@ def executing_eagerly() -> bool:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.executing_eagerly()
     True
     """
@@ -183,7 +178,6 @@ def inside_function() -> bool:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.inside_function()
     False
     """
@@ -200,7 +194,6 @@ def functions_run_eagerly() -> bool:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.config.functions_run_eagerly()
     False
     """
@@ -237,18 +230,13 @@ def py_function(
 
     Parameters
     ----------
-    func : callable
-        The function.
-    inp : list
-        Its arguments, which become tensors.
-    Tout : DType or list of DType
-        The types of its results.
-    name
-        Accepted, without effect.
+    func : callable. The function.
+    inp : list. Its arguments, which become tensors.
+    Tout : DType or list of DType. The types of its results.
+    name: Accepted, without effect.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.py_function(lambda x: x * 2, [1.5], tf.float32)
     <tf.Tensor: shape=(), dtype=float32, numpy=3.0>
     """
@@ -267,18 +255,13 @@ def numpy_function(
 
     Parameters
     ----------
-    func : callable
-        The function.
-    inp : list
-        Its arguments, which become arrays.
-    Tout : DType or list of DType
-        The types of its results.
-    stateful, name
-        Accepted, without effect.
+    func : callable. The function.
+    inp : list. Its arguments, which become arrays.
+    Tout : DType or list of DType. The types of its results.
+    stateful, name: Accepted, without effect.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.numpy_function(lambda x: x * 2, [tf.constant([1.5])], tf.float32)
     <tf.Tensor: shape=(1,), dtype=float32, numpy=array([3.], dtype=float32)>
     """
@@ -290,3 +273,6 @@ def numpy_function(
 
 def _constant(tensor: Any) -> Any:
     return made(new_tensor(tensor.payload))
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions import drawing
 from wengert.compat.tensorflow.functions.streams import stream_of
 from wengert.compat.tensorflow.functions.values import constant_of, dtype_of, shape_of
@@ -74,7 +75,6 @@ class Constant(Initializer):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.initializers.Constant(3.0)([2]).numpy())
     [3. 3.]
     """
@@ -83,7 +83,6 @@ class Constant(Initializer):
         self.value = value
 
     def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
-        """The values."""
         sizes = shape_of("Fill", shape)
         value = np.asarray(self.value).astype(dtype_of(dtype, _FLOAT32))
         if value.size == math.prod(sizes):
@@ -96,13 +95,11 @@ class Zeros(Initializer):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.initializers.Zeros()([2]).numpy())
     [0. 0.]
     """
 
     def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
-        """The values."""
         return constant_of(np.zeros(shape_of("Fill", shape), dtype_of(dtype, _FLOAT32)))
 
 
@@ -111,13 +108,11 @@ class Ones(Initializer):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.initializers.Ones()([2]).numpy())
     [1. 1.]
     """
 
     def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
-        """The values."""
         return constant_of(np.ones(shape_of("Fill", shape), dtype_of(dtype, _FLOAT32)))
 
 
@@ -126,7 +121,6 @@ class Identity(Initializer):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.initializers.Identity(2.0)([2, 2]).numpy())
     [[2. 0.]
      [0. 2.]]
@@ -136,7 +130,6 @@ class Identity(Initializer):
         self.gain = gain
 
     def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
-        """The values."""
         sizes = shape_of("Fill", shape)
         if len(sizes) != 2:
             raise ValueError(
@@ -155,7 +148,6 @@ class RandomNormal(Initializer):
         self.seed = seed
 
     def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
-        """The values."""
         return drawing.normals(stream_of(self.seed), shape, self.mean, self.stddev, dtype)
 
 
@@ -163,7 +155,6 @@ class TruncatedNormal(RandomNormal):
     """Normal random numbers, at most two standard deviations from the mean."""
 
     def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
-        """The values."""
         stream = stream_of(self.seed)
         return drawing.truncated_normals(stream, shape, self.mean, self.stddev, dtype)
 
@@ -177,7 +168,6 @@ class RandomUniform(Initializer):
         self.seed = seed
 
     def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
-        """The values."""
         return drawing.uniforms(stream_of(self.seed), shape, self.minval, self.maxval, dtype)
 
 
@@ -189,7 +179,6 @@ class Orthogonal(Initializer):
         self.seed = seed
 
     def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
-        """The values."""
         sizes = shape_of("Fill", shape)
         if len(sizes) < 2:
             raise ValueError(
@@ -209,19 +198,14 @@ class VarianceScaling(Initializer):
 
     Parameters
     ----------
-    scale : float
-        A positive number.
-    mode : str
-        ``"fan_in"``, ``"fan_out"`` or ``"fan_avg"``.
-    distribution : str
-        ``"truncated_normal"``, ``"untruncated_normal"`` or ``"uniform"``.
-    seed : int, optional
-        See `tf.random.set_seed`.
+    scale : float. A positive number.
+    mode : str. ``"fan_in"``, ``"fan_out"`` or ``"fan_avg"``.
+    distribution : str. ``"truncated_normal"``, ``"untruncated_normal"`` or ``"uniform"``.
+    seed : int, optional. See `tf.random.set_seed`.
 
     Raises
     ------
-    ValueError
-        If an argument is another one.
+    ValueError: If an argument is another one.
     """
 
     def __init__(
@@ -246,7 +230,6 @@ class VarianceScaling(Initializer):
         self.seed = seed
 
     def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
-        """The values."""
         fan_in, fan_out = _fans(shape_of("Fill", shape))
         count = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[self.mode]
         scale = self.scale / max(1.0, count)
@@ -336,12 +319,10 @@ def get(identifier: Any) -> Any:
 
     Raises
     ------
-    ValueError
-        If there is none of that name.
+    ValueError: If there is none of that name.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> type(tf.keras.initializers.get("he_normal")).__name__
     'HeNormal'
     """
@@ -358,3 +339,6 @@ def get(identifier: Any) -> Any:
 
 def __getattr__(name: str) -> Any:
     raise refusal("initializers", name)
+
+
+fill_sections(globals())

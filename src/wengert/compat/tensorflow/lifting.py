@@ -23,11 +23,13 @@ from contextvars import ContextVar
 from typing import Any, ClassVar
 
 from wengert.base.dtypes import is_differentiable
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.recording import Context, active, followed, without_history
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Level, Lifted, levels_of
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.levels import WAYS, Move, brought, move
+from wengert.tape.crossings import WAYS
+from wengert.tape.levels import Move, brought, move
 from wengert.tape.node import Node, next_sequence
 
 __all__ = ["INSIDE", "BatchLift", "Lift", "Lifts", "TangentLift"]
@@ -80,7 +82,6 @@ class Leave(Move):
         return super().apply(g, keep, edges)
 
     def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """As `apply`, recorded where the cotangent is a tensor."""
         if self.level.number in INSIDE.get():
             return (g,)
         return super().apply_in(g, keep, edges)
@@ -114,8 +115,7 @@ class Lift:
 
     Parameters
     ----------
-    level
-        The level.
+    level: The level.
     """
 
     def __init__(self, level: Level) -> None:
@@ -130,7 +130,6 @@ class BatchLift(Lift):
     """The level of `vectorized_map`: watched tensors from outside become batches."""
 
     def lifted(self, shown: Any, value: Any, below: Lifts, context: Context) -> Any:
-        """See `Lift.lifted`."""
         if value.edge is None or self.level.number in levels_of(value.payload):
             return value
         payload = brought(new_tensor(value.payload), (self.level,)).payload
@@ -146,7 +145,6 @@ class TangentLift(Lift):
         self.tangents = _Memory()
 
     def lifted(self, shown: Any, value: Any, below: Lifts, context: Context) -> Any:
-        """See `Lift.lifted`."""
         tangent = self.tangents.get(shown)
         if self.level.number in levels_of(value.payload):
             return value
@@ -171,8 +169,7 @@ class Lifts:
 
     Parameters
     ----------
-    stack
-        The levels.
+    stack: The levels.
     """
 
     __slots__ = ("stack",)
@@ -256,3 +253,6 @@ def _carries(payload: Any, level: Level) -> bool:
     if isinstance(payload, Dual) and payload.owner is level:
         return payload.tangent is not None
     return any(_carries(part, level) for part in payload.contents())
+
+
+fill_sections(globals())

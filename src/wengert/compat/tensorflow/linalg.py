@@ -1,6 +1,5 @@
 """Layer 9 · compat: ``tf.linalg``: linear algebra; all of it differentiable.
 
->>> import wengert.compat.tensorflow as tf
 >>> print(tf.linalg.det([[1.0, 2.0], [3.0, 4.0]]).numpy().round(3))
 -2.0
 """
@@ -9,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any as _Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.creation import (
     eye as eye,
 )
@@ -130,3 +130,6 @@ __all__ = sorted(name for name in globals() if name[0] != "_" and name != "annot
 
 def __getattr__(name: str) -> _Any:
     raise _refusal("linalg", name)
+
+
+fill_sections(globals())

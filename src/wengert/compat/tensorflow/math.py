@@ -1,6 +1,5 @@
 """Layer 9 · compat: ``tf.math``: elementary and special functions, sums, comparisons, segments.
 
->>> import wengert.compat.tensorflow as tf
 >>> print(tf.math.log([1.0, 2.0]).numpy())
 [0.        0.6931472]
 """
@@ -9,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any as _Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.activations import (
     log_softmax as log_softmax,
 )
@@ -397,3 +397,6 @@ __all__ = sorted(name for name in globals() if name[0] != "_" and name != "annot
 
 def __getattr__(name: str) -> _Any:
     raise _refusal("math", name)
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.names import name_scope as scope_of
 from wengert.compat.tensorflow.names import qualified
@@ -26,12 +27,10 @@ class Module:
 
     Parameters
     ----------
-    name : str, optional
-        Default: the name of the class, in lower case with underscores.
+    name : str, optional. Default: the name of the class, in lower case with underscores.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> class Dense(tf.Module):
     ...     def __init__(self):
     ...         super().__init__()
@@ -140,3 +139,6 @@ def _walk(
                 inner.append((place, leaf))
     for place, leaf in inner:
         yield from _walk(leaf, recursive, predicate, with_path, place, seen)
+
+
+fill_sections(globals())

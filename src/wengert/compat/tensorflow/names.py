@@ -7,6 +7,8 @@ import re
 from contextvars import ContextVar
 from typing import Any
 
+from wengert.base.sections import fill_sections
+
 __all__ = ["name_scope", "qualified"]
 
 _SCOPE: ContextVar[str] = ContextVar("wengert_tf_scope", default="")
@@ -22,7 +24,6 @@ class name_scope(contextlib.ContextDecorator):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> with tf.name_scope("layer") as scope:
     ...     v = tf.Variable(1.0, name="w")
     >>> v.name, scope
@@ -50,3 +51,6 @@ class name_scope(contextlib.ContextDecorator):
 
     def __exit__(self, *exc: object) -> None:
         _SCOPE.reset(self._tokens.pop())
+
+
+fill_sections(globals())

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from wengert.base.sections import fill_sections
+
 __all__ = [
     "assert_same_structure",
     "flatten",
@@ -19,7 +21,6 @@ def is_nested(structure: Any) -> bool:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.nest.is_nested([1]), tf.nest.is_nested(1)
     (True, False)
     """
@@ -38,7 +39,6 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.nest.flatten({"b": 1, "a": [2, (3,)]})
     [2, 3, 1]
     """
@@ -73,12 +73,10 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
 
     Raises
     ------
-    ValueError
-        If there are more or fewer of them.
+    ValueError: If there are more or fewer of them.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.nest.pack_sequence_as({"b": 1, "a": [2, (3,)]}, [10, 20, 30])
     {'b': 30, 'a': [10, (20,)]}
     """
@@ -104,10 +102,8 @@ def assert_same_structure(
 
     Raises
     ------
-    ValueError
-        If they differ in keys, in the number of elements, or in where there are leaves.
-    TypeError
-        If only the types of sequences differ, and `check_types` is true.
+    ValueError: If they differ in keys, in the number of elements, or in where there are leaves.
+    TypeError: If only the types of sequences differ, and `check_types` is true.
     """
     trouble = _difference(nest1, nest2, check_types)
     if trouble is not None:
@@ -165,12 +161,10 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
 
     Raises
     ------
-    ValueError, TypeError
-        If the structures differ (see `assert_same_structure`), or there is none.
+    ValueError, TypeError: If the structures differ (see `assert_same_structure`), or there is none.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.nest.map_structure(lambda a, b: a + b, {"x": 1, "y": (2,)}, {"x": 10, "y": (20,)})
     {'x': 11, 'y': (22,)}
     """
@@ -189,3 +183,6 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
         assert_same_structure(structure[0], other, check_types)
     flat = zip(*map(flatten, structure), strict=True)
     return pack_sequence_as(structure[0], [func(*leaves) for leaves in flat])
+
+
+fill_sections(globals())

@@ -1,6 +1,5 @@
 """Layer 9 · compat: ``tf.nn``: activations, losses, convolutions, pooling.
 
->>> import wengert.compat.tensorflow as tf
 >>> print(tf.nn.relu([-1.0, 2.0]).numpy())
 [0. 2.]
 """
@@ -9,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any as _Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.activations import (
     crelu as crelu,
 )
@@ -181,3 +181,6 @@ __all__ = sorted(name for name in globals() if name[0] != "_" and name != "annot
 
 def __getattr__(name: str) -> _Any:
     raise _refusal("nn", name)
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 
 __all__ = ["print"]
@@ -69,21 +70,17 @@ def print(
 
     Parameters
     ----------
-    *inputs
-        What to print; tensors are shown as nested numbers.
-    output_stream : optional
-        A stream, or ``"file://..."`` for a file to append to; default: standard error.
-    summarize : int
-        How many elements to show at the beginning and the end of each dimension; -1: all.
-    sep, end : str
-        What stands between them, and after the last one.
-    name
-        Accepted, without effect.
+    *inputs: What to print; tensors are shown as nested numbers.
+    output_stream : optional. A stream, or ``"file://..."`` for a file to append to; default:
+        standard error.
+    summarize : int. How many elements to show at the beginning and the end of each dimension; -1:
+        all.
+    sep, end : str. What stands between them, and after the last one.
+    name: Accepted, without effect.
 
     Examples
     --------
     >>> import sys
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.print("x:", tf.constant([1.0, 2.5]), output_stream=sys.stdout)
     x: [1 2.5]
     """
@@ -93,3 +90,6 @@ def print(
             file.write(text)
         return
     _show(text, end="", file=sys.stderr if output_stream is None else output_stream)
+
+
+fill_sections(globals())

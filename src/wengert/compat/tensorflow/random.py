@@ -2,7 +2,6 @@
 
 The numbers are not those that TensorFlow draws (NOTE [seeds of TensorFlow]).
 
->>> import wengert.compat.tensorflow as tf
 >>> tf.random.set_seed(5)
 >>> tf.random.uniform([2, 3]).shape
 TensorShape([2, 3])
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions import drawing
 from wengert.compat.tensorflow.functions.streams import set_seed as set_seed
 from wengert.compat.tensorflow.functions.streams import stateless, stream_of
@@ -54,30 +54,21 @@ def normal(
 
     Parameters
     ----------
-    shape : sequence of int, or Tensor
-        The shape.
-    mean, stddev : Tensor
-        Numbers, or tensors that broadcast.
-    dtype : DType, optional
-        A floating one; float32 by default.
-    seed : int, optional
-        See `set_seed`.
-    name : str, optional
-        Accepted, and of no effect.
+    shape : sequence of int, or Tensor. The shape.
+    mean, stddev : Tensor. Numbers, or tensors that broadcast.
+    dtype : DType, optional. A floating one; float32 by default.
+    seed : int, optional. See `set_seed`.
 
     Returns
     -------
-    Tensor
-        Differentiable in `mean` and `stddev`.
+    Tensor: Differentiable in `mean` and `stddev`.
 
     Raises
     ------
-    TypeError
-        If the dtype is of whole numbers.
+    TypeError: If the dtype is of whole numbers.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.random.normal([2, 3], seed=1).shape
     TensorShape([2, 3])
     """
@@ -96,7 +87,6 @@ def truncated_normal(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> bool(tf.reduce_max(tf.abs(tf.random.truncated_normal([100]))) <= 2)
     True
     """
@@ -115,30 +105,22 @@ def uniform(
 
     Parameters
     ----------
-    shape : sequence of int, or Tensor
-        The shape.
-    minval, maxval : Tensor
-        Numbers, or tensors that broadcast; `maxval` is 1 by default, and needed for whole numbers.
-    dtype : DType, optional
-        float32 by default.
-    seed : int, optional
-        See `set_seed`.
-    name : str, optional
-        Accepted, and of no effect.
+    shape : sequence of int, or Tensor. The shape.
+    minval, maxval : Tensor. Numbers, or tensors that broadcast; `maxval` is 1 by default, and
+        needed for whole numbers.
+    dtype : DType, optional. float32 by default.
+    seed : int, optional. See `set_seed`.
 
     Returns
     -------
-    Tensor
-        Differentiable in the bounds, unless it is of whole numbers.
+    Tensor: Differentiable in the bounds, unless it is of whole numbers.
 
     Raises
     ------
-    ValueError
-        If `maxval` is missing.
+    ValueError: If `maxval` is missing.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.random.uniform([4], maxval=10, dtype=tf.int32).dtype
     tf.int32
     """
@@ -157,7 +139,6 @@ def gamma(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.random.gamma([3], [1.0, 2.0]).shape
     TensorShape([3, 2])
     """
@@ -171,7 +152,6 @@ def poisson(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.random.poisson([3], [1.0, 2.0]).shape
     TensorShape([3, 2])
     """
@@ -185,7 +165,6 @@ def categorical(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.random.categorical([[0.0, 0.0]], 5).shape
     TensorShape([1, 5])
     """
@@ -197,7 +176,6 @@ def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.sort(tf.random.shuffle([3, 1, 2])).numpy())
     [1 2 3]
     """
@@ -220,12 +198,10 @@ def stateless_normal(
 
     Raises
     ------
-    InvalidArgumentError
-        If `seed` is no pair.
+    InvalidArgumentError: If `seed` is no pair.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> a, b = (tf.random.stateless_normal([2], seed=[1, 2]) for _ in range(2))
     >>> bool(tf.reduce_all(a == b))
     True
@@ -246,7 +222,6 @@ def stateless_truncated_normal(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.random.stateless_truncated_normal([2], seed=[1, 2]).shape
     TensorShape([2])
     """
@@ -266,7 +241,6 @@ def stateless_uniform(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.random.stateless_uniform([2], seed=[1, 2]).shape
     TensorShape([2])
     """
@@ -285,7 +259,6 @@ def stateless_gamma(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.random.stateless_gamma([3, 2], [1, 2], alpha=[1.0, 2.0]).shape
     TensorShape([3, 2])
     """
@@ -299,7 +272,6 @@ def stateless_poisson(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.random.stateless_poisson([3], [1, 2], lam=4.0).dtype
     tf.int32
     """
@@ -318,7 +290,6 @@ def stateless_binomial(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.random.stateless_binomial([3], [1, 2], counts=10, probs=0.5).shape
     TensorShape([3])
     """
@@ -332,7 +303,6 @@ def stateless_categorical(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.random.stateless_categorical([[0.0, 0.0]], 5, seed=[1, 2]).shape
     TensorShape([1, 5])
     """
@@ -349,7 +319,6 @@ class Generator:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> g = tf.random.Generator.from_seed(1)
     >>> g.normal([2]).shape
     TensorShape([2])
@@ -453,7 +422,6 @@ def get_global_generator() -> Generator:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.random.get_global_generator() is tf.random.get_global_generator()
     True
     """
@@ -467,7 +435,6 @@ def set_global_generator(generator: Generator) -> None:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.random.set_global_generator(tf.random.Generator.from_seed(3))
     """
     _GLOBAL[:] = [generator]
@@ -475,3 +442,6 @@ def set_global_generator(generator: Generator) -> None:
 
 def __getattr__(name: str) -> Any:
     raise refusal("random", name)
+
+
+fill_sections(globals())

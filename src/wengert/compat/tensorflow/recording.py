@@ -33,6 +33,7 @@ from collections.abc import Iterable
 from contextvars import ContextVar
 from typing import Any, ClassVar
 
+from wengert.base.sections import fill_sections
 from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor
 from wengert.tape.modes import MODE, changed, current_mode, is_recording
 from wengert.tape.node import Node, next_sequence
@@ -96,7 +97,6 @@ class Read(Node):
         self.ext = None
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The cotangent."""
         return (g,)
 
     apply_in = apply
@@ -136,16 +136,11 @@ class Record:
 
     Attributes
     ----------
-    watches_variables
-        Whether variables are watched when they are read.
-    spans
-        Pairs of sequence numbers: when recording began and when it ended, None while it goes on.
-    watched
-        What is watched: edges with the times since when, by identity.
-    variables
-        The variables that are watched, in order.
-    ledgers
-        What keeps track of the nodes that were made meanwhile.
+    watches_variables: Whether variables are watched when they are read.
+    spans: Pairs of sequence numbers: when recording began and when it ended, None while it goes on.
+    watched: What is watched: edges with the times since when, by identity.
+    variables: The variables that are watched, in order.
+    ledgers: What keeps track of the nodes that were made meanwhile.
     """
 
     __slots__ = (
@@ -243,17 +238,13 @@ class Context:
 
     Attributes
     ----------
-    tapes
-        The records of the tapes that are recording.
-    lifts
-        What exchanges tensors for values of active levels, or None (see NOTE [what tensors show and
-        what they are] in `wengert.compat.tensorflow.lifting`).
-    everything
-        Whether to follow all edges: inside of rules that the engine differentiates by itself.
-    start
-        When the first of the tapes began; what is younger may be theirs.
-    ledger
-        Takes down what is recorded.
+    tapes: The records of the tapes that are recording.
+    lifts: What exchanges tensors for values of active levels, or None (see NOTE [what tensors show
+        and what they are] in `wengert.compat.tensorflow.lifting`).
+    everything: Whether to follow all edges: inside of rules that the engine differentiates by
+        itself.
+    start: When the first of the tapes began; what is younger may be theirs.
+    ledger: Takes down what is recorded.
     """
 
     __slots__ = ("everything", "ledger", "lifts", "start", "tapes")
@@ -343,3 +334,6 @@ def source_of(tensor: TensorBase) -> Any:
 def without_history(tensor: Any) -> Any:
     """A tensor of the same value that leads nowhere."""
     return new_tensor(tensor.payload, None, tensor.vc)
+
+
+fill_sections(globals())

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 
 __all__ = ["TensorShape", "sizes"]
@@ -19,7 +20,6 @@ class TensorShape:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.ones([2, 3]).shape
     TensorShape([2, 3])
     >>> tf.ones([2, 3]).shape == (2, 3), tf.ones([2, 3]).shape.as_list()
@@ -58,8 +58,7 @@ class TensorShape:
 
         Raises
         ------
-        ValueError
-            If the number of dimensions is not known.
+        ValueError: If the number of dimensions is not known.
         """
         if self._dims is None:
             raise ValueError("as_list() is not defined on an unknown TensorShape.")
@@ -183,3 +182,6 @@ def sizes(shape: Any) -> tuple[int, ...]:
     if isinstance(shape, Sequence | TensorShape) or hasattr(shape, "__iter__"):
         return tuple(int(size) for size in shape)
     return (int(shape),)
+
+
+fill_sections(globals())

@@ -1,6 +1,5 @@
 """Layer 9 · compat: ``tf.signal``: Fourier and cosine transforms, windows and frames.
 
->>> import wengert.compat.tensorflow as tf
 >>> print(tf.signal.rfft([1.0, 0.0, 0.0]).numpy())
 [1.+0.j 1.+0.j]
 """
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.values import (
     check,
     constant_of,
@@ -164,7 +164,6 @@ def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.signal.fftshift([0, 1, 2, -2, -1]).numpy())
     [-2 -1  0  1  2]
     """
@@ -177,7 +176,6 @@ def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.signal.ifftshift([-2, -1, 0, 1, 2]).numpy())
     [ 0  1  2 -2 -1]
     """
@@ -233,12 +231,10 @@ def dct(
 
     Raises
     ------
-    ValueError
-        If the type or the normalisation is another one.
+    ValueError: If the type or the normalisation is another one.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.signal.dct([1.0, 1.0]).numpy().round(3))
     [4. 0.]
     """
@@ -258,7 +254,6 @@ def idct(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> x = tf.signal.dct([1.0, 2.0], norm="ortho")
     >>> print(tf.signal.idct(x, norm="ortho").numpy().round(3))
     [1. 2.]
@@ -284,7 +279,6 @@ def hann_window(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.signal.hann_window(4).numpy().round(3))
     [0.  0.5 1.  0.5]
     """
@@ -298,7 +292,6 @@ def hamming_window(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.signal.hamming_window(4).numpy().round(3))
     [0.08 0.54 1.   0.54]
     """
@@ -319,27 +312,18 @@ def frame(
 
     Parameters
     ----------
-    signal : Tensor
-        Or what becomes one.
-    frame_length, frame_step : int
-        The size of the pieces, and how far the next one lies.
-    pad_end : bool
-        Whether pieces may go on beyond the end, with `pad_value`.
-    pad_value : number
-        What lies beyond the end.
-    axis : int
-        The last dimension.
-    name : str, optional
-        Accepted, and of no effect.
+    signal : Tensor. Or what becomes one.
+    frame_length, frame_step : int. The size of the pieces, and how far the next one lies.
+    pad_end : bool. Whether pieces may go on beyond the end, with `pad_value`.
+    pad_value : number. What lies beyond the end.
+    axis : int. The last dimension.
 
     Returns
     -------
-    Tensor
-        With two dimensions in the place of the last; differentiable.
+    Tensor: With two dimensions in the place of the last; differentiable.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.signal.frame([1, 2, 3, 4], 2, 1).numpy())
     [[1 2]
      [2 3]
@@ -365,7 +349,6 @@ def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> An
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.signal.overlap_and_add([[1.0, 2.0], [3.0, 4.0]], 1).numpy())
     [1. 5. 4.]
     """
@@ -393,7 +376,6 @@ def stft(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.signal.stft(tf.ones([16]), frame_length=8, frame_step=4).shape
     TensorShape([3, 5])
     """
@@ -408,3 +390,6 @@ def stft(
 
 def __getattr__(name: str) -> Any:
     raise refusal("signal", name)
+
+
+fill_sections(globals())

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import is_differentiable
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.ends import (
     End,
@@ -60,14 +61,11 @@ class GradientTape:
 
     Parameters
     ----------
-    persistent : bool
-        Whether more than one gradient may be asked for.
-    watch_accessed_variables : bool
-        Whether trainable variables are watched when they are read.
+    persistent : bool. Whether more than one gradient may be asked for.
+    watch_accessed_variables : bool. Whether trainable variables are watched when they are read.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> x = tf.constant(3.0)
     >>> with tf.GradientTape() as tape:
     ...     tape.watch(x)
@@ -131,13 +129,12 @@ class GradientTape:
 
         Parameters
         ----------
-        tensor : Tensor, Variable, or nested lists, tuples or dicts of them
-            Of a floating or complex type; for another one there is a warning and no gradient.
+        tensor : Tensor, Variable, or nested lists, tuples or dicts of them. Of a floating or
+            complex type; for another one there is a warning and no gradient.
 
         Raises
         ------
-        ValueError
-            If there is anything else among them.
+        ValueError: If there is anything else among them.
         """
         for value in nest.flatten(tensor):
             if not (is_variable(value) or isinstance(value, TensorBase)):
@@ -166,8 +163,7 @@ class GradientTape:
 
         Raises
         ------
-        ValueError
-            If it is not recording anyhow.
+        ValueError: If it is not recording anyhow.
         """
         self._pop()
         try:
@@ -214,28 +210,24 @@ class GradientTape:
 
         Parameters
         ----------
-        target : Tensor, Variable, or nested lists, tuples or dicts of them
-            What to differentiate; of several, or of several elements, the sum.
-        sources : Tensor, Variable, or nested lists, tuples or dicts of them
-            What to differentiate by: what was watched, or was computed from it.
-        output_gradients : optional
-            For each target what its gradient is multiplied by, of its shape; default: ones.
-        unconnected_gradients : UnconnectedGradients
-            What stands for a gradient by something that `target` does not depend on.
+        target : Tensor, Variable, or nested lists, tuples or dicts of them. What to differentiate;
+            of several, or of several elements, the sum.
+        sources : Tensor, Variable, or nested lists, tuples or dicts of them. What to differentiate
+            by: what was watched, or was computed from it.
+        output_gradients : optional. For each target what its gradient is multiplied by, of its
+            shape; default: ones.
+        unconnected_gradients : UnconnectedGradients. What stands for a gradient by something that
+            `target` does not depend on.
 
         Returns
         -------
-        Tensor, or structure of Tensor or None
-            Of the structure of `sources`.
+        Tensor, or structure of Tensor or None: Of the structure of `sources`.
 
         Raises
         ------
-        RuntimeError
-            If the tape is not persistent and has given a gradient already.
-        TypeError
-            If targets or sources are no tensors or variables.
-        ValueError
-            For an unknown `unconnected_gradients`.
+        RuntimeError: If the tape is not persistent and has given a gradient already.
+        TypeError: If targets or sources are no tensors or variables.
+        ValueError: For an unknown `unconnected_gradients`.
         """
         self._ready()
         missing = unconnected(unconnected_gradients)
@@ -338,26 +330,23 @@ class GradientTape:
 
         Parameters
         ----------
-        target : Tensor
-            What to differentiate.
-        sources : Tensor, Variable, or nested lists, tuples or dicts of them
-            What to differentiate by.
-        unconnected_gradients : UnconnectedGradients
-            What stands for a Jacobian by something that `target` does not depend on.
-        parallel_iterations
-            Accepted, without effect.
-        experimental_use_pfor : bool
-            False asks for one pass for each row.
+        target : Tensor. What to differentiate.
+        sources : Tensor, Variable, or nested lists, tuples or dicts of them. What to differentiate
+            by.
+        unconnected_gradients : UnconnectedGradients. What stands for a Jacobian by something that
+            `target` does not depend on.
+        parallel_iterations: Accepted, without effect.
+        experimental_use_pfor : bool. False asks for one pass for each row.
 
         Returns
         -------
-        Tensor, or structure of Tensor or None
-            Of the structure of `sources`; each of the shape of `target` and then of its source.
+        Tensor, or structure of Tensor or None: Of the structure of `sources`; each of the shape of
+            `target` and then of its source.
 
         Raises
         ------
-        RuntimeError
-            If the tape is not persistent and has been used, or has to be used more than once.
+        RuntimeError: If the tape is not persistent and has been used, or has to be used more than
+            once.
         """
         self._ready()
         missing = unconnected(unconnected_gradients)
@@ -402,22 +391,18 @@ class GradientTape:
 
         Parameters
         ----------
-        target, source : Tensor
-            Of at least one dimension, the first of one size.
-        unconnected_gradients, parallel_iterations, experimental_use_pfor
-            As in `jacobian`; where the target does not depend on the source there are zeros.
+        target, source : Tensor. Of at least one dimension, the first of one size.
+        unconnected_gradients, parallel_iterations, experimental_use_pfor: As in `jacobian`; where
+            the target does not depend on the source there are zeros.
 
         Returns
         -------
-        Tensor
-            Of the shape of `target` and then that of ``source[0]``.
+        Tensor: Of the shape of `target` and then that of ``source[0]``.
 
         Raises
         ------
-        ValueError
-            If the first sizes differ.
-        RuntimeError
-            As in `jacobian`.
+        ValueError: If the first sizes differ.
+        RuntimeError: As in `jacobian`.
         """
         self._ready()
         unconnected(unconnected_gradients)
@@ -478,3 +463,6 @@ class GradientTape:
         finally:
             self._persistent = persistent
         return [made(row) if found else None for row, found in zip(rows, connected, strict=True)]
+
+
+fill_sections(globals())

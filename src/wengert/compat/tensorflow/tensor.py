@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import is_differentiable
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.dtypes import cxx_name, numpy_dtype, of_numpy
 from wengert.compat.tensorflow.eager import DEVICE, Reference, Tensor
 from wengert.compat.tensorflow.errors import invalid
@@ -46,13 +47,12 @@ def made(result: Any) -> Any:
 
     Parameters
     ----------
-    result : Tensor, or a list or tuple of them
-        Of this library's operations. Anything else comes back as it is.
+    result : Tensor, or a list or tuple of them. Of this library's operations. Anything else comes
+        back as it is.
 
     Returns
     -------
-    Tensor
-        The same object, as a `Tensor` of this idiom; of a list or tuple, each of its elements.
+    Tensor: The same object, as a `Tensor` of this idiom; of a list or tuple, each of its elements.
     """
     if isinstance(result, TensorBase):
         context = active()
@@ -74,22 +74,18 @@ def tensor_of(value: Any, dtype_hint: Any = None) -> Any:
 
     Parameters
     ----------
-    value
-        A tensor, a variable, a number, a NumPy array, or a nested sequence of these.
-    dtype_hint
-        The type (whatever `as_dtype` takes) that numbers and arrays become if they can; a tensor
-        keeps its own.
+    value: A tensor, a variable, a number, a NumPy array, or a nested sequence of these.
+    dtype_hint: The type (whatever `as_dtype` takes) that numbers and arrays become if they can; a
+        tensor keeps its own.
 
     Returns
     -------
-    Tensor
-        A tensor of this library's, for its operations; without a history where no active tape
+    Tensor: A tensor of this library's, for its operations; without a history where no active tape
         follows it.
 
     Raises
     ------
-    ValueError, TypeError
-        If `value` is nothing that a tensor can be made of.
+    ValueError, TypeError: If `value` is nothing that a tensor can be made of.
     """
     if value.__class__ is Tensor:
         return entered(value)
@@ -123,10 +119,8 @@ def converted(value: Any, wanted: Any = None) -> Any:
 
     Raises
     ------
-    ValueError
-        If `value` is a tensor of another type.
-    TypeError
-        If it is a number that `wanted` cannot hold.
+    ValueError: If `value` is a tensor of another type.
+    TypeError: If it is a number that `wanted` cannot hold.
     """
     if isinstance(value, TensorBase) or hasattr(value, "_as_tensor"):
         tensor = tensor_of(value)
@@ -154,7 +148,7 @@ class Operand(NativeTensor):
     __hash__ = TensorBase.__hash__
 
     def numpy(self, *, force: bool = False) -> Any:
-        """The values."""
+        """The values, as a NumPy array."""
         return Tensor.numpy(self)  # type: ignore[arg-type]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -233,22 +227,18 @@ def same_dtype(op_name: str, *values: Any) -> tuple[Any, ...]:
 
     Parameters
     ----------
-    op_name : str
-        What TensorFlow calls the operation, for messages: ``"Mul"``, ``"AddV2"``, ``"MatMul"``.
-    *values
-        What `tensor_of` takes.
+    op_name : str. What TensorFlow calls the operation, for messages: ``"Mul"``, ``"AddV2"``,
+        ``"MatMul"``.
+    *values: What `tensor_of` takes.
 
     Returns
     -------
-    tuple of Tensor
-        As many.
+    tuple of Tensor: As many.
 
     Raises
     ------
-    InvalidArgumentError
-        If two tensors are of different types.
-    TypeError
-        If a number does not become the type.
+    InvalidArgumentError: If two tensors are of different types.
+    TypeError: If a number does not become the type.
     """
     kind: Any = None
     place = 0
@@ -336,3 +326,5 @@ def _iterated(self: Any) -> Iterator[Any]:
 
 Tensor.__getitem__ = _getitem  # type: ignore[assignment]
 Tensor.__iter__ = _iterated  # type: ignore[method-assign]
+
+fill_sections(globals())

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.arrays import unmasked
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.dtypes import cxx_name, of_numpy
 
 __all__ = ["array_of", "cast_array", "fits"]
@@ -107,17 +108,13 @@ def array_of(value: Any, wanted: np.dtype[Any] | None = None) -> Any:
 
     Parameters
     ----------
-    value
-        No tensor, and no sequence that holds one.
-    wanted
-        The type of the result; None for the one that follows from the value.
+    value: No tensor, and no sequence that holds one.
+    wanted: The type of the result; None for the one that follows from the value.
 
     Raises
     ------
-    TypeError
-        If a number cannot become one of type `wanted`.
-    ValueError
-        If `value` is nothing that a tensor is made of, or a sequence is not rectangular.
+    TypeError: If a number cannot become one of type `wanted`.
+    ValueError: If `value` is nothing that a tensor is made of, or a sequence is not rectangular.
     """
     value = unmasked(value)
     if isinstance(value, np.ndarray | np.generic):
@@ -153,3 +150,6 @@ def array_of(value: Any, wanted: np.dtype[Any] | None = None) -> Any:
         f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a "
         "Tensor."
     )
+
+
+fill_sections(globals())

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wengert.base.dtypes import is_differentiable
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.dtypes import DType, numpy_dtype, of_numpy
 from wengert.compat.tensorflow.errors import invalid
 from wengert.compat.tensorflow.infix import install
@@ -49,30 +50,22 @@ class Variable:
 
     Parameters
     ----------
-    initial_value
-        What `convert_to_tensor` takes, or a function without arguments that returns it.
-    trainable : bool, optional
-        Whether tapes watch it by themselves; default: yes.
-    name : str, optional
-        Shown, with ``:0`` behind it.
-    dtype : optional
-        The type to convert `initial_value` to.
-    constraint : callable, optional
-        What an optimizer applies to the value after each step.
-    shape : optional
-        A `TensorShape` with sizes that are not known, for values whose shape may change.
+    initial_value: What `convert_to_tensor` takes, or a function without arguments that returns it.
+    trainable : bool, optional. Whether tapes watch it by themselves; default: yes.
+    name : str, optional. Shown, with ``:0`` behind it.
+    dtype : optional. The type to convert `initial_value` to.
+    constraint : callable, optional. What an optimizer applies to the value after each step.
+    shape : optional. A `TensorShape` with sizes that are not known, for values whose shape may
+        change.
     validate_shape, caching_device, variable_def, import_scope, synchronization, aggregation,
-    experimental_enable_variable_lifting
-        Accepted, without effect.
+    experimental_enable_variable_lifting: Accepted, without effect.
 
     Raises
     ------
-    ValueError
-        If there is no `initial_value`, or it is a tensor of another type than `dtype`.
+    ValueError: If there is no `initial_value`, or it is a tensor of another type than `dtype`.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> x = tf.Variable(3.0, name="x")
     >>> x.assign_add(1.0)
     <tf.Variable 'UnreadVariable' shape=() dtype=float32, numpy=4.0>
@@ -289,13 +282,11 @@ class Variable:
 
         Returns
         -------
-        Variable
-            A handle for the same variable, or None if `read_value` is false.
+        Variable: A handle for the same variable, or None if `read_value` is false.
 
         Raises
         ------
-        ValueError
-            If `value` is a tensor of another type or has another shape.
+        ValueError: If `value` is a tensor of another type or has another shape.
         """
         given = converted(value, self._cell.value.dtype).payload
         if not self.shape.is_compatible_with(given.shape):
@@ -459,3 +450,5 @@ for _name, _symbol, _way in (
     ("matmul", "@", None),
 ):
     setattr(Variable, f"__i{_name}__", _refused(_symbol, _way))
+
+fill_sections(globals())

@@ -45,10 +45,8 @@ class Looked:
 
     Attributes
     ----------
-    node
-        The expression of the integer.
-    extent
-        The size of the dimension; that nothing lies outside of it is checked elsewhere.
+    node: The expression of the integer.
+    extent: The size of the dimension; that nothing lies outside of it is checked elsewhere.
     """
 
     __slots__ = ("extent", "node")

@@ -45,12 +45,9 @@ class Driver:
 
     Parameters
     ----------
-    stations
-        The blocks; the first is where runs begin.
-    inputs
-        The values that are given.
-    fastmath
-        Whether floats may be computed by rules that hold for real numbers only.
+    stations: The blocks; the first is where runs begin.
+    inputs: The values that are given.
+    fastmath: Whether floats may be computed by rules that hold for real numbers only.
     """
 
     def __init__(
@@ -148,14 +145,10 @@ class _Writer:
 
     Attributes
     ----------
-    text
-        LLVM's text.
-    constants
-        The arrays whose addresses the functions of the blocks get.
-    memory
-        Where in the driver's memory a value lies, by the block and the value.
-    tables
-        The part of that memory that holds addresses, which count from its beginning at first.
+    text: LLVM's text.
+    constants: The arrays whose addresses the functions of the blocks get.
+    memory: Where in the driver's memory a value lies, by the block and the value.
+    tables: The part of that memory that holds addresses, which count from its beginning at first.
     """
 
     def __init__(

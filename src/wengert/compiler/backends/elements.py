@@ -22,18 +22,12 @@ class Elements:
 
     Parameters
     ----------
-    code
-        The function.
-    storage
-        Where values lie.
-    inputs, outputs
-        The addresses of the plan's inputs and outputs.
-    arena, constants
-        The address of the arena, and those of constants.
-    outer
-        What writes the loop whose body this is, if it is one.
-    wide
-        Whether threads may share long loops.
+    code: The function.
+    storage: Where values lie.
+    inputs, outputs: The addresses of the plan's inputs and outputs.
+    arena, constants: The address of the arena, and those of constants.
+    outer: What writes the loop whose body this is, if it is one.
+    wide: Whether threads may share long loops.
     """
 
     def __init__(
@@ -209,7 +203,7 @@ class Elements:
         for name, number in node.numbers.items():
             params[name] = Operand(self.node(number), number.dtype)
         operands = [Operand(self.node(operand), operand.dtype) for operand in node.operands]
-        return emit(self.code, node.name, operands, node.dtype, params)
+        return emit(self.code, node.prim, operands, node.dtype, params)
 
     def _choose(self, node: Choice) -> str:
         code = self.code

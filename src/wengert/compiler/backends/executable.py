@@ -32,16 +32,12 @@ class LoopNest:
 
     Attributes
     ----------
-    extents
-        How often each loop runs, the outermost first.
-    steps
-        Names of the primitives that it computes, in order.
-    sites
-        The source lines that these came from.
+    extents: How often each loop runs, the outermost first.
+    steps: Names of the primitives that it computes, in order.
+    sites: The source lines that these came from.
     bytes_read, bytes_written
         Bytes of memory that it takes in and gives out; what lives in registers does not count.
-    parallel
-        Whether its outermost loop is shared out among threads.
+    parallel: Whether its outermost loop is shared out among threads.
     """
 
     __slots__ = ("bytes_read", "bytes_written", "extents", "parallel", "sites", "steps")
@@ -79,18 +75,12 @@ class Description:
 
     Attributes
     ----------
-    backend
-        The backend's name.
-    loops
-        The nests of native loops, in order.
-    calls
-        Calls to BLAS and LAPACK, and other native routines, in words.
-    kernels
-        The steps that NumPy's kernels compute: how often each name occurs.
-    segments
-        The number of native functions that a run calls.
-    arena
-        Bytes of memory for intermediate values.
+    backend: The backend's name.
+    loops: The nests of native loops, in order.
+    calls: Calls to BLAS and LAPACK, and other native routines, in words.
+    kernels: The steps that NumPy's kernels compute: how often each name occurs.
+    segments: The number of native functions that a run calls.
+    arena: Bytes of memory for intermediate values.
     """
 
     __slots__ = ("arena", "backend", "calls", "kernels", "loops", "segments")
@@ -167,20 +157,13 @@ class Station(NamedTuple):
 
     Attributes
     ----------
-    program
-        What it computes.
-    reads, makes
-        What the program's inputs and outputs are.
-    slots
-        The values that it finds.
-    after
-        What the next block finds in its slots.
-    decision
-        What is decided on, or None at an end.
-    following
-        The number of the next block, by the decision's outcome, as far as it is known.
-    results
-        The values that are asked for at an end.
+    program: What it computes.
+    reads, makes: What the program's inputs and outputs are.
+    slots: The values that it finds.
+    after: What the next block finds in its slots.
+    decision: What is decided on, or None at an end.
+    following: The number of the next block, by the decision's outcome, as far as it is known.
+    results: The values that are asked for at an end.
     """
 
     program: Program

@@ -8,57 +8,42 @@ import numpy as np
 
 from wengert.compiler.backends.pulls import PULLS
 from wengert.compiler.code import is_native
+from wengert.compiler.facets import COMBINES, REARRANGES
 from wengert.compiler.ir import Affine, Loop, Number, Program, Step, Value, uses
 from wengert.compiler.native_table import NATIVE
 from wengert.compiler.scalars import supports
 
-__all__ = ["Reduction", "is_native_step", "kind_of", "reduction_of", "with_values"]
-
-# which integer parameters may depend on a loop's counter
-_COUNTED = {
-    "select": {"index"},
-    "slice": {"start", "end"},
-    "select_backward": {"index"},
-    "slice_backward": {"start", "end"},
-    "select_scatter": {"index"},
-    "slice_scatter": {"start", "end"},
-}
-_WHOLE = {
-    "sum": "sum",
-    "prod": "prod",
-    "max": "max",
-    "min": "min",
-}
-_ALONG = {
-    "sum_dim": "sum",
-    "prod_dim": "prod",
-    "amax": "max",
-    "amin": "min",
-    "any": "any",
-    "all": "all",
-    "count_nonzero": "sum",
-}
+__all__ = ["Reduction", "is_counted", "is_native_step", "kind_of", "reduction_of", "with_values"]
 
 
 class Reduction(NamedTuple):
-    """How a step combines elements: in which way, and along which dimensions of its argument."""
+    """How a step combines elements.
+
+    Attributes
+    ----------
+    kind: The instruction: ``"add"``, ``"mul"``, ``"max"``, ``"min"``, ``"or"`` or ``"and"``.
+    dims: The dimensions of its argument along which it does.
+    keepdim: Whether these stay, with size 1.
+    truth: Whether it combines not the elements, but whether they are 0.
+    """
 
     kind: str
     dims: tuple[int, ...]
     keepdim: bool
+    truth: bool = False
 
 
 def reduction_of(step: Step) -> Reduction | None:
     """The reduction that a step is, if it is one that loops can do."""
-    name = step.prim.name
-    if name in _WHOLE:
-        found = Reduction(_WHOLE[name], tuple(range(len(step.args[0].shape))), False)
-    elif name in _ALONG:
-        found = Reduction(_ALONG[name], step.params["dim"], step.params.get("keepdim", False))
-    elif name == "sum_to":
-        return _down(step)
-    else:
+    kind = COMBINES[step.prim]
+    if not kind:
         return None
+    if "shape" in step.params:
+        return _down(step, kind)
+    dims = step.params.get("dim", tuple(range(len(step.args[0].shape))))
+    truth = kind in ("or", "and", "count")
+    kind = "add" if kind == "count" else kind
+    found = Reduction(kind, dims, step.params.get("keepdim", False), truth)
     source, out = step.args[0].dtype, step.outs[0].dtype
     if not (is_native(source) and is_native(out)):
         return None
@@ -67,14 +52,14 @@ def reduction_of(step: Step) -> Reduction | None:
     return found
 
 
-def _down(step: Step) -> Reduction | None:
-    """`sum_to`, whose dimensions of size 1 stay."""
+def _down(step: Step, kind: str) -> Reduction | None:
+    """The reduction to a shape, whose dimensions of size 1 stay."""
     source, out = step.args[0], step.outs[0]
     if not is_native(source.dtype) or source.dtype != out.dtype:
         return None
     lead = len(source.shape) - len(out.shape)
     within = [lead + k for k, n in enumerate(out.shape) if n == 1 != source.shape[lead + k]]
-    return Reduction("sum", (*range(lead), *within), True)
+    return Reduction(kind, (*range(lead), *within), True)
 
 
 def with_values(step: Step) -> Step:
@@ -93,9 +78,10 @@ def with_values(step: Step) -> Step:
     return Step(step.prim, step.args, {**step.params, "indices": values}, step.outs, step.site)
 
 
-def _counted(param: Any) -> bool:
+def is_counted(param: Any) -> bool:
+    """Whether a parameter depends on the counter of a loop."""
     if isinstance(param, tuple | list):
-        return any(map(_counted, param))
+        return any(map(is_counted, param))
     return isinstance(param, Affine)
 
 
@@ -115,43 +101,29 @@ def kind_of(step: Step) -> str:
 
 
 def _kind_of(step: Step) -> str:
-    name = step.prim.name
-    counted = {key for key, param in step.params.items() if _counted(param)}
-    if not counted <= _COUNTED.get(name, set()):
+    prim = step.prim
+    pull = PULLS[prim]
+    counted = {key for key, param in step.params.items() if is_counted(param)}
+    if counted and (pull is None or not counted <= pull.counted):
         return "foreign"
     if not all(is_native(value.dtype) for value in (*uses(step), *step.outs)):
         return "foreign"
     # only scalar code knows numbers that are read off tensors
     fixed = not any(map(_read, step.params.values()))
-    pull = PULLS.get(name)
-    if fixed and pull is not None and (pull.accepts(step) or name in RESHAPES):
+    if fixed and pull is not None and (pull.accepts(step) or REARRANGES[prim]):
         return "pull"
     if len(step.outs) == 1 and supports(
-        name, [arg.dtype for arg in step.args], step.outs[0].dtype, step.params
+        prim, [arg.dtype for arg in step.args], step.outs[0].dtype, step.params
     ):
         return "scalar"
     if not fixed:
         return "foreign"
     if reduction_of(step) is not None:
         return "reduce"
-    native = NATIVE.get(name)
+    native = NATIVE[prim]
     if native is None:
         return "foreign"
     return "call" if native.accepts(step) else "foreign"
-
-
-RESHAPES = frozenset(
-    (
-        "view",
-        "unsafe_view",
-        "squeeze",
-        "squeeze_dim",
-        "squeeze_dims",
-        "squeeze_dim_",
-        "unsqueeze",
-    )
-)
-"""The primitives whose result is their argument's memory in another shape."""
 
 
 def is_native_step(step: Step | Loop) -> bool:

@@ -37,8 +37,7 @@ class LlvmExecutable:
 
     Attributes
     ----------
-    machine
-        The machine code, or None where nothing of the program has a native form.
+    machine: The machine code, or None where nothing of the program has a native form.
     call
         The built-in function that the program is, where it is native as a whole: it takes the
         inputs one by one, and returns the outputs as a list, or None if eager code would raise.
@@ -100,12 +99,10 @@ def build(program: Program, *, threads: int = 1, fastmath: bool = False) -> Llvm
 
     Parameters
     ----------
-    program
-        What is to be run.
+    program: What is to be run.
     threads
         More than 1: long loops are shared among as many threads as `wengert.get_num_threads` says.
-    fastmath
-        Whether floats may be computed by rules that hold for real numbers only.
+    fastmath: Whether floats may be computed by rules that hold for real numbers only.
 
     Returns
     -------
@@ -224,7 +221,7 @@ def _describe(storage: Storage, description: Description, wide: bool) -> None:
             description.calls += filter(None, [item.native.describe(item.step)])
         elif isinstance(item, LoopTree):
             steps = list(steps_of(item))
-            called = [NATIVE[s.prim.name].describe(s) for s in steps if s.prim.name in NATIVE]
+            called = [native.describe(s) for s in steps if (native := NATIVE[s.prim]) is not None]
             description.calls += filter(None, called)
             read, written = storage.traffic(item)
             description.loops.append(

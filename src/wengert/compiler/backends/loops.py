@@ -58,8 +58,7 @@ class Accumulate:
 
     Attributes
     ----------
-    kind
-        How: ``"sum"``, ``"prod"``, ``"max"``, ``"min"``, ``"any"`` or ``"all"``.
+    kind: How: the kind of a `Reduction`.
     """
 
     __slots__ = ("kind", "node", "place", "step", "value")
@@ -82,8 +81,7 @@ class Product:
 
     Attributes
     ----------
-    place
-        The place of an element, whose last two indices are `rows` and `columns`.
+    place: The place of an element, whose last two indices are `rows` and `columns`.
     left, right
         The elements of the factors: their places depend on `rows` and `inner`, and on `inner` and
         `columns`.
@@ -121,16 +119,11 @@ class LoopTree:
 
     Attributes
     ----------
-    counter
-        Its counter.
-    before, body, after
-        What runs before the loop, in each repetition, and behind it.
-    count
-        The number of statements.
-    inputs
-        The values that are read in it, by the memory that they lie in.
-    writes
-        The values that are computed in it, and at which places.
+    counter: Its counter.
+    before, body, after: What runs before the loop, in each repetition, and behind it.
+    count: The number of statements.
+    inputs: The values that are read in it, by the memory that they lie in.
+    writes: The values that are computed in it, and at which places.
     """
 
     __slots__ = ("after", "before", "body", "count", "counter", "inputs", "writes")
@@ -150,14 +143,10 @@ class Part(NamedTuple):
 
     Attributes
     ----------
-    statement
-        What is computed.
-    when
-        0: in the innermost loop; -1 and 1: before and behind the loop at `depth`.
-    depth
-        The position of that loop.
-    inner
-        Further loops that it stands in, which are its own.
+    statement: What is computed.
+    when: 0: in the innermost loop; -1 and 1: before and behind the loop at `depth`.
+    depth: The position of that loop.
+    inner: Further loops that it stands in, which are its own.
     """
 
     statement: Statement
@@ -171,12 +160,9 @@ class Nest:
 
     Parameters
     ----------
-    counters
-        Its loops, the outermost first.
-    build
-        ``build(counters)`` gives its statements for these loops.
-    base
-        ``base(value)`` is the value whose memory a value shares, or the value itself.
+    counters: Its loops, the outermost first.
+    build: ``build(counters)`` gives its statements for these loops.
+    base: ``base(value)`` is the value whose memory a value shares, or the value itself.
     """
 
     __slots__ = ("base", "build", "counters", "inputs", "parts", "reads", "writes")
@@ -224,12 +210,9 @@ def place_nest(block: Block, nest: Nest, first: int) -> int:
 
     Parameters
     ----------
-    block
-        The items that are there.
-    nest
-        What is to be placed.
-    first
-        The position of the last item that computes what the nest needs, or -1.
+    block: The items that are there.
+    nest: What is to be placed.
+    first: The position of the last item that computes what the nest needs, or -1.
     """
     known: dict[Counter, Counter] = {}
     path: list[LoopTree] = []

@@ -143,8 +143,7 @@ class Machine:
 
     Attributes
     ----------
-    ir
-        LLVM's text, before it was optimised.
+    ir: LLVM's text, before it was optimised.
     """
 
     __slots__ = ("_engine", "_module", "ir")

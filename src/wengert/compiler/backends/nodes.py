@@ -13,6 +13,7 @@ import numpy as np
 
 from wengert.compiler.backends.affine import Index, Looked, Place
 from wengert.compiler.ir import Step, Value
+from wengert.prims.record import Primitive
 
 __all__ = ["Apply", "Choice", "Literal", "Load", "Node", "Position", "leaves", "walk"]
 
@@ -57,28 +58,24 @@ class Apply:
 
     Attributes
     ----------
-    name, params, dtype
-        The primitive, its parameters and the dtype of the result.
-    operands
-        Nodes of its arguments.
-    numbers
-        Nodes of those parameters that are read off values, by name.
-    step
-        Where it comes from, if it does.
+    prim, params, dtype: The primitive, its parameters and the dtype of the result.
+    operands: Nodes of its arguments.
+    numbers: Nodes of those parameters that are read off values, by name.
+    step: Where it comes from, if it does.
     """
 
-    __slots__ = ("dtype", "name", "numbers", "operands", "params", "step")
+    __slots__ = ("dtype", "numbers", "operands", "params", "prim", "step")
 
     def __init__(
         self,
-        name: str,
+        prim: Primitive,
         operands: Sequence[Node],
         dtype: np.dtype[Any],
         params: Mapping[str, Any] | None = None,
         numbers: Mapping[str, Node] | None = None,
         step: Step | None = None,
     ) -> None:
-        self.name = name
+        self.prim = prim
         self.operands = tuple(operands)
         self.dtype = dtype
         self.params = params or {}
@@ -91,8 +88,7 @@ class Choice:
 
     Attributes
     ----------
-    tests
-        Triples ``(index, low, high)``, all of which must hold: ``low <= index < high``.
+    tests: Triples ``(index, low, high)``, all of which must hold: ``low <= index < high``.
     inside, outside
         The element where they hold, and where not. What is needed for `inside` alone is computed
         only where they hold, since it may read what does not exist elsewhere.

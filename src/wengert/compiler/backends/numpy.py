@@ -21,10 +21,9 @@ __all__ = ["NumpyExecutable", "build", "ordered"]
 
 # kernels that are infix expressions, so that they serve NumPy's scalars well, as ufuncs
 _UFUNCS: dict[str, np.ufunc] = {
-    "add_scalar": np.add,
-    "sub_scalar": np.subtract,
-    "mul_scalar": np.multiply,
-    "div_scalar": np.true_divide,
+    prim.scalar: prim.kernel
+    for prim in TABLE.values()
+    if prim.scalar and isinstance(prim.kernel, np.ufunc) and TABLE[prim.scalar].infix
 }
 # below this size, fresh memory costs nothing worth a parameter
 _LARGE = 2048
@@ -35,8 +34,7 @@ class NumpyExecutable:
 
     Attributes
     ----------
-    source
-        The function's text.
+    source: The function's text.
     """
 
     __slots__ = ("_constants", "_function", "_program", "source")
@@ -64,10 +62,8 @@ def build(program: Program, *, threads: int = 1, fastmath: bool = False) -> Nump
 
     Parameters
     ----------
-    program
-        What is to be run.
-    threads, fastmath
-        Of no effect here: kernels compute in the calling thread, as in eager code.
+    program: What is to be run.
+    threads, fastmath: Of no effect here: kernels compute in the calling thread, as in eager code.
 
     Returns
     -------

@@ -27,17 +27,18 @@ from wengert.compiler.ir import Loop, Program, Step, Value, uses
 from wengert.compiler.native import Native
 from wengert.compiler.native_table import NATIVE
 from wengert.compiler.scalars import cost
+from wengert.prims import records
 
-__all__ = ["STARTS", "Call", "Check", "Plan", "Repeat"]
+__all__ = ["Call", "Check", "Plan", "Repeat", "start_of"]
 
-STARTS: dict[str, Callable[[np.dtype[Any]], Any]] = {
-    "sum": lambda dtype: 0,
-    "prod": lambda dtype: 1,
-    "max": lambda dtype: -np.inf if dtype.kind == "f" else np.iinfo(dtype).min,
-    "min": lambda dtype: np.inf if dtype.kind == "f" else np.iinfo(dtype).max,
-    "any": lambda dtype: False,
-    "all": lambda dtype: True,
-}
+
+def start_of(kind: str, dtype: np.dtype[Any]) -> Any:
+    """What combining elements starts with."""
+    if kind == "max":
+        return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
+    if kind == "min":
+        return np.inf if dtype.kind == "f" else np.iinfo(dtype).max
+    return int(kind in ("mul", "and"))
 
 
 _LONG_SUM = 4096
@@ -70,8 +71,7 @@ class Call:
 
     Attributes
     ----------
-    views
-        For each argument where in memory its elements stand, as a `Load` for given counters.
+    views: For each argument where in memory its elements stand, as a `Load` for given counters.
     """
 
     __slots__ = ("native", "step", "views")
@@ -110,8 +110,7 @@ class Plan(Elementwise):
 
     Attributes
     ----------
-    block
-        What runs, in order.
+    block: What runs, in order.
     """
 
     def __init__(self, program: Program, counter: Counter | None = None) -> None:
@@ -147,13 +146,14 @@ class Plan(Elementwise):
                 self._positions[out] = -1
             elif kind == "reduce":
                 self._reduce(step, out)
-            elif step.prim.name in REGIONS:
+            elif REGIONS[step.prim] is not None:
                 self._regions(step, out)
             else:
                 self._elements(step, out)
 
     def _call(self, step: Step) -> None:
-        native = NATIVE[step.prim.name]
+        native = NATIVE[step.prim]
+        assert native is not None
         given = list(uses(step))
         if native.into is not None and step.outs[0].size:
             out, source = step.outs[0], given[native.into]
@@ -223,7 +223,9 @@ class Plan(Elementwise):
 
     def _regions(self, step: Step, out: Value) -> None:
         """Write a value region by region."""
-        for region in REGIONS[step.prim.name](step, self.counter):
+        regions = REGIONS[step.prim]
+        assert regions is not None
+        for region in regions(step, self.counter):
             if 0 not in region.shape:
                 self._nest(region.shape, partial(self._region, step, out, region))
 
@@ -241,11 +243,11 @@ class Plan(Elementwise):
         count = 1
         for dim in dims:
             count *= arg.shape[dim]
-        start = Literal(STARTS[kind](out.dtype), out.dtype)
+        start = Literal(start_of(kind, out.dtype), out.dtype)
         keeps = len(out.shape) == len(arg.shape)
 
         def target(place: Place) -> Place:
-            if step.prim.name == "sum_to":
+            if "shape" in step.params:
                 return aligned(place, out.shape)
             kept = [ZERO if d in dims else index for d, index in enumerate(place)]
             return tuple(kept if keeps else [kept[d] for d in range(len(place)) if d not in dims])
@@ -259,7 +261,11 @@ class Plan(Elementwise):
             self._nest(
                 arg.shape,
                 lambda place, loops: [
-                    Part(Store(out, target(place), self._term(step, place, out, kind), step))
+                    Part(
+                        Store(
+                            out, target(place), self._term(step, place, out, reduction.truth), step
+                        )
+                    )
                 ],
             )
             return
@@ -268,7 +274,7 @@ class Plan(Elementwise):
         # long sums of single precision would lose digits one by one; of those along the last
         # dimension several are taken side by side
         long = count > (_LONG_COLUMN if behind else _LONG_SUM)
-        wide = kind == "sum" and out.dtype == np.float32 and long
+        wide = kind == "add" and out.dtype == np.float32 and long
         dtype = np.dtype(np.float64) if wide else out.dtype
         if behind:
             total = Value(dtype, out.shape) if wide else out
@@ -281,7 +287,7 @@ class Plan(Elementwise):
                     return tuple([i.put(renamed) for i in target(place)]), tuple(own.values())
 
                 at, own = apart()
-                term = self._cast(self._term(step, place, out, kind), dtype, step)
+                term = self._cast(self._term(step, place, out, reduction.truth), dtype, step)
                 parts = [
                     Part(Store(total, at, empty, step), -1, outermost, own),
                     Part(Accumulate(total, target(place), term, kind, step)),
@@ -297,7 +303,7 @@ class Plan(Elementwise):
 
             def build(place: Place, loops: Sequence[Counter]) -> list[Part]:
                 at = target(place)
-                term = self._cast(self._term(step, place, out, kind), dtype, step)
+                term = self._cast(self._term(step, place, out, reduction.truth), dtype, step)
                 end = self._cast(Load(total, at), out.dtype, step)
                 return [
                     Part(Store(total, at, Literal(start.number, dtype), step), -1, outermost),
@@ -307,10 +313,10 @@ class Plan(Elementwise):
 
         self._nest(arg.shape, build)
 
-    def _term(self, step: Step, place: Place, out: Value, kind: str) -> Node:
+    def _term(self, step: Step, place: Place, out: Value, truth: bool) -> Node:
         """The element of a reduction's argument, in the dtype in which it is combined."""
         node = self.source(step.args[0], place)
-        if kind in ("any", "all") or step.prim.name == "count_nonzero":
+        if truth:
             node = self._cast(node, np.dtype(np.bool_), step)
         return self._cast(node, out.dtype, step)
 
@@ -318,7 +324,7 @@ class Plan(Elementwise):
     def _cast(node: Node, dtype: np.dtype[Any], step: Step) -> Node:
         if node.dtype == dtype:
             return node
-        return Apply("to_copy", [node], dtype, {"dtype": dtype}, step=step)
+        return Apply(records.to_copy, [node], dtype, {"dtype": dtype}, step=step)
 
     def _repeat(self, loop: Loop) -> None:
         counter = Counter(loop.count)
@@ -335,9 +341,11 @@ class Plan(Elementwise):
             else:
                 kind = kind_of(step)
                 if kind == "call":
-                    total += NATIVE[step.prim.name].cost(step)
+                    native = NATIVE[step.prim]
+                    assert native is not None
+                    total += native.cost(step)
                     continue
-                each = cost(step.prim.name, step.outs[0].dtype) if kind == "scalar" else 1
+                each = cost(step.prim, step.outs[0].dtype) if kind == "scalar" else 1
                 total += each * max([value.size for value in (*step.args, *step.outs)])
         return total
 

@@ -2,8 +2,8 @@
 
 NOTE [pulling]
 A step that moves elements, or repeats them, needs no loop of its own and no memory: where an
-element of its result is wanted, the element of its argument is computed in its stead. `PULLS` has
-an entry for each such primitive, which says for a place of the result what node stands there. So
+element of its result is wanted, the element of its argument is computed in its stead. The facet
+`PULLS` of such a primitive says for a place of the result what node stands there. So
 views of any kind, concatenations, gathers and their transposes dissolve in the loops that use them.
 """
 
@@ -23,8 +23,21 @@ from wengert.compiler.backends.affine import (
 )
 from wengert.compiler.backends.nodes import Literal, Node
 from wengert.compiler.ir import Affine, Step, Value
+from wengert.prims.facet import Facet
+from wengert.prims.record import Primitive
 
-__all__ = ["Pull", "Source", "aligned", "at_dim", "splits", "static", "whole", "zero"]
+__all__ = [
+    "PULLS",
+    "Pull",
+    "Source",
+    "aligned",
+    "at_dim",
+    "pulled",
+    "splits",
+    "static",
+    "whole",
+    "zero",
+]
 
 
 Source = Callable[[Value, Place], Node]
@@ -40,19 +53,20 @@ class Pull:
         ``node(source, step, k, place, i)``: the element of output `k` at `place`, where
         ``source(value, place)`` gives elements of arguments, and `i` is the counter of the loop
         among whose steps this is one, if any. None where elements cannot be found one by one.
-    accepts
-        Whether this holds for the step at hand.
-    piecewise
-        Whether elements come from several places, so that tests are made for each.
-    view
-        Whether the elements are those of one argument at places that `Index`es of the loops say.
-    inline
-        Whether elements can be found one by one; else the value must be stored, by regions.
-    cost
-        Rough cycles for one element, besides those of the arguments' elements.
+    accepts: Whether this holds for the step at hand.
+    piecewise: Whether elements come from several places, so that tests are made for each.
+    view: Whether the elements are those of one argument at places that `Index`es of the loops say.
+    inline: Whether elements can be found one by one; else the value must be stored, by regions.
+    cost: Rough cycles for one element, besides those of the arguments' elements.
+    counted: The integer parameters that may depend on a loop's counter.
+    looked: ``looked(step)``: the index arrays of a step, with the sizes of what they index.
+    often: Whether each element of an argument is read for many elements of the result.
     """
 
-    __slots__ = ("accepts", "cost", "inline", "node", "piecewise", "view")
+    __slots__ = (
+        *("accepts", "cost", "counted", "inline", "looked"),
+        *("node", "often", "piecewise", "view"),
+    )
 
     def __init__(
         self,
@@ -62,6 +76,9 @@ class Pull:
         view: bool = False,
         inline: Callable[[Step], bool] | None = None,
         cost: Callable[[Step], int] | None = None,
+        counted: frozenset[str] = frozenset(),
+        looked: Callable[[Step], list[tuple[Value, int]]] | None = None,
+        often: Callable[[Step], bool] | None = None,
     ) -> None:
         self.cost = cost or (lambda step: int(piecewise))
         self.view = view
@@ -69,6 +86,23 @@ class Pull:
         self.node = node
         self.accepts = accepts or (lambda step: True)
         self.piecewise = piecewise
+        self.counted = counted
+        self.looked = looked or (lambda step: [])
+        self.often = often or (lambda step: False)
+
+
+PULLS: Facet[Pull | None] = Facet("pulled", lambda prim: None)
+"""How elements are found (NOTE [pulling]), where they are."""
+
+
+def pulled(*prims: Primitive, **how: Any) -> Callable[[Rule], Rule]:
+    """The decorator of the rule `node` of primitives, with what else there is to a `Pull`."""
+
+    def register(node: Rule) -> Rule:
+        PULLS.of(*prims)(Pull(node, **how))
+        return node
+
+    return register
 
 
 def aligned(place: Place, shape: Sequence[int]) -> Place:

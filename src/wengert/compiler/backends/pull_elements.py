@@ -12,15 +12,16 @@ import numpy as np
 from wengert.compiler.backends.affine import ZERO, Index, Looked, Place, of
 from wengert.compiler.backends.nodes import Apply, Literal, Node, Position
 from wengert.compiler.backends.pull import (
-    Pull,
     Source,
     aligned,
     at_dim,
+    pulled,
     zero,
 )
 from wengert.compiler.ir import Step, Value
+from wengert.prims import records
 
-__all__ = ["ELEMENTS"]
+__all__: list[str] = []
 
 # products of no more terms are sums within other loops, unless they have very few elements
 _TERMS = 4
@@ -34,6 +35,13 @@ def _looked(source: Source, indices: Value, place: Place, extent: int) -> Index:
     return of(Looked(source(indices, place), extent))
 
 
+def _along(step: Step) -> list[tuple[Value, int]]:
+    """The second argument has positions along a dimension of the first."""
+    value, indices = step.args
+    return [(indices, value.shape[step.params.get("dim", 0)])] if value.shape else []
+
+
+@pulled(records.gather, looked=_along)
 def _gathered(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     value, indices = step.args
     if not value.shape:
@@ -42,6 +50,7 @@ def _gathered(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     return source(value, at_dim(place, dim, _looked(source, indices, place, value.shape[dim])))
 
 
+@pulled(records.index_select, accepts=lambda step: len(step.args[1].shape) <= 1, looked=_along)
 def _index_selected(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     value, indices = step.args
     if not value.shape:
@@ -51,6 +60,7 @@ def _index_selected(source: Source, step: Step, k: int, place: Place, i: Any) ->
     return source(value, at_dim(place, dim, _looked(source, indices, at, value.shape[dim])))
 
 
+@pulled(records.max_dim, records.min_dim, looked=_along)
 def _picked(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     value, indices = step.args
     if not value.shape:
@@ -62,17 +72,32 @@ def _picked(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     return source(value, (*rest[:dim], looked, *rest[dim:]))
 
 
+@pulled(records.embedding, accepts=lambda step: step.args[1].dtype.kind == "i", looked=_along)
 def _embedded(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     weight, indices = step.args
     row = _looked(source, indices, place[:-1], weight.shape[0])
     return source(weight, (row, place[-1]))
 
 
+@pulled(records.take, accepts=lambda step: len(step.args[0].shape) == 1, looked=_along)
 def _taken(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     value, indices = step.args
     return source(value, (_looked(source, indices, place, value.shape[0]),))
 
 
+def _can_index(step: Step) -> bool:
+    return all(
+        index is None or (isinstance(index, Value) and index.dtype.kind == "i")
+        for index in step.params["indices"]
+    )
+
+
+def _indices(step: Step) -> list[tuple[Value, int]]:
+    pairs = zip(step.params["indices"], step.args[0].shape, strict=False)
+    return [(index, size) for index, size in pairs if index is not None]
+
+
+@pulled(records.index, accepts=_can_index, looked=_indices)
 def _indexed(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     value = step.args[0]
     indices = [*step.params["indices"]]
@@ -92,24 +117,18 @@ def _indexed(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     return source(value, tuple(found))
 
 
-def _can_index(step: Step) -> bool:
-    return all(
-        index is None or (isinstance(index, Value) and index.dtype.kind == "i")
-        for index in step.params["indices"]
-    )
+def _can_compare(step: Step) -> bool:
+    return step.args[0].dtype == np.int64
 
 
+@pulled(records.at_index, accepts=_can_compare)
 def _at_index(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     dim, indices = step.params["dim"], step.args[0]
     if not place:
         return Literal(True, np.dtype(np.bool_))
     at = at_dim(place, dim, ZERO) if step.params["keepdim"] else (*place[:dim], *place[dim + 1 :])
     named = source(indices, at)
-    return Apply("eq", [Position(place[dim]), named], np.dtype(np.bool_), step=step)
-
-
-def _can_compare(step: Step) -> bool:
-    return step.args[0].dtype == np.int64
+    return Apply(records.eq, [Position(place[dim]), named], np.dtype(np.bool_), step=step)
 
 
 # -- short products --------------------------------------------------------------------------------
@@ -124,6 +143,13 @@ def _is_short(step: Step) -> bool:
     return few and a.dtype == b.dtype and a.dtype.kind in "fi"
 
 
+@pulled(
+    *(records.mm, records.mv, records.dot, records.bmm),
+    accepts=_is_short,
+    cost=lambda step: 2 * step.args[0].shape[-1],
+    # each element is read for a whole row, or column
+    often=lambda step: bool(step.outs[0].shape),
+)
 def _product(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     a, b = step.args
     dtype = step.outs[0].dtype
@@ -137,8 +163,8 @@ def _product(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
         summed = (Index(term),)
         first = source(a, aligned((*outer, *rows, *summed), a.shape))
         second = source(b, aligned((*outer, *summed, *column), b.shape))
-        product = Apply("mul", [first, second], dtype, step=step)
-        total = product if total is None else Apply("add", [total, product], dtype, step=step)
+        product = Apply(records.mul, [first, second], dtype, step=step)
+        total = product if total is None else Apply(records.add, [total, product], dtype, step=step)
     assert total is not None
     return total
 
@@ -146,43 +172,25 @@ def _product(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
 # -- numbers --------------------------------------------------------------------------------------
 
 
+@pulled(records.zeros, records.zeros_like, records.zero)
 def _zeros(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     return zero(step)
-
-
-def _filled(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
-    return Literal(step.params["value"], step.outs[0].dtype)
 
 
 def _has_number(step: Step) -> bool:
     return isinstance(step.params["value"], bool | int | float)
 
 
+@pulled(records.fill_scalar, accepts=_has_number)
+def _filled(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    return Literal(step.params["value"], step.outs[0].dtype)
+
+
+@pulled(records.assign, records.fill_tensor)
 def _assigned(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     node = source(step.args[1], aligned(place, step.args[1].shape))
     if node.dtype == step.outs[0].dtype:
         return node
-    return Apply("to_copy", [node], step.outs[0].dtype, {"dtype": step.outs[0].dtype}, step=step)
-
-
-ELEMENTS: dict[str, Pull] = {
-    **dict.fromkeys(
-        ("mm", "mv", "dot", "bmm"),
-        Pull(_product, _is_short, cost=lambda step: 2 * step.args[0].shape[-1]),
-    ),
-    "gather": Pull(_gathered),
-    "index_select": Pull(_index_selected, lambda step: len(step.args[1].shape) <= 1),
-    "index": Pull(_indexed, _can_index),
-    "max_dim": Pull(_picked),
-    "min_dim": Pull(_picked),
-    "embedding": Pull(_embedded, lambda step: step.args[1].dtype.kind == "i"),
-    "take": Pull(_taken, lambda step: len(step.args[0].shape) == 1),
-    "at_index": Pull(_at_index, _can_compare),
-    "zeros": Pull(_zeros),
-    "zeros_like": Pull(_zeros),
-    "zero": Pull(_zeros),
-    "fill_scalar": Pull(_filled, _has_number),
-    "assign": Pull(_assigned),
-    "fill_tensor": Pull(_assigned),
-}
-"""How elements are looked up or made."""
+    return Apply(
+        records.to_copy, [node], step.outs[0].dtype, {"dtype": step.outs[0].dtype}, step=step
+    )

@@ -7,46 +7,55 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.compiler.backends.affine import ZERO, Index, Place, linear, place_of
+from wengert.compiler.backends.affine import ZERO, Counter, Index, Place, linear, of, place_of
 from wengert.compiler.backends.nodes import Node
 from wengert.compiler.backends.pull import (
-    Pull,
     Source,
     aligned,
     at_dim,
+    pulled,
     splits,
     static,
     whole,
 )
+from wengert.compiler.facets import REARRANGES, having
 from wengert.compiler.ir import Step
+from wengert.prims import records
 
-__all__ = ["VIEWS"]
+__all__: list[str] = []
+
+_RESHAPES = [
+    prim for prim in having(REARRANGES) if REARRANGES[prim] == "shape" and prim is not records.alias
+]
 
 
+@pulled(records.alias, records.clone, records.contiguous, records.corner, view=True)
 def _same(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     return source(step.args[0], place)
-
-
-def _reshaped(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
-    value, shape = step.args[0], step.outs[0].shape
-    if [n for n in value.shape if n != 1] == [n for n in shape if n != 1]:
-        # also of places outside, where pieces of other values are
-        rest = iter([at for at, n in zip(place, shape, strict=True) if n != 1])
-        return source(value, tuple([ZERO if n == 1 else next(rest) for n in value.shape]))
-    found = place_of(linear(place, shape), value.shape)
-    assert found is not None
-    return source(value, found)
 
 
 def _can_reshape(step: Step) -> bool:
     return splits(step.args[0].shape, step.outs[0].shape)
 
 
+@pulled(*_RESHAPES, accepts=_can_reshape, view=True)
+def _reshaped(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    value, shape = step.args[0], step.outs[0].shape
+    counters = [Counter(n) for n in shape]
+    found = place_of(linear(tuple(map(of, counters)), shape), value.shape)
+    assert found is not None
+    # the same sums for places outside, where pieces of other values are
+    known = dict(zip(counters, place, strict=True))
+    return source(value, tuple([index.put(known) for index in found]))
+
+
+@pulled(records.expand, view=True)
 def _expanded(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     value = step.args[0]
     return source(value, aligned(place, value.shape))
 
 
+@pulled(records.permute, view=True)
 def _permuted(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     found = [ZERO] * len(place)
     for index, dim in zip(place, step.params["dims"], strict=True):
@@ -54,6 +63,7 @@ def _permuted(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     return source(step.args[0], tuple(found))
 
 
+@pulled(records.transpose, view=True)
 def _transposed(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     found = list(place)
     one, two = step.params["dim0"], step.params["dim1"]
@@ -62,16 +72,19 @@ def _transposed(source: Source, step: Step, k: int, place: Place, i: Any) -> Nod
     return source(step.args[0], tuple(found))
 
 
+@pulled(records.t, view=True)
 def _t(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     return source(step.args[0], tuple(reversed(place)))
 
 
+@pulled(records.select, view=True, counted=frozenset({"index"}))
 def _selected(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     value, dim = step.args[0], step.params["dim"]
     index = whole(step.params["index"], i, value.shape[dim])
     return source(value, (*place[:dim], index, *place[dim:]))
 
 
+@pulled(records.slice, accepts=static("step"), view=True, counted=frozenset({"start", "end"}))
 def _sliced(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     value, dim = step.args[0], step.params["dim"]
     start, by = step.params["start"], step.params["step"]
@@ -81,16 +94,19 @@ def _sliced(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     return source(value, at_dim(place, dim, index))
 
 
+@pulled(records.unbind, view=True)
 def _unbound(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     dim = step.params["dim"]
     return source(step.args[0], (*place[:dim], Index(k), *place[dim:]))
 
 
+@pulled(records.split, records.split_with_sizes, view=True)
 def _split(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     dim = step.params["dim"]
     return source(step.args[0], at_dim(place, dim, place[dim].moved(sum(step.params["sizes"][:k]))))
 
 
+@pulled(records.diagonal, records.diagonal_copy, view=True)
 def _diagonal(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     offset = step.params["offset"]
     value = step.args[0]
@@ -108,12 +124,14 @@ def _diagonal(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     return source(value, tuple(found))
 
 
+@pulled(records.unfold, accepts=lambda step: bool(step.args[0].shape), view=True)
 def _unfolded(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     dim = step.params["dimension"]
     index = place[dim].times(step.params["step"]).plus(place[-1])
     return source(step.args[0], at_dim(place[:-1], dim, index))
 
 
+@pulled(records.flip, view=True)
 def _flipped(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     value = step.args[0]
     dims = [dim % len(value.shape) for dim in step.params["dims"]]
@@ -122,34 +140,3 @@ def _flipped(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
         for dim, (index, size) in enumerate(zip(place, value.shape, strict=True))
     ]
     return source(value, tuple(found))
-
-
-VIEWS: dict[str, Pull] = {
-    **dict.fromkeys(("alias", "clone", "contiguous", "corner"), Pull(_same, view=True)),
-    **dict.fromkeys(
-        (
-            "view",
-            "unsafe_view",
-            "squeeze",
-            "squeeze_dim",
-            "squeeze_dims",
-            "squeeze_dim_",
-            "unsqueeze",
-        ),
-        Pull(_reshaped, _can_reshape, view=True),
-    ),
-    "expand": Pull(_expanded, view=True),
-    "permute": Pull(_permuted, view=True),
-    "transpose": Pull(_transposed, view=True),
-    "t": Pull(_t, view=True),
-    "select": Pull(_selected, view=True),
-    "slice": Pull(_sliced, static("step"), view=True),
-    "unbind": Pull(_unbound, view=True),
-    "split": Pull(_split, view=True),
-    "split_with_sizes": Pull(_split, view=True),
-    "diagonal": Pull(_diagonal, view=True),
-    "diagonal_copy": Pull(_diagonal, view=True),
-    "unfold": Pull(_unfolded, lambda step: bool(step.args[0].shape), view=True),
-    "flip": Pull(_flipped, view=True),
-}
-"""How elements of views are found."""

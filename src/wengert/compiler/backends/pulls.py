@@ -1,15 +1,8 @@
-"""Layer 8 · compiler: the table of steps whose elements are found by their place."""
+"""Layer 8 · compiler: the facet of steps whose elements are found by their place, all said."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from wengert.compiler.backends import pull_elements, pull_joined, pull_views
+from wengert.compiler.backends.pull import PULLS
 
-from wengert.compiler.backends.pull import Pull
-from wengert.compiler.backends.pull_elements import ELEMENTS
-from wengert.compiler.backends.pull_pieces import PIECES
-from wengert.compiler.backends.pull_views import VIEWS
-
-__all__ = ["PULLS"]
-
-PULLS: Mapping[str, Pull] = {**VIEWS, **PIECES, **ELEMENTS}
-"""How elements are found (NOTE [pulling]), by the name of the primitive."""
+__all__ = ["PULLS", "pull_elements", "pull_joined", "pull_views"]

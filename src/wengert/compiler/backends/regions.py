@@ -7,13 +7,15 @@ region may write over what an earlier one has written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from wengert.compiler.backends.affine import Counter, Index, Place
 from wengert.compiler.backends.nodes import Literal, Node
 from wengert.compiler.backends.pull import Source, at_dim, whole
 from wengert.compiler.ir import Step, Value
+from wengert.prims import records
+from wengert.prims.facet import Facet
 
 __all__ = ["REGIONS", "Region"]
 
@@ -23,12 +25,9 @@ class Region(NamedTuple):
 
     Attributes
     ----------
-    shape
-        The shape of the loops that write it.
-    target
-        Where in the value an element of the loops is written.
-    node
-        ``node(source, place)``: what is written there.
+    shape: The shape of the loops that write it.
+    target: Where in the value an element of the loops is written.
+    node: ``node(source, place)``: what is written there.
     """
 
     shape: tuple[int, ...]
@@ -37,6 +36,8 @@ class Region(NamedTuple):
 
 
 Regions = Callable[[Step, "Counter | None"], Iterator[Region]]
+REGIONS: Facet[Regions | None] = Facet("regions", lambda prim: None)
+"""The regions of its result where that is stored, if it is written so."""
 
 
 def _same(place: Place) -> Place:
@@ -61,6 +62,7 @@ def _inserted(dim: int, index: Index) -> Callable[[Place], Place]:
     return lambda place: (*place[:dim], index, *place[dim:])
 
 
+@REGIONS.of(records.cat)
 def _joined(step: Step, i: Counter | None) -> Iterator[Region]:
     dim, start = step.params["dim"], 0
     for value in step.args:
@@ -68,6 +70,7 @@ def _joined(step: Step, i: Counter | None) -> Iterator[Region]:
         start += value.shape[dim]
 
 
+@REGIONS.of(records.stack)
 def _stacked(step: Step, i: Counter | None) -> Iterator[Region]:
     for k, value in enumerate(step.args):
         yield _all_of(value, _inserted(step.params["dim"], Index(k)))
@@ -80,6 +83,7 @@ def _around(step: Step) -> tuple[Region, Value]:
     return _filled(step), step.args[0]
 
 
+@REGIONS.of(records.select_backward, records.select_scatter)
 def _selected(step: Step, i: Counter | None) -> Iterator[Region]:
     behind, value = _around(step)
     dim = step.params["dim"]
@@ -88,6 +92,7 @@ def _selected(step: Step, i: Counter | None) -> Iterator[Region]:
     yield _all_of(value, _inserted(dim, index))
 
 
+@REGIONS.of(records.slice_backward, records.slice_scatter)
 def _sliced(step: Step, i: Counter | None) -> Iterator[Region]:
     behind, value = _around(step)
     dim = step.params["dim"]
@@ -98,6 +103,7 @@ def _sliced(step: Step, i: Counter | None) -> Iterator[Region]:
     yield _all_of(value, _moved(dim, whole(start, i), by))
 
 
+@REGIONS.of(records.diagonal_backward, records.diag_embed, records.diagonal_scatter)
 def _diagonal(step: Step, i: Counter | None) -> Iterator[Region]:
     behind, value = _around(step)
     rank = len(step.outs[0].shape)
@@ -113,11 +119,13 @@ def _diagonal(step: Step, i: Counter | None) -> Iterator[Region]:
     yield _all_of(value, target)
 
 
+@REGIONS.of(records.corner_backward)
 def _cornered(step: Step, i: Counter | None) -> Iterator[Region]:
     yield _filled(step)
     yield _all_of(step.args[0])
 
 
+@REGIONS.of(records.constant_pad_nd)
 def _padded(step: Step, i: Counter | None) -> Iterator[Region]:
     (value,) = step.args
     pads = step.params["pads"]
@@ -137,6 +145,7 @@ def _padded(step: Step, i: Counter | None) -> Iterator[Region]:
     )
 
 
+@REGIONS.of(records.repeat)
 def _repeated(step: Step, i: Counter | None) -> Iterator[Region]:
     (value,) = step.args
     repeats = step.params["repeats"]
@@ -149,16 +158,3 @@ def _repeated(step: Step, i: Counter | None) -> Iterator[Region]:
         lambda place: tuple([place[rank + d].plus(place[d].times(sizes[d])) for d in range(rank)]),
         lambda source, place: source(value, place[rank + lead :]),
     )
-
-
-REGIONS: Mapping[str, Regions] = {
-    "cat": _joined,
-    "stack": _stacked,
-    **dict.fromkeys(("select_backward", "select_scatter"), _selected),
-    **dict.fromkeys(("slice_backward", "slice_scatter"), _sliced),
-    **dict.fromkeys(("diagonal_backward", "diag_embed", "diagonal_scatter"), _diagonal),
-    "corner_backward": _cornered,
-    "constant_pad_nd": _padded,
-    "repeat": _repeated,
-}
-"""The regions of stored values, by the name of the primitive."""

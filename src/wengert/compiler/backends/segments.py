@@ -9,10 +9,9 @@ order allows: in turn, everything native that can be computed, then everything f
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from wengert.compiler.backends.kinds import is_native_step
-from wengert.compiler.ir import Affine, Loop, Program, Step, Value, uses
+from wengert.compiler.backends.kinds import is_counted, is_native_step
+from wengert.compiler.ir import Loop, Program, Step, Value, uses
 
 __all__ = ["segments"]
 
@@ -22,8 +21,7 @@ def segments(program: Program, *, repeated: bool = False) -> list[Program | Step
 
     Parameters
     ----------
-    program
-        The whole.
+    program: The whole.
     repeated
         Whether it is the body of a loop that does not run natively, so that steps which depend on
         its counter cannot either.
@@ -82,10 +80,4 @@ def _assembled(
 
 def _counts(step: Step | Loop) -> bool:
     """Whether a step depends on the counter of the loop that it is in."""
-    return isinstance(step, Step) and any(map(_counted, step.params.values()))
-
-
-def _counted(param: Any) -> bool:
-    if isinstance(param, tuple | list):
-        return any(map(_counted, param))
-    return isinstance(param, Affine)
+    return isinstance(step, Step) and any(map(is_counted, step.params.values()))

@@ -34,14 +34,10 @@ class Slot(NamedTuple):
 
     Attributes
     ----------
-    kind
-        ``"input"``, ``"output"``, ``"constant"``, ``"stack"`` or ``"arena"``.
-    number
-        Which input, output or constant; in the arena the offset in bytes.
-    strides
-        By how many elements a step along each dimension moves.
-    size
-        Bytes that it takes.
+    kind: ``"input"``, ``"output"``, ``"constant"``, ``"stack"`` or ``"arena"``.
+    number: Which input, output or constant; in the arena the offset in bytes.
+    strides: By how many elements a step along each dimension moves.
+    size: Bytes that it takes.
     """
 
     kind: str
@@ -63,28 +59,20 @@ class Storage:
 
     Parameters
     ----------
-    plan
-        The plan.
-    writes
-        Pairs of an output and an input over whose memory it may be computed.
+    plan: The plan.
+    writes: Pairs of an output and an input over whose memory it may be computed.
 
     Attributes
     ----------
-    slots
-        The slot of each stored value that is no alias.
-    copies
-        Pairs ``(k, value)``: output `k` is a copy of a value that lies elsewhere.
+    slots: The slot of each stored value that is no alias.
+    copies: Pairs ``(k, value)``: output `k` is a copy of a value that lies elsewhere.
     inner
         The storage of each repeated body, with where in the arena it begins, and where the second
         buffers of its carried values are: None for those that are computed where they were.
-    private
-        The values that nobody needs outside of the loops that compute them.
-    over
-        For each output that is computed over the memory of an input: the input's number.
-    arena
-        Bytes of the arena.
-    constants
-        Values that are arrays known beforehand.
+    private: The values that nobody needs outside of the loops that compute them.
+    over: For each output that is computed over the memory of an input: the input's number.
+    arena: Bytes of the arena.
+    constants: Values that are arrays known beforehand.
     """
 
     def __init__(self, plan: Plan, writes: Sequence[tuple[Value, Value]] = ()) -> None:

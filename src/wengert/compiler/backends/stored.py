@@ -10,8 +10,10 @@ in the repetition that computed it becomes a register (NOTE [storage] in `storag
 
 from __future__ import annotations
 
+import math
+
 from wengert.compiler.backends.affine import ZERO, Counter, Place
-from wengert.compiler.backends.kinds import RESHAPES, kind_of, with_values
+from wengert.compiler.backends.kinds import kind_of, with_values
 from wengert.compiler.backends.nodes import Apply, Literal, Load, Node
 from wengert.compiler.backends.order import ordered_steps
 from wengert.compiler.backends.pull import aligned
@@ -29,30 +31,21 @@ _CHEAP = 6
 # expressions grow no deeper than this
 _DEEPEST = 40
 
-# what takes the positions along a dimension from its second argument
-_LOOKED = frozenset(("gather", "index_select", "max_dim", "min_dim", "embedding", "take"))
-
 
 class Elementwise:
     """A program as elements of values that are stored, or computed where they are wanted.
 
     Parameters
     ----------
-    program
-        A program of native steps.
-    counter
-        The counter of the loop whose body this is, if it is one.
+    program: A program of native steps.
+    counter: The counter of the loop whose body this is, if it is one.
 
     Attributes
     ----------
-    steps
-        The steps in the order in which they are placed.
-    stored
-        The values that lie in memory.
-    aliases
-        Values that are others' memory in another shape.
-    definitions
-        For each value the step that computes it, and which of its results it is.
+    steps: The steps in the order in which they are placed.
+    stored: The values that lie in memory.
+    aliases: Values that are others' memory in another shape.
+    definitions: For each value the step that computes it, and which of its results it is.
     """
 
     def __init__(self, program: Program, counter: Counter | None = None) -> None:
@@ -91,7 +84,6 @@ class Elementwise:
             self._store(value)
 
     def _decide_step(self, step: Step, kind: str, counts: dict[Value, int]) -> None:
-        name = step.prim.name
         if kind == "reduce":
             out = step.outs[0]
             self.stored.add(out)
@@ -103,7 +95,7 @@ class Elementwise:
         if kind == "pull":
             own = self._decide_pull(step)
         else:
-            own = cost(name, step.outs[0].dtype)
+            own = cost(step.prim, step.outs[0].dtype)
             for arg in step.args:
                 # what is broadcast would be computed once for each element of the result
                 if arg.size < step.outs[0].size and self._cost(arg) > 2:
@@ -120,7 +112,8 @@ class Elementwise:
                 self._store(out)
 
     def _decide_call(self, step: Step) -> None:
-        native = NATIVE[step.prim.name]
+        native = NATIVE[step.prim]
+        assert native is not None
         strided = native.strided(step)
         for k, value in enumerate(uses(step)):
             viewed = self._viewed(value) if k < len(strided) and strided[k] else value
@@ -134,7 +127,7 @@ class Elementwise:
         """What a value is a view of, at places that strides can say."""
         while value in self.definitions and value not in self.stored and value not in self.aliases:
             step, _ = self.definitions[value]
-            pull = PULLS.get(step.prim.name)
+            pull = PULLS[step.prim]
             if pull is None or not pull.view or kind_of(step) != "pull":
                 break
             value = step.args[0]
@@ -142,9 +135,9 @@ class Elementwise:
 
     def _decide_pull(self, step: Step) -> int:
         """Store what a movement should not compute anew; its own cost."""
-        name = step.prim.name
-        pull = PULLS[name]
-        if name in RESHAPES and not pull.accepts(step):
+        pull = PULLS[step.prim]
+        assert pull is not None
+        if not pull.accepts(step):
             source = step.args[0]
             self._store(source)
             self.aliases[step.outs[0]] = source
@@ -154,10 +147,7 @@ class Elementwise:
         grows = step.args and step.outs[0].size > step.args[0].size
         for arg in step.args:
             again = pull.inline(step) and (grows or pull.piecewise)
-            if again and self._cost(arg) > 2:
-                self._store(arg)
-            elif self._cost(arg) > 1 and name in ("mm", "bmm", "mv"):
-                # each element is read for a whole row, or column
+            if self._cost(arg) > (1 if pull.often(step) else 2 if again else math.inf):
                 self._store(arg)
         if not pull.inline(step):
             self._store(step.outs[0])
@@ -188,7 +178,7 @@ class Elementwise:
     def element(self, value: Value, place: Place) -> Node:
         """The element of a value at a place, computed by its step."""
         step, k = self.definitions[value]
-        pull = PULLS.get(step.prim.name)
+        pull = PULLS[step.prim]
         if pull is not None and kind_of(step) == "pull":
             assert pull.node is not None
             return pull.node(self.source, step, k, place, self.counter)
@@ -198,7 +188,7 @@ class Elementwise:
             if isinstance(param, Number)
         }
         operands = [self.source(arg, aligned(place, arg.shape)) for arg in step.args]
-        return Apply(step.prim.name, operands, value.dtype, step.params, numbers, step)
+        return Apply(step.prim, operands, value.dtype, step.params, numbers, step)
 
     def base(self, value: Value) -> Value:
         """The value whose memory a value shares, or the value itself."""
@@ -209,11 +199,5 @@ class Elementwise:
 
 def lookups(step: Step) -> list[tuple[Value, int]]:
     """The index arrays of a step, with the sizes of what they index."""
-    name = step.prim.name
-    if name == "index":
-        shape = step.args[0].shape
-        pairs = zip(step.params["indices"], shape, strict=False)
-        return [(index, size) for index, size in pairs if index is not None]
-    if name in _LOOKED and step.args[0].shape:
-        return [(step.args[1], step.args[0].shape[step.params.get("dim", 0)])]
-    return []
+    pull = PULLS[step.prim]
+    return [] if pull is None else pull.looked(step)

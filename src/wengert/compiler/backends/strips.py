@@ -25,7 +25,7 @@ from wengert.compiler.backends.affine import Index, Looked, Place
 from wengert.compiler.backends.elements import Elements
 from wengert.compiler.backends.loops import Accumulate, LoopTree, Store
 from wengert.compiler.backends.nodes import Apply, Choice, Literal, Load, Node, Position, walk
-from wengert.compiler.backends.plan import STARTS
+from wengert.compiler.backends.plan import start_of
 from wengert.compiler.backends.scope import Scope
 from wengert.compiler.code import Operand, llvm_type
 from wengert.compiler.ir import Value
@@ -45,14 +45,10 @@ class _Strip:
 
     Attributes
     ----------
-    counter
-        Its counter, or that of the innermost of several that are one.
-    counters
-        All of these.
-    width
-        How many elements are done at a time.
-    apart
-        How many vectors of them.
+    counter: Its counter, or that of the innermost of several that are one.
+    counters: All of these.
+    width: How many elements are done at a time.
+    apart: How many vectors of them.
     """
 
     __slots__ = ("_memo", "apart", "counter", "counters", "statements", "width", "written")
@@ -208,7 +204,7 @@ class Strips(Elements):
                 own = 1
                 near = node.value in strip.written or self._near(strip, node)
             else:
-                own = cost(node.name, node.dtype) if isinstance(node, Apply) else 1
+                own = cost(node.prim, node.dtype) if isinstance(node, Apply) else 1
                 near = not isinstance(node, Apply) or self._is_vector(node)
             one += own
             several += own if near else (own + 1) * strip.width
@@ -220,7 +216,7 @@ class Strips(Elements):
     @staticmethod
     def _is_vector(node: Apply) -> bool:
         dtypes = [operand.dtype for operand in node.operands]
-        return has_vectors(node.name, dtypes, node.dtype)
+        return has_vectors(node.prim, dtypes, node.dtype)
 
     # -- the loop ---------------------------------------------------------------------------------
 
@@ -286,7 +282,7 @@ class Strips(Elements):
         lane = Lane(self.code, dtype, count=strip.width)
         cells = [self.code.cell(lane.type) for _ in range(strip.apart)]
         for cell in cells:
-            start = lane.number(STARTS[item.kind](dtype))
+            start = lane.number(start_of(item.kind, dtype))
             self.code.do(f"store {lane.type} {start}, ptr {cell}")
         return cells
 
@@ -310,13 +306,10 @@ class Strips(Elements):
         dtype, code = item.value.dtype, self.code
         lane = Lane(code, dtype, count=count)
         real = dtype.kind == "f"
-        if item.kind in ("sum", "prod"):
-            word = "add" if item.kind == "sum" else "mul"
-            how = f"f{word} reassoc {code.module.flags}" if real else f"{word} "
-            return code.let(f"{how}{lane.type} {a}, {b}")
-        if item.kind in ("any", "all"):
-            return code.let(f"{'or' if item.kind == 'any' else 'and'} {lane.type} {a}, {b}")
-        return lane.intrinsic(_extreme(item, dtype), a, b)
+        if item.kind in ("max", "min"):
+            return lane.intrinsic(_extreme(item, dtype), a, b)
+        how = f"f{item.kind} reassoc {code.module.flags}" if real else f"{item.kind} "
+        return code.let(f"{how}{lane.type} {a}, {b}")
 
     def _reduced(self, item: Accumulate, vector: str, count: int) -> str:
         """All places of a vector combined."""
@@ -324,16 +317,12 @@ class Strips(Elements):
         lane = Lane(code, dtype, count=count)
         element, real = llvm_type(dtype), dtype.kind == "f"
         given, types, flags = f"{lane.type} {vector}", lane.type, ""
-        if item.kind in ("sum", "prod"):
-            word = f"{'f' * real}{'add' if item.kind == 'sum' else 'mul'}"
-            if real:
-                start = "-0.0" if item.kind == "sum" else "1.0"
-                given, types = f"{element} {start}, {given}", f"{element}, {types}"
-                flags = f"reassoc {code.module.flags}"
-        elif item.kind in ("any", "all"):
-            word = "or" if item.kind == "any" else "and"
-        else:
-            word = f"f{_extreme(item, dtype)}" if real else _extreme(item, dtype)
+        extreme = item.kind in ("max", "min")
+        word = f"{'f' * real}{_extreme(item, dtype) if extreme else item.kind}"
+        if real and not extreme:
+            start = "-0.0" if item.kind == "add" else "1.0"
+            given, types = f"{element} {start}, {given}", f"{element}, {types}"
+            flags = f"reassoc {code.module.flags}"
         symbol = f"llvm.vector.reduce.{word}.v{count}{'f' if real else 'i'}{lane.bits}"
         code.module.declare(symbol, f"declare {element} @{symbol}({types})")
         return code.let(f"call {flags}{element} @{symbol}({given})")
@@ -350,10 +339,8 @@ class _Writer:
 
     Parameters
     ----------
-    fixed
-        The vectors of nodes that are the same in all repetitions.
-    counter
-        The counter of the first repetition.
+    fixed: The vectors of nodes that are the same in all repetitions.
+    counter: The counter of the first repetition.
     """
 
     def __init__(self, owner: Strips, strip: _Strip, fixed: dict[int, str], counter: str) -> None:
@@ -406,7 +393,7 @@ class _Writer:
                 params[name] = Operand(self.node(number), number.dtype)
             operands = [Operand(self.node(operand), operand.dtype) for operand in node.operands]
             return emit(
-                self._code, node.name, operands, node.dtype, params, count=self._strip.width
+                self._code, node.prim, operands, node.dtype, params, count=self._strip.width
             )
         return self._one_by_one(node)
 
@@ -455,7 +442,7 @@ class _Writer:
             params = dict(node.params)
             params.update({name: parts[id(part)] for name, part in node.numbers.items()})
             return emit(
-                code, node.name, [parts[id(part)] for part in node.operands], node.dtype, params
+                code, node.prim, [parts[id(part)] for part in node.operands], node.dtype, params
             )
         with self._at_place(k):
             return owner.node(node)

@@ -51,7 +51,7 @@ def statements_of(tree: LoopTree) -> list[Statement]:
 def work(tree: LoopTree) -> int:
     """Rough cycles of a loop."""
     nodes = walk([node for item in statements_of(tree) for node in item.nodes])
-    each = sum(cost(node.name, node.dtype) for node in nodes if isinstance(node, Apply))
+    each = sum(cost(node.prim, node.dtype) for node in nodes if isinstance(node, Apply))
     return turns(tree) * max(1, each // 4)
 
 

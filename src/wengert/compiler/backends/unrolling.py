@@ -91,7 +91,7 @@ class _Rewriter:
             old = (*node.operands, *node.numbers.values())
             if all(map(is_, (*operands, *numbers.values()), old)):
                 return node
-            return Apply(node.name, operands, node.dtype, node.params, numbers, node.step)
+            return Apply(node.prim, operands, node.dtype, node.params, numbers, node.step)
         if isinstance(node, Choice):
             return self._chosen(node)
         return node
@@ -114,10 +114,8 @@ class Shaper:
 
     Parameters
     ----------
-    merged
-        The loops of a tree that count elements together.
-    in_vectors
-        Whether an innermost loop can be done in vectors.
+    merged: The loops of a tree that count elements together.
+    in_vectors: Whether an innermost loop can be done in vectors.
     """
 
     def __init__(

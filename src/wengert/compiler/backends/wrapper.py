@@ -55,12 +55,9 @@ class Function(NamedTuple):
 
     Attributes
     ----------
-    name
-        Its symbol, for Python to call.
-    constants
-        The arrays whose addresses its state holds, from the second place on.
-    storage
-        Where its values lie.
+    name: Its symbol, for Python to call.
+    constants: The arrays whose addresses its state holds, from the second place on.
+    storage: Where its values lie.
     """
 
     name: str

@@ -15,9 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.decompose import ELEMENTWISE
+from wengert.compiler.facets import INVERSE, MAPS, POSITIVE, having
 from wengert.compiler.ir import Number, Value
 from wengert.compiler.passes.builder import Book, Builder
+from wengert.prims import records
+from wengert.prims.record import TABLE
 
 __all__ = ["ARITHMETIC"]
 
@@ -42,7 +44,7 @@ def _is(number: Any, wanted: float) -> bool:
 # -- nothing --------------------------------------------------------------------------------------
 
 
-@_rule("add", "sub", on=("zeros",))
+@_rule(records.add, records.sub, on=(records.zeros,))
 def _of_nothing(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     first, second = args
     if first.dtype != second.dtype:
@@ -58,7 +60,7 @@ def _of_nothing(b: Builder, name: str, args: Values, params: Params, out: Value)
 # -- what is repeated is computed once ------------------------------------------------------------
 
 
-@_rule(*sorted(ELEMENTWISE), on=("expand", "zeros"))
+@_rule(*having(MAPS), on=(records.expand, records.zeros))
 def _before_expanding(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     sources = []
     found = False
@@ -81,52 +83,45 @@ def _before_expanding(b: Builder, name: str, args: Values, params: Params, out: 
 
 # -- numbers --------------------------------------------------------------------------------------
 
-_FORMS = {
-    "add": ("add_scalar", "add_scalar", "other"),
-    "sub": ("sub_scalar", "rsub_scalar", "other"),
-    "mul": ("mul_scalar", "mul_scalar", "other"),
-    "div": ("div_scalar", "", "other"),
-    "pow": ("pow_scalar", "", "exponent"),
-}
-"""The forms of an operation with a number to the right, and to the left."""
 
-
-@_rule(*_FORMS, on=("number", "zeros"))
+@_rule(*[prim for prim in TABLE.values() if prim.scalar], on=("number", records.zeros))
 def _with_a_number(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     if not _is_float(out, args):
         return None
-    right, left, word = _FORMS[name]
-    for array, other, form in ((args[0], args[1], right), (args[1], args[0], left)):
+    prim = TABLE[name]
+    first, second = args
+    for array, other, form in ((first, second, prim.scalar), (second, first, prim.rscalar)):
         number = b.uniform(other)
         # a number is no wider than the array that it meets, however many elements have it
         if number is None or not form or array.shape != out.shape:
             continue
-        return b.emit(form, (array,), {word: number.item()}, out)
+        if name == "pow" and abs(number) == 0.5 and not b.fastmath:
+            # a power to that number is a root, which differs at -0.0 and at minus infinity
+            continue
+        return b.emit(form, (array,), {TABLE[form].params[0]: number.item()}, out)
     if name == "div" and args[1].shape == out.shape and b.uniform(args[0]) == 1:
         return b.emit("reciprocal", (args[1],), {}, out)
     return None
 
 
+# of what form with a number each is, and whether that is to the left
 _TENSORS = {
-    "add_scalar": ("add", False),
-    "sub_scalar": ("sub", False),
-    "rsub_scalar": ("sub", True),
-    "mul_scalar": ("mul", False),
-    "div_scalar": ("div", False),
-    "pow_scalar": ("pow", False),
-    "rpow_scalar": ("pow", True),
+    **{prim.rscalar: (prim.name, True) for prim in TABLE.values() if prim.rscalar},
+    **{prim.scalar: (prim.name, False) for prim in TABLE.values() if prim.scalar},
 }
 
 
-@_rule(*_TENSORS)
+@_rule(*[TABLE[form] for form in _TENSORS])
 def _with_a_number_of_the_program(
     b: Builder, name: str, args: Values, params: Params, out: Value
 ) -> Any:
     (number,) = params.values()
-    if number.__class__ is not Number or not _is_float(out, args):
+    form, swapped = _TENSORS[name]
+    # a power to a number that turns out to be one half is a root
+    root = name == "pow_scalar" and not b.fastmath
+    if number.__class__ is not Number or not _is_float(out, args) or root:
         return None
     value = b.shaped(b.cast(number.value, out.dtype), ())
-    form, swapped = _TENSORS[name]
     return b.emit(form, (value, *args) if swapped else (*args, value), {}, out)
 
 
@@ -144,7 +139,7 @@ def _known(params: Params, out: Value, args: Values) -> Any:
 # -- sums -----------------------------------------------------------------------------------------
 
 
-@_rule("add", "sub", on=("neg",))
+@_rule(records.add, records.sub, on=(records.neg,))
 def _with_a_sign(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     first, second = args
     if not _is_float(out, args):
@@ -158,7 +153,7 @@ def _with_a_sign(b: Builder, name: str, args: Values, params: Params, out: Value
     return None
 
 
-@_rule("add_scalar", "sub_scalar")
+@_rule(records.add_scalar, records.sub_scalar)
 def _plus_a_number(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     number = _known(params, out, args)
     if number is None:
@@ -173,7 +168,7 @@ def _plus_a_number(b: Builder, name: str, args: Values, params: Params, out: Val
     return None
 
 
-@_rule("rsub_scalar")
+@_rule(records.rsub_scalar)
 def _from_a_number(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     number = _known(params, out, args)
     if number is None:
@@ -187,7 +182,7 @@ def _from_a_number(b: Builder, name: str, args: Values, params: Params, out: Val
 # -- signs ----------------------------------------------------------------------------------------
 
 
-@_rule("neg", on=("neg", "mul_scalar", "sub"))
+@_rule(records.neg, on=(records.neg, records.mul_scalar, records.sub))
 def _of_a_sign(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     inner = b.maker(args[0], "neg")
     if inner is not None:
@@ -203,7 +198,7 @@ def _of_a_sign(b: Builder, name: str, args: Values, params: Params, out: Value) 
     return None
 
 
-@_rule("mul", "div", on=("neg",))
+@_rule(records.mul, records.div, on=(records.neg,))
 def _product_of_signs(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     if not _is_float(out, args):
         return None
@@ -218,7 +213,7 @@ def _product_of_signs(b: Builder, name: str, args: Values, params: Params, out: 
     return None
 
 
-@_rule("abs", on=("neg", "abs"))
+@_rule(records.abs, on=(records.neg, records.abs))
 def _size_of_a_sign(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     inner = b.maker(args[0], "neg", "abs") if out.dtype == args[0].dtype else None
     return None if inner is None else b.emit("abs", inner.args, {}, out)
@@ -227,7 +222,7 @@ def _size_of_a_sign(b: Builder, name: str, args: Values, params: Params, out: Va
 # -- products -------------------------------------------------------------------------------------
 
 
-@_rule("mul_scalar")
+@_rule(records.mul_scalar)
 def _times_a_number(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     number = _known(params, out, args)
     if number is None:
@@ -260,7 +255,7 @@ def _inverse(number: float, out: Value) -> float | None:
     return 1 / number if low <= abs(number) <= high and low <= 1 / abs(number) <= high else None
 
 
-@_rule("div_scalar")
+@_rule(records.div_scalar)
 def _by_a_number(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     number = _known(params, out, args)
     if number is None or number == 0 or not math.isfinite(number):
@@ -272,7 +267,7 @@ def _by_a_number(b: Builder, name: str, args: Values, params: Params, out: Value
     return None if inner is None else b.emit(name, inner.args, {"other": -number}, out)
 
 
-@_rule("add_scalar", "rsub_scalar", "div_scalar")
+@_rule(records.add_scalar, records.rsub_scalar, records.div_scalar)
 def _float_number(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     # one way to write each number, so that equal steps are found
     number = _known(params, out, args)
@@ -281,7 +276,7 @@ def _float_number(b: Builder, name: str, args: Values, params: Params, out: Valu
     return b.emit(name, args, {"other": number}, out)
 
 
-@_rule("div")
+@_rule(records.div)
 def _fast_quotient(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     if not b.fastmath or not _is_float(out, args) or args[1].size * 2 > out.size:
         return None
@@ -289,7 +284,7 @@ def _fast_quotient(b: Builder, name: str, args: Values, params: Params, out: Val
     return b.emit("mul", (args[0], share), {}, out)
 
 
-@_rule("mul", on=("exp", "zeros"))
+@_rule(records.mul, on=(records.exp, records.zeros))
 def _fast_product(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     if not b.fastmath or not _is_float(out, args):
         return None
@@ -311,39 +306,22 @@ def _is_negative_nowhere(b: Builder, value: Value, depth: int = _DEPTH) -> bool:
     number = b.uniform(value)
     if number is not None:
         return bool(number >= 0)
-    step = b.maker(value, *_ABOVE)
-    if step is None or not depth:
+    step = b.maker(value)
+    if step is None or not depth or value.dtype.kind == "c":
         return False
-    name, args = step.prim.name, step.args
-    if name in ("exp", "abs", "sqrt"):
+    prim, args = step.prim, step.args
+    if POSITIVE[prim] != "kept":
+        return POSITIVE[prim] == "always"
+    if prim.name == "mul" and args[0] is args[1]:
         return True
-    if name == "mul" and args[0] is args[1]:
-        return True
-    if name in ("add_scalar", "mul_scalar"):
-        number = step.params["other"]
+    if prim.of_number:
+        (number,) = step.params.values()
         if number.__class__ not in (int, float) or not number >= 0:
             return False
     return all(_is_negative_nowhere(b, arg, depth - 1) for arg in args)
 
 
-_ABOVE = (
-    *(
-        "exp",
-        "abs",
-        "sqrt",
-        "mul",
-        "add",
-        "add_scalar",
-        "mul_scalar",
-        "sum_dim",
-        "amax",
-        "amin",
-    ),
-    *("maximum", "view", "expand", "select", "slice", "t", "permute", "to_copy"),
-)
-
-
-@_rule("pow_scalar")
+@_rule(records.pow_scalar)
 def _small_power(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     exponent = _known(params, out, args)
     if exponent is None:
@@ -386,7 +364,7 @@ def _exponentials(b: Builder, logarithm: Value) -> tuple[Value, Value, Value] | 
     return powers.args[0], total.args[0], log.args[0]
 
 
-@_rule("exp", on=("sub",))
+@_rule(records.exp, on=(records.sub,))
 def _share_of_a_sum(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     """``exp(x - log(sum(exp(x))))``, of exponents below 0, is an exponential over the sum."""
     step = b.maker(args[0], "sub")
@@ -422,10 +400,7 @@ def _is_greatest(b: Builder, value: Value) -> bool:
     return b.maker(value if choice is None else _unshaped(b, choice.args[1]), "amax") is not None
 
 
-_INVERSES = {"exp": "log", "log": "exp", "reciprocal": "reciprocal"}
-
-
-@_rule(*_INVERSES, on=("exp", "log", "reciprocal"))
+@_rule(*having(INVERSE), on=having(INVERSE))
 def _undone(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    inner = b.maker(args[0], _INVERSES[name]) if b.fastmath else None
+    inner = b.maker(args[0], INVERSE[TABLE[name]]) if b.fastmath else None
     return None if inner is None or inner.args[0].dtype != out.dtype else inner.args[0]

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.decompose import ELEMENTWISE
+from wengert.compiler.facets import COMMUTES, MAPS
 from wengert.compiler.ir import Loop, Number, Step, Value, substitute, uses
-from wengert.compiler.passes.keys import COMMUTATIVE, constant_key, params_key
+from wengert.compiler.passes.keys import constant_key, params_key
 from wengert.compiler.raising import is_within, may_raise
 from wengert.prims.record import TABLE, Primitive
 
@@ -39,8 +39,7 @@ class Rules:
     triggers
         The primitives that made an argument (``"number"`` for a constant all of whose elements are
         equal) if any of the rules `triggered` is to be tried; most steps have no such argument.
-    always
-        The rules that are tried for every step, after those.
+    always: The rules that are tried for every step, after those.
     """
 
     __slots__ = ("always", "triggered", "triggers")
@@ -62,12 +61,13 @@ class Rules:
 class Book(dict[str, Rules]):
     """The rules by primitive."""
 
-    def rule(self, *names: str, on: Sequence[str] = ()) -> Callable[[Rule], Rule]:
+    def rule(self, *prims: Primitive, on: Sequence[Primitive | str] = ()) -> Callable[[Rule], Rule]:
         """Register a rule for primitives, for arguments made by one of `on` if these are given."""
+        triggers = [by if isinstance(by, str) else by.name for by in on]
 
         def register(rule: Rule) -> Rule:
-            for name in names:
-                self.setdefault(name, Rules()).add(rule, on)
+            for prim in prims:
+                self.setdefault(prim.name, Rules()).add(rule, triggers)
             return rule
 
         return register
@@ -93,17 +93,14 @@ class Builder:
 
     Parameters
     ----------
-    book
-        The rules; of one primitive they are tried in order, until one gives a value.
-    counts
-        How often each value of the old program is read.
-    fastmath
-        Whether rules may change results for the sake of speed.
+    book: The rules; of one primitive they are tried in order, until one gives a value.
+    counts: How often each value of the old program is read.
+    fastmath: Whether rules may change results for the sake of speed.
 
     Attributes
     ----------
-    done
-        Results of steps that others do the work of, also where they raise.
+    done: Results of steps that others do the work of, also where they raise.
+    several: Values of which a rule wanted to know, and that are read more than once.
     """
 
     def __init__(
@@ -114,6 +111,7 @@ class Builder:
     ) -> None:
         self.book = book
         self.counts = counts
+        self.several: set[Value] = set()
         self.fastmath = fastmath
         self.steps: list[Step | Loop] = []
         self.now: dict[Value, Value] = {}
@@ -129,9 +127,9 @@ class Builder:
     # -- what rules ask ----------------------------------------------------------------------------
 
     def maker(self, value: Value, *names: str) -> Step | None:
-        """The step that computes `value`, if its primitive is one of `names`."""
+        """The step that computes `value`, if its primitive is one of `names`, if there are any."""
         step = self._makers.get(value)
-        return step if step is not None and step.prim.name in names else None
+        return step if step is not None and (not names or step.prim.name in names) else None
 
     def known(self, name: str, args: tuple[Value, ...], params: Mapping[str, Any]) -> Value | None:
         """The result of a step, if it is there already."""
@@ -148,7 +146,10 @@ class Builder:
 
     def once(self, value: Value) -> bool:
         """Whether `value` is read just once, as far as is known."""
-        return self.counts.get(value, 0) == 1
+        count = self.counts.get(value, 0)
+        if count > 1:
+            self.several.add(value)
+        return count == 1
 
     # -- what rules give ---------------------------------------------------------------------------
 
@@ -314,7 +315,7 @@ class Builder:
     ) -> tuple[Value, ...]:
         name = prim.name
         of = args
-        if name in COMMUTATIVE and id(args[1]) < id(args[0]):
+        if COMMUTES[prim] and id(args[1]) < id(args[0]):
             of = (args[1], args[0])
         key = (name, of, params_key(params)) if params else (name, of)
         found = self._known.get(key)
@@ -359,7 +360,7 @@ class Builder:
             if prim.name == "zeros":
                 return self.filled(0, out.dtype, out.shape)
             return None
-        if prim.name in ELEMENTWISE and all(arg in uniforms for arg in args):
+        if MAPS[prim] and all(arg in uniforms for arg in args):
             found = _computed(prim, [np.asarray(uniforms[arg]) for arg in args], params)
             if found is not None and not found.shape and found.dtype == out.dtype:
                 return self.filled(found, out.dtype, out.shape)

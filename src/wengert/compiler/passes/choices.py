@@ -9,6 +9,7 @@ import numpy as np
 
 from wengert.compiler.ir import Value
 from wengert.compiler.passes.builder import Book, Builder
+from wengert.prims import records
 
 __all__ = ["CHOICES"]
 
@@ -21,12 +22,12 @@ _rule = CHOICES.rule
 # -- choices --------------------------------------------------------------------------------------
 
 
-@_rule("maximum", "minimum")
+@_rule(records.maximum, records.minimum)
 def _of_equals(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     return args[0] if args[0] is args[1] and args[0].dtype == out.dtype else None
 
 
-@_rule("where")
+@_rule(records.where)
 def _choice(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     condition, first, second = args
     if not first.dtype == second.dtype == out.dtype:
@@ -50,13 +51,13 @@ def _choice(b: Builder, name: str, args: Values, params: Params, out: Value) -> 
     return b.emit("where", (condition, *chosen), {}, out)
 
 
-@_rule("logical_not", on=("logical_not",))
+@_rule(records.logical_not, on=(records.logical_not,))
 def _negation(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     inner = b.maker(args[0], "logical_not")
     return inner.args[0] if inner is not None and inner.args[0].dtype.kind == "b" else None
 
 
-@_rule("logical_and", "logical_or")
+@_rule(records.logical_and, records.logical_or)
 def _truth(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     for one, other in (args, args[::-1]):
         if one.dtype.kind != "b":
@@ -75,12 +76,12 @@ def _truth(b: Builder, name: str, args: Values, params: Params, out: Value) -> A
 # -- copies ---------------------------------------------------------------------------------------
 
 
-@_rule("clone", "alias", "contiguous")
+@_rule(records.clone, records.alias, records.contiguous)
 def _copy(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     return args[0]
 
 
-@_rule("real", "conj")
+@_rule(records.real, records.conj)
 def _real(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     return args[0] if args[0].dtype.kind != "c" else None
 
@@ -95,7 +96,7 @@ def _is_exact(source: np.dtype[Any], wider: np.dtype[Any]) -> bool:
     return bool(np.can_cast(source, wider, "safe"))
 
 
-@_rule("to_copy")
+@_rule(records.to_copy)
 def _cast(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     (x,) = args
     if x.dtype == out.dtype:

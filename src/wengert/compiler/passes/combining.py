@@ -6,8 +6,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from wengert.compiler.facets import COMBINES, having
 from wengert.compiler.ir import Value
 from wengert.compiler.passes.builder import Book, Builder
+from wengert.prims import records
 
 __all__ = ["COMBINING"]
 
@@ -18,6 +20,8 @@ Shape = tuple[int, ...]
 COMBINING = Book()
 _rule = COMBINING.rule
 
+_COMBINING = [prim for prim in having(COMBINES) if "keepdim" in prim.params]
+
 
 def _is_number(out: Value, x: Value) -> bool:
     return x.dtype.kind in "fc" and out.dtype == x.dtype
@@ -26,13 +30,13 @@ def _is_number(out: Value, x: Value) -> bool:
 # -- sums -----------------------------------------------------------------------------------------
 
 
-@_rule("sum")
+@_rule(records.sum)
 def _total(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     dim = tuple(range(len(args[0].shape)))
     return b.emit("sum_dim", args, {"dim": dim, "keepdim": False}, out)
 
 
-@_rule("sum_dim", "prod_dim", "amax", "amin")
+@_rule(*_COMBINING)
 def _of_single_elements(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     (x,) = args
     dims = params["dim"] if isinstance(params["dim"], tuple) else (params["dim"],)
@@ -41,7 +45,7 @@ def _of_single_elements(b: Builder, name: str, args: Values, params: Params, out
     return b.shaped(x, out.shape)
 
 
-@_rule("sum_dim", "prod_dim", "amax", "amin", "any", "all")
+@_rule(*_COMBINING)
 def _kept_or_not(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     # the same, but for dimensions of size 1
     known = b.known(name, args, {**params, "keepdim": not params["keepdim"]})
@@ -57,8 +61,17 @@ def _summed(b: Builder, x: Value, dim: Shape, out: Value) -> Value:
 
 
 @_rule(
-    "sum_dim",
-    on=("number", "zeros", "expand", "sum_dim", "neg", "view", "t", "permute"),
+    records.sum_dim,
+    on=(
+        "number",
+        records.zeros,
+        records.expand,
+        records.sum_dim,
+        records.neg,
+        records.view,
+        records.t,
+        records.permute,
+    ),
 )
 def _sum(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     (x,) = args
@@ -142,13 +155,13 @@ def _sum_in_another_shape(
     return _summed(b, source, tuple([at[d] for d in dim if d in at]), out)
 
 
-@_rule("amax", "amin", on=("number", "zeros", "expand"))
+@_rule(records.amax, records.amin, on=("number", records.zeros, records.expand))
 def _extreme_of_copies(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     number = b.uniform(args[0])
     return None if number is None or not out.size else b.filled(number, out.dtype, out.shape)
 
 
-@_rule("gather", on=("argmax", "argmin", "view"))
+@_rule(records.gather, on=(records.argmax, records.argmin, records.view))
 def _found(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     """What is at the place of the extreme is the extreme."""
     x, index = args
@@ -165,7 +178,7 @@ def _found(b: Builder, name: str, args: Values, params: Params, out: Value) -> A
 # -- values added where indices point -------------------------------------------------------------
 
 
-@_rule("add", on=("scatter_add", "index_add"))
+@_rule(records.add, on=(records.scatter_add, records.index_add))
 def _scattered(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     for one, other in (args, args[::-1]):
         step = b.maker(other, "scatter_add", "index_add")
@@ -188,7 +201,7 @@ def _turned(b: Builder, x: Value) -> Value:
     return b.emit("t", (x,), {}, Value(x.dtype, x.shape[::-1]))
 
 
-@_rule("mm")
+@_rule(records.mm)
 def _mm(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     first, second = args
     if not _is_blas(out, args):
@@ -213,7 +226,7 @@ def _mm(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     return None
 
 
-@_rule("mv")
+@_rule(records.mv)
 def _mv(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     matrix, vector = args
     if not _is_blas(out, args):
@@ -227,14 +240,14 @@ def _mv(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     return None
 
 
-@_rule("dot")
+@_rule(records.dot)
 def _dot(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     if not _is_blas(out, args) or args[0].shape != (1,):
         return None
     return b.emit("mul", (b.shaped(args[0], ()), b.shaped(args[1], ())), {}, out)
 
 
-@_rule("bmm")
+@_rule(records.bmm)
 def _bmm(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     if not _is_blas(out, args):
         return None

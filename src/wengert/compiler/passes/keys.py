@@ -15,15 +15,7 @@ import numpy as np
 
 from wengert.compiler.ir import Loop, Number, Program, Value
 
-__all__ = ["COMMUTATIVE", "constant_key", "param_key", "params_key", "program_key"]
-
-COMMUTATIVE = frozenset(
-    {
-        *("add", "mul", "eq", "ne", "logical_and", "logical_or", "logical_xor"),
-        *("bitwise_and", "bitwise_or", "bitwise_xor"),
-    }
-)
-"""The primitives whose two arguments may change places."""
+__all__ = ["constant_key", "param_key", "params_key", "program_key"]
 
 _PLAIN = frozenset({int, str, type(None)})
 

@@ -41,16 +41,12 @@ class Shape:
 
     Attributes
     ----------
-    begin, period
-        The first step of the first repetition, and the number of steps of each.
-    low, high
-        The repetitions that fit.
+    begin, period: The first step of the first repetition, and the number of steps of each.
+    low, high: The repetitions that fit.
     columns
         The number of each value that is read: a row for each repetition, a column for each place.
-    kinds
-        What each column is (see NOTE [what repetitions read]).
-    back
-        For local columns how many repetitions before the value is computed.
+    kinds: What each column is (see NOTE [what repetitions read]).
+    back: For local columns how many repetitions before the value is computed.
     """
 
     def __init__(self, flat: Unrolled, region: Region) -> None:

@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from wengert.compiler.facets import REARRANGES, having
 from wengert.compiler.ir import Value
 from wengert.compiler.passes.builder import Book, Builder
+from wengert.prims import records
 
 __all__ = ["MOVES"]
 
@@ -24,16 +26,15 @@ Shape = tuple[int, ...]
 MOVES = Book()
 _rule = MOVES.rule
 
-_RESHAPES = (
-    *("view", "unsafe_view", "unsqueeze"),
-    *("squeeze", "squeeze_dim", "squeeze_dims", "squeeze_dim_"),
+_RESHAPES, _ORDERS = (
+    [prim for prim in having(REARRANGES) if REARRANGES[prim] == how] for how in ("shape", "order")
 )
-_ORDERS = ("t", "transpose", "permute")
 
 
 @_rule(
-    *(*_RESHAPES, *_ORDERS, "expand", "select", "slice", "flip", "diagonal", "repeat"),
-    on=("number", "zeros", "expand"),
+    *(*_RESHAPES, *_ORDERS, records.expand, records.select, records.slice),
+    *(records.flip, records.diagonal, records.repeat),
+    on=("number", records.zeros, records.expand),
 )
 def _of_one_number(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     number = b.uniform(args[0])
@@ -42,7 +43,7 @@ def _of_one_number(b: Builder, name: str, args: Values, params: Params, out: Val
     return b.filled(number, out.dtype, out.shape)
 
 
-@_rule("fill_scalar", "zeros_like", "zero")
+@_rule(records.fill_scalar, records.zeros_like, records.zero)
 def _filling(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     number = params["value"] if params else 0
     return b.filled(number, out.dtype, out.shape) if number.__class__ in (int, float) else None
@@ -116,7 +117,7 @@ def _permuted(b: Builder, x: Value, dims: Shape) -> Value:
     return b.emit("permute", (x,), {"dims": dims}, like)
 
 
-@_rule("flip")
+@_rule(records.flip)
 def _flip(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     (x,) = args
     if all(x.shape[d] == 1 for d in params["dims"]):
@@ -125,7 +126,7 @@ def _flip(b: Builder, name: str, args: Values, params: Params, out: Value) -> An
     return inner.args[0] if inner is not None and inner.params == params else None
 
 
-@_rule("expand")
+@_rule(records.expand)
 def _expand(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     (x,) = args
     if x.shape == out.shape:
@@ -175,7 +176,7 @@ def _holder(step: Any, dim: int, start: int, end: int) -> tuple[Value, int] | No
     return None
 
 
-@_rule("select")
+@_rule(records.select)
 def _select(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     x = _before_writes(b, args[0], params)
     dim, index = params["dim"], params["index"]
@@ -183,7 +184,7 @@ def _select(b: Builder, name: str, args: Values, params: Params, out: Value) -> 
         return None
     if index < 0 or x is not args[0]:
         return _at(b, x, dim, index % x.shape[dim])
-    inner = b.maker(x, *_WHOLES)
+    inner = b.maker(x, "stack", "cat", "expand", "slice", "select_backward", "select_scatter")
     if inner is None:
         return b.shaped(x, out.shape) if x.shape[dim] == 1 else None
     kind, source = inner.prim.name, inner.args[0]
@@ -227,10 +228,7 @@ def _before_writes(b: Builder, x: Value, params: Params) -> Value:
     return x
 
 
-_WHOLES = ("stack", "cat", "expand", "slice", "select_backward", "select_scatter")
-
-
-@_rule("slice")
+@_rule(records.slice)
 def _slice(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     (x,) = args
     dim, start, end, step = (params[n] for n in ("dim", "start", "end", "step"))
@@ -260,7 +258,7 @@ def _slice(b: Builder, name: str, args: Values, params: Params, out: Value) -> A
     return _part(b, source, dim, first + start * by, first + last * by + 1, by * step)
 
 
-@_rule("select_scatter", "slice_scatter")
+@_rule(records.select_scatter, records.slice_scatter)
 def _write(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     whole, part = args
     if whole.dtype != part.dtype or not all(p.__class__ is int for p in params.values()):
@@ -278,7 +276,7 @@ def _write(b: Builder, name: str, args: Values, params: Params, out: Value) -> A
     return None
 
 
-@_rule("select_backward", "slice_backward", "diagonal_backward")
+@_rule(records.select_backward, records.slice_backward, records.diagonal_backward)
 def _backward(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     (g,) = args
     if b.is_zero(g):
@@ -349,7 +347,7 @@ def _segments(b: Builder, parts: Values, dim: int) -> list[_Segment]:
     return segments
 
 
-@_rule("stack")
+@_rule(records.stack)
 def _stack(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     dim = params["dim"]
     if any(arg.dtype != out.dtype for arg in args):
@@ -384,7 +382,7 @@ def _run(b: Builder, parts: Values, dim: int) -> tuple[Value, int, int] | None:
     return None if source is None else (source, first, end)
 
 
-@_rule("cat")
+@_rule(records.cat)
 def _cat(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     dim = params["dim"]
     if any(arg.dtype != out.dtype for arg in args):
@@ -403,7 +401,7 @@ def _cat(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any
     return run and _part(b, run[0], dim, run[1], run[2])
 
 
-@_rule("index_select")
+@_rule(records.index_select)
 def _rows(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     x, index = args
     dim = params["dim"]

@@ -134,10 +134,8 @@ def regions(marks: Any, least: int) -> list[Region]:
 
     Parameters
     ----------
-    marks
-        The label of each step.
-    least
-        The number of steps, of all repetitions together, from which on a loop is worth it.
+    marks: The label of each step.
+    least: The number of steps, of all repetitions together, from which on a loop is worth it.
     """
     found: list[Region] = []
     for period in _periods(marks):

@@ -27,15 +27,12 @@ def roll(program: Program, least: int = _LEAST) -> Program:
 
     Parameters
     ----------
-    program
-        A program, simplified, so that equal steps are there once; it is not changed.
-    least
-        The number of steps, of all repetitions together, from which on there is a loop.
+    program: A program, simplified, so that equal steps are there once; it is not changed.
+    least: The number of steps, of all repetitions together, from which on there is a loop.
 
     Returns
     -------
-    Program
-        The same computation; `program` itself if nothing in it repeats.
+    Program: The same computation; `program` itself if nothing in it repeats.
     """
     made = program
     for _ in range(_ROUNDS):

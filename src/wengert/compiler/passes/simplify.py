@@ -31,16 +31,14 @@ def simplify(program: Program, fastmath: bool = False) -> Program:
 
     Parameters
     ----------
-    program
-        Any program; it is not changed.
+    program: Any program; it is not changed.
     fastmath
         Whether to use identities that do not hold for infinities, NaN or signs of zeros, or that
         round otherwise: ``x * 0`` is 0, ``x / 3`` is ``x * (1 / 3)``, and the like.
 
     Returns
     -------
-    Program
-        Its inputs are those of `program`. Values that have not changed are the same objects.
+    Program: Its inputs are those of `program`. Values that have not changed are the same objects.
     """
     rewrite = partial(_rewritten, fastmath=fastmath)
     simple = checked("rewrite", rewrite, checked("gather", gathered, program))
@@ -50,19 +48,28 @@ def simplify(program: Program, fastmath: bool = False) -> Program:
 
 
 def _rewritten(program: Program, fastmath: bool) -> Program:
+    rewritten, found = _rewritten_once(program, fastmath)
+    # rules have not been tried on what only steps that are gone have read besides
+    return _rewritten_once(rewritten, fastmath)[0] if found else rewritten
+
+
+def _rewritten_once(program: Program, fastmath: bool) -> tuple[Program, bool]:
+    """The program, and whether values turned out to be read once that had been read often."""
     steps, counts = live(program.steps, program.outputs)
     builder = Builder(_BOOK, counts, fastmath)
     for step in steps:
         builder.take(_with_body(step, fastmath) if isinstance(step, Loop) else step)
     outputs = [builder.current(value) for value in program.outputs]
     writes = [(builder.current(made), over) for made, over in program.writes]
-    return Program(
+    left, counts = live(builder.steps, outputs, builder.done)
+    rewritten = Program(
         program.inputs,
-        live(builder.steps, outputs, builder.done)[0],
+        left,
         outputs,
         # an output may turn out to be an input, whose memory must last
         [(made, over) for made, over in writes if over not in outputs],
     )
+    return rewritten, any(counts.get(value) == 1 for value in builder.several)
 
 
 def _with_body(loop: Loop, fastmath: bool) -> Loop:

@@ -17,10 +17,8 @@ class Unrolled:
 
     Attributes
     ----------
-    steps
-        The steps.
-    values
-        All values, by number.
+    steps: The steps.
+    values: All values, by number.
     read, first
         The numbers of the values that the steps read, one after the other, and for each step the
         place in it where its own begin.

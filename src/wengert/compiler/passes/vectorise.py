@@ -13,11 +13,13 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wengert.compiler.decompose import ELEMENTWISE
+from wengert.compiler.facets import COMBINES, MAPS
 from wengert.compiler.ir import Affine, Loop, Number, Program, Step, Value, uses
 from wengert.compiler.passes.fission import is_product, is_sum, parted
 from wengert.compiler.passes.simplify import simplify
-from wengert.prims.record import TABLE
+from wengert.prims import records
+from wengert.prims.facet import Facet
+from wengert.prims.record import TABLE, Primitive
 
 __all__ = ["vectorise"]
 
@@ -38,8 +40,7 @@ def vectorise(program: Program) -> Program:
 
     Parameters
     ----------
-    program
-        A program with loops, as `roll` makes it; it is not changed.
+    program: A program with loops, as `roll` makes it; it is not changed.
 
     Returns
     -------
@@ -218,11 +219,11 @@ class _Arrays:
             return
         like = self._all(out)
         name, params = step.prim.name, dict(step.params)
-        if name in ELEMENTWISE:
+        if MAPS[step.prim]:
             args = [self._ranked(arg, len(out.shape)) for arg in step.args]
-        elif name in _RULES:
+        elif (rule := REPEATED[step.prim]) is not None:
             args = [self._spread(arg) for arg in step.args]
-            name, params = _RULES[name](params, like.shape)
+            name, params = rule(params, like.shape)
             if name == "expand":
                 args = [self._ranked(arg, len(out.shape)) for arg in step.args]
         elif name == "mm" and not self.known.get(step.args[1], (None, False))[1]:
@@ -252,36 +253,47 @@ def _is_plain(step: Step) -> bool:
     return not any(isinstance(p, Value | Number | Affine | list) for p in step.params.values())
 
 
-def _later(*names: str) -> Callable[[dict[str, Any], Shape], dict[str, Any]]:
-    """Parameters that count dimensions, with one more in front."""
+Changed = tuple[str, dict[str, Any]]
 
-    def moved(params: dict[str, Any], shape: Shape) -> dict[str, Any]:
-        made = dict(params)
-        for name in names:
-            dim = params[name]
-            made[name] = tuple([d + 1 for d in dim]) if isinstance(dim, tuple) else dim + 1
-        return made
+
+def _later(prim: Primitive, word: str) -> Callable[[dict[str, Any], Shape], Changed]:
+    """The same with a parameter that counts dimensions, with one more in front."""
+
+    def moved(params: dict[str, Any], shape: Shape) -> Changed:
+        dim = params[word]
+        later = tuple([d + 1 for d in dim]) if isinstance(dim, tuple) else dim + 1
+        return prim.name, {**params, word: later}
 
     return moved
 
 
-def _same(name: str, change: Callable[[dict[str, Any], Shape], dict[str, Any]]) -> Any:
-    return lambda params, shape: (name, change(params, shape))
+def _combining(prim: Primitive) -> Callable[[dict[str, Any], Shape], Changed] | None:
+    return _later(prim, "dim") if COMBINES[prim] and "dim" in prim.params else None
 
 
-_RULES: dict[str, Callable[[dict[str, Any], Shape], tuple[str, dict[str, Any]]]] = {
-    **{name: _same(name, _later("dim")) for name in ("sum_dim", "prod_dim", "amax", "amin")},
-    **{
-        name: _same(name, _later("dim"))
-        for name in ("any", "all", "select", "slice", "cat", "stack")
-    },
-    "flip": _same("flip", _later("dims")),
-    "view": lambda params, shape: ("view", {"shape": shape}),
-    "expand": lambda params, shape: ("expand", {"shape": shape}),
-    "t": lambda params, shape: ("permute", {"dims": (0, 2, 1) if len(shape) == 3 else (0, 1)}),
-    "permute": lambda params, shape: (
-        "permute",
-        {"dims": (0, *[d + 1 for d in params["dims"]])},
-    ),
-}
+REPEATED: Facet[Callable[[dict[str, Any], Shape], Changed] | None] = Facet("repeated", _combining)
 """How a step on one repetition is one on all: for its parameters and the shape of the result."""
+
+for _prim in (records.select, records.slice, records.cat, records.stack):
+    REPEATED.of(_prim)(_later(_prim, "dim"))
+REPEATED.of(records.flip)(_later(records.flip, "dims"))
+
+
+@REPEATED.of(records.view)
+def _viewed(params: dict[str, Any], shape: Shape) -> Changed:
+    return "view", {"shape": shape}
+
+
+@REPEATED.of(records.expand)
+def _expanded(params: dict[str, Any], shape: Shape) -> Changed:
+    return "expand", {"shape": shape}
+
+
+@REPEATED.of(records.t)
+def _turned(params: dict[str, Any], shape: Shape) -> Changed:
+    return "permute", {"dims": (0, 2, 1) if len(shape) == 3 else (0, 1)}
+
+
+@REPEATED.of(records.permute)
+def _permuted(params: dict[str, Any], shape: Shape) -> Changed:
+    return "permute", {"dims": (0, *[d + 1 for d in params["dims"]])}

@@ -9,9 +9,17 @@ from typing import Any
 
 def __getattr__(name: str) -> Any:
     if name[:1] != "_":
-        if any(found.name == name for found in pkgutil.iter_modules(__path__)):
+        if name in _modules():
             return importlib.import_module(f"{__name__}.{name}")
         classes = importlib.import_module("wengert.nn")
         if name in classes.CLASSES:
             return getattr(classes, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*_modules(), *importlib.import_module("wengert.nn").CLASSES})
+
+
+def _modules() -> set[str]:
+    return {found.name for found in pkgutil.iter_modules(__path__)}

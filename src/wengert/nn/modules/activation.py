@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.module import Module
+from wengert.types import Tensor
 
 __all__ = [
     "Hardshrink",
@@ -26,13 +26,11 @@ class Sigmoid(Module):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.Sigmoid()(wg.tensor([0.0, 1.0]))
     tensor([0.5000, 0.7311])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The function of each element."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.sigmoid(input)
 
 
@@ -41,13 +39,11 @@ class Tanh(Module):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.Tanh()(wg.tensor([0.0, 1.0]))
     tensor([0.0000, 0.7616])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The function of each element."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.tanh(input)
 
 
@@ -56,13 +52,11 @@ class LogSigmoid(Module):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.LogSigmoid()(wg.tensor([-1000.0, 2.0]))
     tensor([-1.0000e+03, -1.2693e-01])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The function of each element."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.logsigmoid(input)
 
 
@@ -71,13 +65,11 @@ class Softsign(Module):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.Softsign()(wg.tensor([-1.0, 3.0]))
     tensor([-0.5000,  0.7500])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The function of each element."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.softsign(input)
 
 
@@ -86,13 +78,11 @@ class Tanhshrink(Module):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.Tanhshrink()(wg.tensor([-1.0, 2.0]))
     tensor([-0.2384,  1.0360])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The function of each element."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.tanhshrink(input)
 
 
@@ -101,14 +91,11 @@ class Softplus(Module):
 
     Parameters
     ----------
-    beta : float
-        The steepness.
-    threshold : float
-        Where ``beta * input`` is above it, the result is the input itself.
+    beta : float. The steepness.
+    threshold : float. Where ``beta * input`` is above it, the result is the input itself.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.Softplus()(wg.tensor([-1.0, 2.0]))
     tensor([0.3133, 2.1269])
     """
@@ -118,12 +105,10 @@ class Softplus(Module):
         self.beta = beta
         self.threshold = threshold
 
-    def forward(self, input: Any) -> Any:
-        """The function of each element."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.softplus(input, self.beta, self.threshold)
 
     def extra_repr(self) -> str:
-        """The options."""
         return f"beta={self.beta}, threshold={self.threshold}"
 
 
@@ -144,18 +129,15 @@ class Hardshrink(_Shrinks):
 
     Parameters
     ----------
-    lambd : float
-        The limit.
+    lambd : float. The limit.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.Hardshrink()(wg.tensor([-1.0, 0.3, 2.0]))
     tensor([-1.,  0.,  2.])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The function of each element."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.hardshrink(input, self.lambd)
 
 
@@ -164,11 +146,12 @@ class Softshrink(_Shrinks):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.Softshrink()(wg.tensor([-1.0, 0.3, 2.0]))
     tensor([-0.5000,  0.0000,  1.5000])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The function of each element."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.softshrink(input, self.lambd)
+
+
+fill_sections(globals())

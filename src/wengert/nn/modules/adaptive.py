@@ -5,14 +5,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
+from wengert.base.dtypes import dtype
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.container import ModuleList, Sequential
 from wengert.nn.modules.linear import Linear
 from wengert.nn.modules.module import Module
 from wengert.ops.join import cat
 from wengert.ops.select import where
+from wengert.types import Device, Tensor
 
 __all__ = ["AdaptiveLogSoftmaxWithLoss"]
 
@@ -20,9 +23,9 @@ __all__ = ["AdaptiveLogSoftmaxWithLoss"]
 class ASMoutput(NamedTuple):
     """What a call of `AdaptiveLogSoftmaxWithLoss` returns."""
 
-    output: Any
+    output: Tensor
     """The log-probability of the target, for each sample."""
-    loss: Any
+    loss: Tensor
     """Minus their mean."""
 
 
@@ -44,23 +47,17 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
     Parameters
     ----------
-    in_features : int
-        The size of the last dimension of the input.
-    n_classes : int
-        The number of classes.
-    cutoffs : sequence of int
-        Where the clusters begin; classes below the first number are looked at always.
-    div_value : float
-        By how much the inner size shrinks from cluster to cluster.
-    head_bias : bool
-        Whether the frequent classes have a bias.
-    device, dtype : optional
-        Of the parameters.
+    in_features : int. The size of the last dimension of the input.
+    n_classes : int. The number of classes.
+    cutoffs : sequence of int. Where the clusters begin; classes below the first number are looked
+        at always.
+    div_value : float. By how much the inner size shrinks from cluster to cluster.
+    head_bias : bool. Whether the frequent classes have a bias.
+    device, dtype : optional. Of the parameters.
 
     Raises
     ------
-    ValueError
-        If the cutoffs do not ascend between 0 and the number of classes.
+    ValueError: If the cutoffs do not ascend between 0 and the number of classes.
 
     References
     ----------
@@ -68,7 +65,6 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> layer = wg.nn.AdaptiveLogSoftmaxWithLoss(16, 20, cutoffs=[4, 10])
     >>> output, loss = layer(wg.randn(3, 16), wg.tensor([0, 7, 19]))
     >>> output.shape, loss.shape
@@ -82,8 +78,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         cutoffs: Sequence[int],
         div_value: float = 4.0,
         head_bias: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         cutoffs = list(cutoffs)
@@ -96,7 +92,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         self.shortlist_size = self.cutoffs[0]
         self.n_clusters = len(self.cutoffs) - 1
         self.head_size = self.shortlist_size + self.n_clusters
-        made = {"device": device, "dtype": dtype}
+        made: Any = {"device": device, "dtype": dtype}
         self.head = Linear(in_features, self.head_size, bias=head_bias, **made)
         self.tail = ModuleList()
         for i in range(self.n_clusters):
@@ -113,23 +109,20 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         """Draw the parameters anew."""
         self.head.reset_parameters()
         for cluster in self.tail:
-            for layer in cluster:
-                layer.reset_parameters()
+            for layer in cast("Sequential", cluster):
+                cast("Linear", layer).reset_parameters()
 
-    def forward(self, input_: Any, target_: Any) -> ASMoutput:
+    def forward(self, input_: Tensor, target_: Tensor) -> ASMoutput:
         """The log-probabilities of the targets, and minus their mean.
 
         Parameters
         ----------
-        input_ : Tensor
-            Of shape (N, in_features) or (in_features,).
-        target_ : Tensor
-            The classes, of shape (N,) or ().
+        input_ : Tensor. Of shape (N, in_features) or (in_features,).
+        target_ : Tensor. The classes, of shape (N,) or ().
 
         Raises
         ------
-        RuntimeError
-            If the shapes do not fit, or a target is no class.
+        RuntimeError: If the shapes do not fit, or a target is no class.
         """
         _check_shapes(input_, target_)
         batched = target_.dim() > 0
@@ -171,8 +164,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
         Parameters
         ----------
-        input : Tensor
-            Of shape (N, in_features).
+        input : Tensor. Of shape (N, in_features).
         """
         return self._get_full_log_prob(input, self.head(input))
 
@@ -181,8 +173,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
         Parameters
         ----------
-        input : Tensor
-            Of shape (N, in_features).
+        input : Tensor. Of shape (N, in_features).
         """
         head_output = self.head(input)
         output = head_output.argmax(dim=1)
@@ -216,3 +207,6 @@ def _check_shapes(input: Any, target: Any) -> None:
         raise RuntimeError(
             f"1D target tensor expects 2D input tensors, but found inputs with size {shape}"
         )
+
+
+fill_sections(globals())

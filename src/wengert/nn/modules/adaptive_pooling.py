@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.making import Sizes, repeated
 from wengert.nn.modules.module import Module
+from wengert.types import Tensor
 
 __all__ = [
     "AdaptiveAvgPool1d",
@@ -43,18 +45,16 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
 
     Parameters
     ----------
-    output_size : int or tuple of int
-        The size of the pooled dimensions; with several of them, None stands for the input's.
+    output_size : int or tuple of int. The size of the pooled dimensions; with several of them, None
+        stands for the input's.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.AdaptiveAvgPool1d(2)(wg.tensor([[1.0, 3.0, 2.0, 0.0]]))
     tensor([[2., 1.]])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The means of the windows."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.adaptive_avg_pool1d(input, self.output_size)
 
 
@@ -63,13 +63,11 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.AdaptiveAvgPool2d((1, None))(wg.arange(6.0).view(1, 2, 3))
     tensor([[[1.5000, 2.5000, 3.5000]]])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The means of the windows."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.adaptive_avg_pool2d(input, self.output_size)
 
 
@@ -78,13 +76,11 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.AdaptiveAvgPool3d(1)(wg.arange(8.0).view(1, 2, 2, 2))
     tensor([[[[3.5000]]]])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The means of the windows."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.adaptive_avg_pool3d(input, self.output_size)
 
 
@@ -99,20 +95,17 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
 
     Parameters
     ----------
-    output_size : int or tuple of int
-        The size of the pooled dimensions; with several of them, None stands for the input's.
-    return_indices : bool
-        Whether to return the places of the maxima, too.
+    output_size : int or tuple of int. The size of the pooled dimensions; with several of them, None
+        stands for the input's.
+    return_indices : bool. Whether to return the places of the maxima, too.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.AdaptiveMaxPool1d(2)(wg.tensor([[1.0, 3.0, 2.0, 0.0]]))
     tensor([[3., 2.]])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The maxima of the windows, with their places if these are asked for."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
 
 
@@ -121,13 +114,11 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.AdaptiveMaxPool2d((1, None))(wg.arange(6.0).view(1, 2, 3))
     tensor([[[3., 4., 5.]]])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The maxima of the windows, with their places if these are asked for."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
 
 
@@ -136,13 +127,11 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.AdaptiveMaxPool3d(1)(wg.arange(8.0).view(1, 2, 2, 2))
     tensor([[[[7.]]]])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The maxima of the windows, with their places if these are asked for."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
 
 
@@ -198,31 +187,26 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd):
 
     Parameters
     ----------
-    kernel_size : int or tuple of int
-        The size of the windows.
-    output_size : int or tuple of int, optional
-        How many windows there are along each dimension.
-    output_ratio : float or tuple of float, optional
-        The same, as shares of the input's sizes, between 0 and 1.
-    return_indices : bool
-        Whether to return the places of the maxima, too.
+    kernel_size : int or tuple of int. The size of the windows.
+    output_size : int or tuple of int, optional. How many windows there are along each dimension.
+    output_ratio : float or tuple of float, optional. The same, as shares of the input's sizes,
+        between 0 and 1.
+    return_indices : bool. Whether to return the places of the maxima, too.
 
     Raises
     ------
-    ValueError
-        If not just one of `output_size` and `output_ratio` is given, or a number is out of range.
+    ValueError: If not just one of `output_size` and `output_ratio` is given, or a number is out of
+        range.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.FractionalMaxPool2d(2, output_ratio=0.5)(wg.ones(1, 6, 8)).shape
     torch.Size([1, 3, 4])
     """
 
     _dims = 2
 
-    def forward(self, input: Any) -> Any:
-        """The maxima of the windows, with their places if these are asked for."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.fractional_max_pool2d(input, *self._options())
 
 
@@ -231,13 +215,14 @@ class FractionalMaxPool3d(_FractionalMaxPoolNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.FractionalMaxPool3d(2, output_size=2)(wg.ones(1, 5, 6, 7)).shape
     torch.Size([1, 2, 2, 2])
     """
 
     _dims = 3
 
-    def forward(self, input: Any) -> Any:
-        """The maxima of the windows, with their places if these are asked for."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.fractional_max_pool3d(input, *self._options())
+
+
+fill_sections(globals())

@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from wengert.base.dtypes import dtype
+from wengert.base.sections import fill_sections
 from wengert.nn import init
 from wengert.nn.modules.linear import NonDynamicallyQuantizableLinear
 from wengert.nn.modules.making import new_parameter
 from wengert.nn.modules.module import Module
+from wengert.nn.parameter import Parameter
 from wengert.ops.multihead import multi_head_attention_forward
 from wengert.ops.permute import transpose
+from wengert.types import Device, Tensor
 
 __all__ = ["MultiheadAttention"]
 
@@ -24,41 +26,37 @@ class MultiheadAttention(Module):
 
     Parameters
     ----------
-    embed_dim : int
-        The number of features of the query and of the result.
-    num_heads : int
-        The number of heads, which share the features out among them.
-    dropout : float
-        The probability of each weight to become 0 during training.
-    bias : bool
-        Whether the projections have biases.
-    add_bias_kv : bool
-        Whether a row of parameters is appended to key and value.
-    add_zero_attn : bool
-        Whether a row of zeros is appended to key and value.
-    kdim, vdim : int, optional
-        The number of features of key and value; by default `embed_dim`.
-    batch_first : bool
-        Whether the batch is the first dimension of query, key, value and result.
-    device, dtype
-        Of the parameters.
+    embed_dim : int. The number of features of the query and of the result.
+    num_heads : int. The number of heads, which share the features out among them.
+    dropout : float. The probability of each weight to become 0 during training.
+    bias : bool. Whether the projections have biases.
+    add_bias_kv : bool. Whether a row of parameters is appended to key and value.
+    add_zero_attn : bool. Whether a row of zeros is appended to key and value.
+    kdim, vdim : int, optional. The number of features of key and value; by default `embed_dim`.
+    batch_first : bool. Whether the batch is the first dimension of query, key, value and result.
+    device, dtype: Of the parameters.
 
     Raises
     ------
-    ValueError
-        If `embed_dim` or `num_heads` is not positive.
-    AssertionError
-        If `num_heads` does not divide `embed_dim`.
+    ValueError: If `embed_dim` or `num_heads` is not positive.
+    AssertionError: If `num_heads` does not divide `embed_dim`.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> attention = wg.nn.MultiheadAttention(6, 2, batch_first=True)
     >>> x = wg.ones(3, 5, 6)
     >>> result, weights = attention(x, x, x)
     >>> result.shape, weights.shape
     (torch.Size([3, 5, 6]), torch.Size([3, 5, 5]))
     """
+
+    in_proj_weight: Parameter | None
+    q_proj_weight: Parameter | None
+    k_proj_weight: Parameter | None
+    v_proj_weight: Parameter | None
+    in_proj_bias: Parameter | None
+    bias_k: Parameter | None
+    bias_v: Parameter | None
 
     def __init__(
         self,
@@ -71,8 +69,8 @@ class MultiheadAttention(Module):
         kdim: int | None = None,
         vdim: int | None = None,
         batch_first: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
     ) -> None:
         if embed_dim <= 0 or num_heads <= 0:
             raise ValueError(
@@ -117,24 +115,24 @@ class MultiheadAttention(Module):
             weight = getattr(self, name)
             if weight is not None:
                 init.xavier_uniform_(weight)
-        if self.in_proj_bias is not None:
-            init.zeros_(self.in_proj_bias)
-            init.zeros_(self.out_proj.bias)
+        for bias in (self.in_proj_bias, self.out_proj.bias):
+            if bias is not None:
+                init.zeros_(bias)
         for row in (self.bias_k, self.bias_v):
             if row is not None:
                 init.xavier_normal_(row)
 
     def forward(
         self,
-        query: Any,
-        key: Any,
-        value: Any,
-        key_padding_mask: Any = None,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        key_padding_mask: Tensor | None = None,
         need_weights: bool = True,
-        attn_mask: Any = None,
+        attn_mask: Tensor | None = None,
         average_attn_weights: bool = True,
         is_causal: bool = False,
-    ) -> tuple[Any, Any]:
+    ) -> tuple[Tensor, Tensor | None]:
         """The result and the weights, or None; see `functional.multi_head_attention_forward`."""
         turned = self.batch_first and query.dim() == 3
         if turned:
@@ -168,3 +166,6 @@ class MultiheadAttention(Module):
             is_causal=is_causal,
         )
         return (transpose(result, 0, 1) if turned else result), weights
+
+
+fill_sections(globals())

@@ -6,11 +6,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from wengert.base.dtypes import dtype
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.making import new_parameter, ones_and_zeros
 from wengert.nn.modules.module import Module
 from wengert.nn.parameter import Parameter
 from wengert.ops.create import ones, tensor, zeros
+from wengert.types import Device, Tensor
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
 
@@ -22,11 +25,11 @@ class _NormBase(Module):
     _ranks: ClassVar[tuple[int, ...]]
     """The numbers of dimensions that an input may have."""
 
-    weight: Parameter | None
-    bias: Parameter | None
-    running_mean: Any
-    running_var: Any
-    num_batches_tracked: Any
+    weight: Parameter
+    bias: Parameter
+    running_mean: Tensor
+    running_var: Tensor
+    num_batches_tracked: Tensor
 
     def __init__(
         self,
@@ -35,8 +38,8 @@ class _NormBase(Module):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
         *,
         bias: bool = True,
     ) -> None:
@@ -46,7 +49,7 @@ class _NormBase(Module):
         self.momentum = momentum
         self.affine = affine
         self.track_running_stats = track_running_stats
-        made = {"device": device, "dtype": dtype}
+        made: Any = {"device": device, "dtype": dtype}
         for name, wanted in (("weight", affine), ("bias", affine and bias)):
             self.register_parameter(name, new_parameter(num_features, **made) if wanted else None)
         mean = var = count = None
@@ -77,7 +80,6 @@ class _NormBase(Module):
             raise ValueError(f"expected {ranks} input (got {input.dim()}D input)")
 
     def extra_repr(self) -> str:
-        """The options."""
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
             f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
@@ -90,13 +92,13 @@ class _NormBase(Module):
         version, key = local_metadata.get("version"), f"{prefix}num_batches_tracked"
         old = version is None or version < 2
         if old and self.track_running_stats and key not in state_dict:
-            count = self.num_batches_tracked
+            count: Any = self.num_batches_tracked
             state_dict[key] = tensor(0) if count is None else count
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *others)
 
 
 class _BatchNorm(_NormBase):
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The normalised batch; in training, the running statistics follow it."""
         self._check_input_dim(input)
         training, count = self.training, self.num_batches_tracked
@@ -107,13 +109,14 @@ class _BatchNorm(_NormBase):
             # the mean of all batches so far
             share = 1 / (float(count) + 1) if counts else 0.0
         used = tracks or not training
+        statistics: Any = self.running_mean, self.running_var
         result = F.batch_norm(
             input,
-            self.running_mean if used else None,
-            self.running_var if used else None,
+            statistics[0] if used else None,
+            statistics[1] if used else None,
             self.weight,
             self.bias,
-            training or (self.running_mean is None and self.running_var is None),
+            training or (statistics[0] is None and statistics[1] is None),
             share,
             self.eps,
         )
@@ -130,33 +133,24 @@ class BatchNorm1d(_BatchNorm):
 
     Parameters
     ----------
-    num_features : int
-        The number C of channels.
-    eps : float
-        Keeps quotients finite.
-    momentum : float, optional
-        The share of a new batch in the running statistics; None for the mean of all batches.
-    affine : bool
-        Whether there are a scale and a shift for each channel.
-    track_running_stats : bool
-        Whether there are running statistics; without them, those of the batch are always used.
-    device, dtype : optional
-        Of parameters and buffers.
-    bias : bool
-        Whether there is a shift beside the scale.
+    %(features_of_channels, eps_of_quotients)s
+    momentum : float, optional. The share of a new batch in the running statistics; None for the
+        mean of all batches.
+    affine : bool. Whether there are a scale and a shift for each channel.
+    track_running_stats : bool. Whether there are running statistics; without them, those of the
+        batch are always used.
+    device, dtype : optional. Of parameters and buffers.
+    bias : bool. Whether there is a shift beside the scale.
 
     Attributes
     ----------
-    weight, bias : Parameter or None
-        The scale, at first 1, and the shift, at first 0; of shape (C,).
-    running_mean, running_var : Tensor or None
-        The running statistics; buffers of shape (C,).
-    num_batches_tracked : Tensor or None
-        How many batches there were; a buffer without dimensions.
+    weight, bias : Parameter or None. The scale, at first 1, and the shift, at first 0; of shape
+        (C,).
+    running_mean, running_var : Tensor or None. The running statistics; buffers of shape (C,).
+    num_batches_tracked : Tensor or None. How many batches there were; a buffer without dimensions.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> layer = wg.nn.BatchNorm1d(2)
     >>> layer
     BatchNorm1d(2, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
@@ -175,7 +169,6 @@ class BatchNorm2d(_BatchNorm):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.BatchNorm2d(3)(wg.randn(2, 3, 4, 4)).shape
     torch.Size([2, 3, 4, 4])
     """
@@ -188,9 +181,11 @@ class BatchNorm3d(_BatchNorm):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.BatchNorm3d(3, affine=False)(wg.randn(2, 3, 2, 4, 4)).shape
     torch.Size([2, 3, 2, 4, 4])
     """
 
     _ranks = (5,)
+
+
+fill_sections(globals())

@@ -6,11 +6,13 @@ import operator
 from collections import OrderedDict
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from itertools import chain
-from typing import Any, Self, cast
+from typing import Any, Self, cast, overload
 
+from wengert.base.sections import fill_sections
 from wengert.nn.modules.module import Module
 from wengert.nn.modules.registration import type_name
 from wengert.tape.sites import warn
+from wengert.types import Tensor
 
 __all__ = ["Container", "ModuleDict", "ModuleList", "Sequential", "pairs_of"]
 
@@ -21,10 +23,10 @@ class _Row(Module):
     def __len__(self) -> int:
         return len(self._modules)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Module]:
         return iter(self._modules.values())
 
-    def __setitem__(self, idx: int, module: Any) -> None:
+    def __setitem__(self, idx: int, module: Module) -> None:
         setattr(self, _key(self, idx), module)
 
     def __delitem__(self, idx: int | slice) -> None:
@@ -33,20 +35,18 @@ class _Row(Module):
             delattr(self, key)
         _number(self, list(self))
 
-    def append(self, module: Any) -> Self:
+    def append(self, module: Module) -> Self:
         """Add a module at the end."""
         self.add_module(str(len(self)), module)
         return self
 
-    def insert(self, index: int, module: Any) -> Any:
+    def insert(self, index: int, module: Module) -> Any:
         """Put a module before the one at `index`.
 
         Raises
         ------
-        AssertionError
-            If `module` is no module.
-        IndexError
-            If there is no such place.
+        AssertionError: If `module` is no module.
+        IndexError: If there is no such place.
         """
         if not isinstance(module, Module):
             raise AssertionError(
@@ -65,13 +65,12 @@ class _Row(Module):
         del self[key]
         return found
 
-    def extend(self, modules: Iterable[Any]) -> Self:
-        """Add all of some modules at the end."""
-        modules = list(modules)
-        for module in modules:
+    def extend(self, modules: Iterable[Module]) -> Self:
+        added: list[Any] = list(modules)
+        for module in added:
             if module is not None and not isinstance(module, Module):
                 raise TypeError(f"{type_name(module)} is not a Module subclass")
-        for module in modules:
+        for module in added:
             self.append(module)
         return self
 
@@ -103,13 +102,10 @@ class Sequential(_Row):
 
     Parameters
     ----------
-    *args : Module
-        The modules; or one `OrderedDict` of them by name.
+    *args : Module. The modules; or one `OrderedDict` of them by name.
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> from wengert import nn
     >>> class Double(nn.Module):
     ...     def forward(self, x):
     ...         return 2 * x
@@ -123,6 +119,10 @@ class Sequential(_Row):
     )
     """
 
+    @overload
+    def __init__(self, *args: Module) -> None: ...
+    @overload
+    def __init__(self, arg: OrderedDict[str, Module], /) -> None: ...
     def __init__(self, *args: Any) -> None:
         super().__init__()
         if len(args) == 1 and isinstance(args[0], OrderedDict):
@@ -132,12 +132,16 @@ class Sequential(_Row):
         for name, module in named:
             self.add_module(name, module)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """What the last module gives."""
         for module in self._modules.values():
             input = module(input)
         return input
 
+    @overload
+    def __getitem__(self, idx: slice) -> Self: ...
+    @overload
+    def __getitem__(self, idx: int) -> Module: ...
     def __getitem__(self, idx: int | slice) -> Any:
         if isinstance(idx, slice):
             return type(self)(OrderedDict(list(self._modules.items())[idx]))
@@ -172,40 +176,41 @@ class ModuleList(_Row):
 
     Parameters
     ----------
-    modules : iterable of Module, optional
-        What it begins with.
+    modules : iterable of Module, optional. What it begins with.
 
     Examples
     --------
-    >>> from wengert import nn
     >>> layers = nn.ModuleList([nn.Module() for _ in range(3)])
     >>> len(layers), len(layers[1:])
     (3, 2)
     """
 
-    def __init__(self, modules: Iterable[Any] | None = None) -> None:
+    def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
         if modules is not None:
             self.extend(modules)
 
+    @overload
+    def __getitem__(self, idx: slice) -> Self: ...
+    @overload
+    def __getitem__(self, idx: int) -> Module: ...
     def __getitem__(self, idx: int | slice) -> Any:
         if isinstance(idx, slice):
             return type(self)(list(self)[idx])
         return self._modules[_key(self, idx)]
 
-    def __iadd__(self, modules: Iterable[Any]) -> Self:
+    def __iadd__(self, modules: Iterable[Module]) -> Self:
         return self.extend(modules)
 
-    def __add__(self, other: Iterable[Any]) -> ModuleList:
+    def __add__(self, other: Iterable[Module]) -> ModuleList:
         return ModuleList(chain(self, other))
 
-    def extend(self, modules: Iterable[Any]) -> Self:
+    def extend(self, modules: Iterable[Module]) -> Self:
         """Add all of some modules at the end.
 
         Raises
         ------
-        TypeError
-            If `modules` is not iterable, or holds what is no module.
+        TypeError: If `modules` is not iterable, or holds what is no module.
         """
         if not isinstance(modules, Iterable):
             raise TypeError(
@@ -237,26 +242,26 @@ class ModuleDict(Module):
 
     Parameters
     ----------
-    modules : mapping or iterable of pairs, optional
-        What it begins with.
+    modules : mapping or iterable of pairs, optional. What it begins with.
 
     Examples
     --------
-    >>> from wengert import nn
     >>> heads = nn.ModuleDict({"left": nn.Module(), "right": nn.Module()})
     >>> list(heads), "left" in heads
     (['left', 'right'], True)
     """
 
-    def __init__(self, modules: Any = None) -> None:
+    def __init__(
+        self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None
+    ) -> None:
         super().__init__()
         if modules is not None:
             self.update(modules)
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> Module:
         return self._modules[key]
 
-    def __setitem__(self, key: str, module: Any) -> None:
+    def __setitem__(self, key: str, module: Module) -> None:
         self.add_module(key, module)
 
     def __delitem__(self, key: str) -> None:
@@ -275,7 +280,7 @@ class ModuleDict(Module):
         """Take all modules out."""
         self._modules.clear()
 
-    def pop(self, key: str) -> Any:
+    def pop(self, key: str) -> Module:
         """Take the module of a name out, and return it."""
         return self._modules.pop(key)
 
@@ -283,23 +288,21 @@ class ModuleDict(Module):
         """The names."""
         return self._modules.keys()
 
-    def items(self) -> ItemsView[str, Any]:
+    def items(self) -> ItemsView[str, Module]:
         """The names with their modules."""
         return self._modules.items()
 
-    def values(self) -> ValuesView[Any]:
+    def values(self) -> ValuesView[Module]:
         """The modules."""
         return self._modules.values()
 
-    def update(self, modules: Any) -> None:
+    def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
         """Add modules from a mapping, or from an iterable of pairs of names and modules.
 
         Raises
         ------
-        TypeError
-            If `modules` is neither.
-        ValueError
-            If it holds something that is no pair.
+        TypeError: If `modules` is neither.
+        ValueError: If it holds something that is no pair.
         """
         for key, module in pairs_of(modules, "ModuleDict", "ModuleDict"):
             self[key] = module
@@ -310,10 +313,8 @@ def pairs_of(source: Any, name: str, called: str) -> list[tuple[str, Any]]:
 
     Parameters
     ----------
-    source
-        A mapping, or an iterable of pairs.
-    name, called
-        What errors call the class: of elements, and of the whole.
+    source: A mapping, or an iterable of pairs.
+    name, called: What errors call the class: of elements, and of the whole.
     """
     if not isinstance(source, Iterable):
         raise TypeError(
@@ -321,7 +322,7 @@ def pairs_of(source: Any, name: str, called: str) -> list[tuple[str, Any]]:
             f"{type(source).__name__}"
         )
     if isinstance(source, Mapping) or (isinstance(source, Module) and hasattr(source, "items")):
-        return list(source.items())
+        return list(cast("Any", source).items())
     made: list[tuple[str, Any]] = []
     for i, pair in enumerate(source):
         if not isinstance(pair, Iterable):
@@ -349,3 +350,6 @@ class Container(Module):
         super().__init__()
         for key, module in kwargs.items():
             self.add_module(key, module)
+
+
+fill_sections(globals())

@@ -8,11 +8,14 @@ import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from wengert.base.dtypes import dtype
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn import init
 from wengert.nn.modules.making import Sizes, new_parameter, repeated
 from wengert.nn.modules.module import Module
 from wengert.nn.parameter import Parameter
+from wengert.types import Device, Tensor
 
 __all__ = [
     "Conv1d",
@@ -51,8 +54,9 @@ class _ConvNd(Module):
     _function: ClassVar[str]
     """What it is in ``nn.functional``."""
 
+    # None with bias=False; programs that know better need not say so
     weight: Parameter
-    bias: Parameter | None
+    bias: Parameter
 
     def __init__(
         self,
@@ -67,8 +71,8 @@ class _ConvNd(Module):
         groups: int,
         bias: bool,
         padding_mode: str,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         if groups <= 0:
@@ -101,7 +105,6 @@ class _ConvNd(Module):
         return (outer, inner // self.groups, *self.kernel_size)
 
     def reset_parameters(self) -> None:
-        """Draw the parameters anew."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
             fan_in = math.prod(self.weight.shape[1:])
@@ -109,7 +112,6 @@ class _ConvNd(Module):
             init.uniform_(self.bias, -bound, bound)
 
     def extra_repr(self) -> str:
-        """The sizes, and what is not as by default."""
         shown = (
             f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, "
             f"stride={self.stride}"
@@ -123,7 +125,8 @@ class _ConvNd(Module):
         for name, default in defaults.items():
             if (value := getattr(self, name)) != default:
                 shown += f", {name}={value}"
-        if self.bias is None:
+        bias: Any = self.bias
+        if bias is None:
             shown += ", bias=False"
         return shown + (
             f", padding_mode={self.padding_mode}" if self.padding_mode != "zeros" else ""
@@ -147,8 +150,8 @@ class _Conv(_ConvNd):
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
     ) -> None:
         dims = self._dims
         super().__init__(
@@ -185,7 +188,7 @@ class _Conv(_ConvNd):
             input, padding = F.pad(input, self._margins(), mode=self.padding_mode), 0
         return function(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The convolution of the input, batched or not, with the layer's kernels."""
         return self._conv_forward(input, self.weight, self.bias)
 
@@ -195,37 +198,30 @@ class Conv1d(_Conv):
 
     Parameters
     ----------
-    in_channels, out_channels : int
-        The sizes of the channel dimension of the input and of the output.
-    kernel_size, stride, dilation : int or tuple of int
-        The size of the kernels, their steps, and the distance between their elements.
-    padding : int, tuple of int, "same" or "valid"
-        How far the input is continued on both sides; "same" keeps its size.
-    groups : int
-        The number of groups of channels that have nothing to do with each other.
-    bias : bool
-        Whether there is a bias.
-    padding_mode : {"zeros", "reflect", "replicate", "circular"}
-        What the input is continued with.
-    device, dtype : optional
-        Of the parameters.
+    in_channels, out_channels : int. The sizes of the channel dimension of the input and of the
+        output.
+    kernel_size, stride, dilation : int or tuple of int. The size of the kernels, their steps, and
+        the distance between their elements.
+    padding : int, tuple of int, "same" or "valid". How far the input is continued on both sides;
+        "same" keeps its size.
+    groups : int. The number of groups of channels that have nothing to do with each other.
+    bias : bool. Whether there is a bias.
+    padding_mode : {"zeros", "reflect", "replicate", "circular"}. What the input is continued with.
+    device, dtype : optional. Of the parameters.
 
     Attributes
     ----------
-    weight : Parameter
-        Of shape (out_channels, in_channels // groups, *kernel_size), at first uniform between plus
-        and minus the inverse of the square root of the number of elements of a kernel.
-    bias : Parameter or None
-        Of shape (out_channels,), from the same distribution.
+    weight : Parameter. Of shape (out_channels, in_channels // groups, *kernel_size), at first
+        uniform between plus and minus the inverse of the square root of the number of elements of a
+        kernel.
+    bias : Parameter or None. Of shape (out_channels,), from the same distribution.
 
     Raises
     ------
-    ValueError
-        If the channels cannot be divided into the groups, or for another padding.
+    ValueError: If the channels cannot be divided into the groups, or for another padding.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> layer = wg.nn.Conv1d(4, 6, 3, stride=2)
     >>> layer
     Conv1d(4, 6, kernel_size=(3,), stride=(2,))
@@ -241,7 +237,6 @@ class Conv2d(_Conv):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> layer = wg.nn.Conv2d(4, 6, 3, padding="same")
     >>> layer(wg.ones(5, 4, 8, 9)).shape
     torch.Size([5, 6, 8, 9])
@@ -255,7 +250,6 @@ class Conv3d(_Conv):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> layer = wg.nn.Conv3d(4, 6, (3, 1, 1), padding=(1, 0, 0))
     >>> layer(wg.ones(5, 4, 7, 8, 9)).shape
     torch.Size([5, 6, 7, 8, 9])
@@ -282,8 +276,8 @@ class _ConvTransposeNd(_ConvNd):
         bias: bool = True,
         dilation: Sizes = 1,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
     ) -> None:
         if padding_mode != "zeros":
             raise ValueError(
@@ -334,7 +328,7 @@ class _ConvTransposeNd(_ConvNd):
             )
         return [size - a for a, size in zip(least, asked, strict=True)]
 
-    def forward(self, input: Any, output_size: Sequence[int] | None = None) -> Any:
+    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """The transposed convolution of the input, batched or not, with the layer's kernels.
 
         Where the stride leaves a choice, `output_size` says how large the output shall be.
@@ -356,29 +350,22 @@ class ConvTranspose1d(_ConvTransposeNd):
 
     Parameters
     ----------
-    in_channels, out_channels : int
-        The sizes of the channel dimension of the input and of the output.
-    kernel_size, stride, padding, dilation : int or tuple of int
-        As for the convolution that this one transposes.
-    output_padding : int or tuple of int
-        What is added to the size of the output at one side.
-    groups : int
-        The number of groups of channels that have nothing to do with each other.
-    bias : bool
-        Whether there is a bias.
-    padding_mode : {"zeros"}
-        Nothing else is possible.
-    device, dtype : optional
-        Of the parameters.
+    in_channels, out_channels : int. The sizes of the channel dimension of the input and of the
+        output.
+    kernel_size, stride, padding, dilation : int or tuple of int. As for the convolution that this
+        one transposes.
+    output_padding : int or tuple of int. What is added to the size of the output at one side.
+    groups : int. The number of groups of channels that have nothing to do with each other.
+    bias : bool. Whether there is a bias.
+    padding_mode : {"zeros"}. Nothing else is possible.
+    device, dtype : optional. Of the parameters.
 
     Raises
     ------
-    ValueError
-        If the channels cannot be divided into the groups, or for another padding mode.
+    ValueError: If the channels cannot be divided into the groups, or for another padding mode.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> layer = wg.nn.ConvTranspose1d(6, 4, 3, stride=2)
     >>> layer(wg.ones(5, 6, 4)).shape
     torch.Size([5, 4, 9])
@@ -394,7 +381,6 @@ class ConvTranspose2d(_ConvTransposeNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.ConvTranspose2d(6, 4, 3, stride=2, padding=1)(wg.ones(5, 6, 4, 4)).shape
     torch.Size([5, 4, 7, 7])
     """
@@ -407,9 +393,11 @@ class ConvTranspose3d(_ConvTransposeNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.ConvTranspose3d(6, 4, 2)(wg.ones(5, 6, 3, 3, 3)).shape
     torch.Size([5, 4, 4, 4, 4])
     """
 
     _dims, _function = 3, "conv_transpose3d"
+
+
+fill_sections(globals())

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast, overload
 
 from wengert.base.device import check_device
 from wengert.base.dtypes import as_dtype, is_differentiable
 from wengert.base.dtypes import dtype as DType
+from wengert.base.sections import fill_sections
 from wengert.nn.parameter import Parameter, is_lazy
 from wengert.ops.like import empty_like
 from wengert.tape.modes import no_grad
 from wengert.tape.sites import warn
-from wengert.tensor.tensor import Tensor
+from wengert.types import Device, Tensor
+
+if TYPE_CHECKING:
+    from wengert.nn.modules.module import Module
 
 __all__ = ["Conversion"]
 
@@ -26,12 +30,11 @@ class Conversion:
     children: Callable[[], Iterator[Any]]
     parameters: Callable[..., Iterator[Any]]
 
-    def apply(self, fn: Callable[[Any], Any]) -> Self:
+    def apply(self, fn: Callable[[Module], object]) -> Self:
         """Call `fn` with each module within, then with this one.
 
         Examples
         --------
-        >>> import wengert as wg
         >>> outer = wg.nn.Module()
         >>> outer.inner = wg.nn.Module()
         >>> seen = []
@@ -41,7 +44,7 @@ class Conversion:
         """
         for module in self.children():
             module.apply(fn)
-        fn(self)
+        fn(cast("Module", self))
         return self
 
     def _apply(self, fn: Callable[[Any], Any], recurse: bool = True) -> Self:
@@ -75,6 +78,14 @@ class Conversion:
                 self._buffers[name] = fn(buffer)
         return self
 
+    @overload
+    def to(
+        self, device: Device = ..., dtype: DType | None = ..., non_blocking: bool = ...
+    ) -> Self: ...
+    @overload
+    def to(self, dtype: DType, non_blocking: bool = ...) -> Self: ...
+    @overload
+    def to(self, tensor: Tensor, non_blocking: bool = ...) -> Self: ...
     def to(self, *args: Any, **kwargs: Any) -> Self:
         """Convert parameters and buffers of floating point or complex dtype, in place.
 
@@ -83,26 +94,20 @@ class Conversion:
 
         Parameters
         ----------
-        device, dtype, non_blocking, memory_format
-            As for `Tensor.to`.
+        device, dtype, non_blocking, memory_format: As for `Tensor.to`.
 
         Returns
         -------
-        Module
-            This module itself.
+        Module: This module itself.
 
         Raises
         ------
-        TypeError
-            For a dtype of integers or booleans.
-        RuntimeError
-            For a device that there is no backend for.
+        TypeError: For a dtype of integers or booleans.
+        RuntimeError: For a device that there is no backend for.
 
         Examples
         --------
-        >>> import wengert as wg
-        >>> module = wg.nn.Module()
-        >>> module.weight = wg.nn.Parameter(wg.ones(2))
+        %(a_module)s
         >>> module.to(wg.float64).weight.dtype
         torch.float64
         """
@@ -130,7 +135,7 @@ class Conversion:
 
         return self._apply(converted)
 
-    def type(self, dst_type: Any) -> Self:
+    def type(self, dst_type: DType | str) -> Self:
         """Convert all parameters and buffers to `dst_type`, integers too, in place."""
         return self._apply(lambda tensor: tensor.type(dst_type))
 
@@ -154,18 +159,17 @@ class Conversion:
         """This module, which is on the CPU already."""
         return self._apply(lambda tensor: tensor.cpu())
 
-    def cuda(self, device: Any = None) -> Self:
+    def cuda(self, device: Device = None) -> Self:
         """Raise an error, since there is no GPU backend.
 
         Raises
         ------
-        RuntimeError
-            Always.
+        RuntimeError: Always.
         """
         check_device("cuda" if device is None else device)
         return self
 
-    def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
+    def to_empty(self, *, device: Device, recurse: bool = True) -> Self:
         """Give parameters and buffers new memory on `device`, without values."""
         check_device(device)
         return self._apply(empty_like, recurse=recurse)
@@ -175,8 +179,7 @@ class Conversion:
 
         Raises
         ------
-        ValueError
-            If `mode` is no boolean.
+        ValueError: If `mode` is no boolean.
         """
         if not isinstance(mode, bool):
             raise ValueError(f"training mode is expected to be boolean, not {mode!r}")
@@ -200,8 +203,7 @@ class Conversion:
 
         Parameters
         ----------
-        set_to_none : bool
-            Whether ``.grad`` becomes None rather than zeros.
+        set_to_none : bool. Whether ``.grad`` becomes None rather than zeros.
         """
         for param in self.parameters():
             grad = param.grad
@@ -245,3 +247,6 @@ def _is_dtype(value: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return not isinstance(value, bool)
+
+
+fill_sections(globals())

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.module import Module
+from wengert.types import Tensor
 
 __all__ = ["CosineSimilarity", "PairwiseDistance"]
 
@@ -17,16 +17,12 @@ class PairwiseDistance(Module):
 
     Parameters
     ----------
-    p : float
-        The norm.
-    eps : float
-        What is added to differences.
-    keepdim : bool
-        Whether the last dimension stays, with size 1.
+    p : float. The norm.
+    eps : float. What is added to differences.
+    keepdim : bool. Whether the last dimension stays, with size 1.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.PairwiseDistance()(wg.zeros(1, 2), wg.tensor([[3.0, 4.0]]))
     tensor([5.0000])
     """
@@ -37,7 +33,7 @@ class PairwiseDistance(Module):
         self.eps = eps
         self.keepdim = keepdim
 
-    def forward(self, x1: Any, x2: Any) -> Any:
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         """The distances of vectors along the last dimension."""
         return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)
 
@@ -47,14 +43,11 @@ class CosineSimilarity(Module):
 
     Parameters
     ----------
-    dim : int
-        The dimension of the vectors.
-    eps : float
-        The least product of norms.
+    dim : int. The dimension of the vectors.
+    eps : float. The least product of norms.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.CosineSimilarity()(wg.tensor([[1.0, 0.0]]), wg.tensor([[3.0, 4.0]]))
     tensor([0.6000])
     """
@@ -64,6 +57,9 @@ class CosineSimilarity(Module):
         self.dim = dim
         self.eps = eps
 
-    def forward(self, x1: Any, x2: Any) -> Any:
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         """The cosines of the angles between vectors."""
         return F.cosine_similarity(x1, x2, self.dim, self.eps)
+
+
+fill_sections(globals())

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.module import Module
+from wengert.types import Tensor
 
 __all__ = [
     "AlphaDropout",
@@ -28,7 +28,6 @@ class _DropoutNd(Module):
         self.inplace = inplace
 
     def extra_repr(self) -> str:
-        """The options."""
         return f"p={self.p}, inplace={self.inplace}"
 
 
@@ -37,19 +36,15 @@ class Dropout(_DropoutNd):
 
     Parameters
     ----------
-    p : float
-        The probability of each element to become 0.
-    inplace : bool
-        Whether to write the result into the input.
+    p : float. The probability of each element to become 0.
+    inplace : bool. Whether to write the result into the input.
 
     Raises
     ------
-    ValueError
-        If `p` is not between 0 and 1.
+    ValueError: If `p` is not between 0 and 1.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> layer, _ = wg.nn.Dropout(0.3), wg.manual_seed(0)
     >>> layer(wg.ones(6))
     tensor([0.0000, 0.0000, 1.4286, 0.0000, 1.4286, 0.0000])
@@ -57,7 +52,7 @@ class Dropout(_DropoutNd):
     tensor([1., 1., 1., 1., 1., 1.])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The input, in training with elements left out."""
         return F.dropout(input, self.p, self.training, self.inplace)
 
@@ -69,7 +64,6 @@ class Dropout1d(_DropoutNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> layer, _ = wg.nn.Dropout1d(), wg.manual_seed(0)
     >>> layer(wg.ones(3, 2))
     tensor([[0., 0.],
@@ -77,8 +71,7 @@ class Dropout1d(_DropoutNd):
             [2., 2.]])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The input, in training with channels left out."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
@@ -89,7 +82,6 @@ class Dropout2d(_DropoutNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> layer, _ = wg.nn.Dropout2d(), wg.manual_seed(0)
     >>> layer(wg.ones(1, 3, 1, 2)).flatten(2)
     tensor([[[0., 0.],
@@ -97,8 +89,7 @@ class Dropout2d(_DropoutNd):
              [2., 2.]]])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The input, in training with channels left out."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
@@ -109,7 +100,6 @@ class Dropout3d(_DropoutNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> layer, _ = wg.nn.Dropout3d(), wg.manual_seed(0)
     >>> layer(wg.ones(1, 3, 1, 1, 2)).flatten(2)
     tensor([[[0., 0.],
@@ -117,8 +107,7 @@ class Dropout3d(_DropoutNd):
              [2., 2.]]])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The input, in training with channels left out."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
@@ -129,13 +118,12 @@ class AlphaDropout(_DropoutNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> layer, _ = wg.nn.AlphaDropout(), wg.manual_seed(0)
     >>> layer(wg.zeros(3))
     tensor([-0.7792, -0.7792,  0.7792])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The input, in training with elements that have the value of a closed `SELU`."""
         return F.alpha_dropout(input, self.p, self.training)
 
@@ -147,7 +135,6 @@ class FeatureAlphaDropout(_DropoutNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> layer, _ = wg.nn.FeatureAlphaDropout(), wg.manual_seed(0)
     >>> layer(wg.zeros(1, 3, 2))
     tensor([[[-0.7792, -0.7792],
@@ -155,6 +142,9 @@ class FeatureAlphaDropout(_DropoutNd):
              [ 0.7792,  0.7792]]])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The input, in training with channels that have the value of a closed `SELU`."""
         return F.feature_alpha_dropout(input, self.p, self.training)
+
+
+fill_sections(globals())

@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.nn.modules.module import Module
+from wengert.types import Tensor
 
 __all__ = ["Flatten", "Unflatten"]
 
@@ -17,12 +18,10 @@ class Flatten(Module):
 
     Parameters
     ----------
-    start_dim, end_dim : int
-        The first and the last of the dimensions that become one.
+    start_dim, end_dim : int. The first and the last of the dimensions that become one.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.Flatten()(wg.ones(2, 3, 4)).shape
     torch.Size([2, 12])
     """
@@ -32,7 +31,7 @@ class Flatten(Module):
         self.start_dim = start_dim
         self.end_dim = end_dim
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The input with fewer dimensions."""
         return input.flatten(self.start_dim, self.end_dim)
 
@@ -46,19 +45,15 @@ class Unflatten(Module):
 
     Parameters
     ----------
-    dim : int
-        The dimension that becomes several.
-    unflattened_size : tuple of int
-        Their sizes.
+    dim : int. The dimension that becomes several.
+    unflattened_size : tuple of int. Their sizes.
 
     Raises
     ------
-    TypeError
-        If the sizes are no tuple of integers.
+    TypeError: If the sizes are no tuple of integers.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.Unflatten(1, (2, 3))(wg.ones(4, 6)).shape
     torch.Size([4, 2, 3])
     """
@@ -79,10 +74,13 @@ class Unflatten(Module):
         self.dim = dim
         self.unflattened_size = unflattened_size
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The input with more dimensions."""
         return input.unflatten(self.dim, self.unflattened_size)
 
     def extra_repr(self) -> str:
         """The dimension and the sizes."""
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
+
+
+fill_sections(globals())

@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.making import Sizes
 from wengert.nn.modules.module import Module
+from wengert.types import Tensor
 
 __all__ = ["Fold", "Unfold"]
 
@@ -26,7 +26,6 @@ class _Windows(Module):
         self.stride = stride
 
     def extra_repr(self) -> str:
-        """The options."""
         return (
             f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, "
             f"stride={self.stride}"
@@ -38,13 +37,12 @@ class Unfold(_Windows):
 
     Parameters
     ----------
-    kernel_size, dilation, padding, stride : int or tuple of int
-        The size of the windows, the distance between their elements, how far they go beyond the
-        image, and the step from one to the next.
+    kernel_size, dilation, padding, stride : int or tuple of int. The size of the windows, the
+        distance between their elements, how far they go beyond the image, and the step from one to
+        the next.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.Unfold(2)(wg.arange(6.0).view(1, 1, 2, 3))
     tensor([[[0., 1.],
              [1., 2.],
@@ -52,8 +50,7 @@ class Unfold(_Windows):
              [4., 5.]]])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The windows."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
 
 
@@ -62,14 +59,11 @@ class Fold(_Windows):
 
     Parameters
     ----------
-    output_size : int or tuple of int
-        Height and width of the image.
-    kernel_size, dilation, padding, stride : int or tuple of int
-        As for `Unfold`.
+    output_size : int or tuple of int. Height and width of the image.
+    kernel_size, dilation, padding, stride : int or tuple of int. As for `Unfold`.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.Fold((2, 3), 2)(wg.ones(1, 4, 2))
     tensor([[[[1., 2., 1.],
               [1., 2., 1.]]]])
@@ -86,12 +80,14 @@ class Fold(_Windows):
         super().__init__(kernel_size, dilation, padding, stride)
         self.output_size = output_size
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The image."""
         return F.fold(
             input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride
         )
 
     def extra_repr(self) -> str:
-        """The options."""
         return f"output_size={self.output_size}, {super().extra_repr()}"
+
+
+fill_sections(globals())

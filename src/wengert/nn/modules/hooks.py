@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec, Protocol, TypeVar
 
+from wengert.base.sections import fill_sections
 from wengert.nn.modules.backward_hooks import BackwardHook, hook_outputs_node
 from wengert.tape.handles import RemovableHandle, register
 from wengert.tape.sites import warn
@@ -27,6 +28,8 @@ __all__ = [
     "register_module_full_backward_pre_hook",
     "renumbered",
     "settle",
+    "undo_weight_hook",
+    "weight_hook",
 ]
 
 TABLES_OF_CALLS = frozenset(
@@ -56,6 +59,17 @@ def renumbered(table: _Table) -> _Table:
     return made
 
 
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
+
+
+class _Forward(Protocol[P, R]):
+    """What has a `forward`, whose arguments and result are those of a call."""
+
+    @property
+    def forward(self) -> Callable[P, R]: ...
+
+
 class Calls:
     """The methods that register hooks of a module, and the call that runs them."""
 
@@ -67,12 +81,12 @@ class Calls:
     _backward_hooks: _Table
     forward: Callable[..., Any]
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self: _Forward[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """What `forward` gives, with hooks run before and after."""
-        if not self._is_hooked:
+        if not self._is_hooked:  # type: ignore[attr-defined]
             return self.forward(*args, **kwargs)
-        if self._compiled_call_impl is not None:
-            return self._compiled_call_impl(*args, **kwargs)
+        if self._compiled_call_impl is not None:  # type: ignore[attr-defined]
+            return self._compiled_call_impl(*args, **kwargs)  # type: ignore[attr-defined]
         return _call_with_hooks(self, args, kwargs)
 
     def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
@@ -92,24 +106,16 @@ class Calls:
 
         Parameters
         ----------
-        hook : callable
-            With `with_kwargs`: ``hook(module, args, kwargs)``, which returns None or both anew.
-        prepend : bool
-            Whether it runs before those that are registered already, rather than after.
-        with_kwargs : bool
-            Whether the hook is given the keyword arguments.
+        hook : callable. With `with_kwargs`: ``hook(module, args, kwargs)``, which returns None or
+            both anew.
+        prepend : bool. Whether it runs before those that are registered already, rather than after.
+        with_kwargs : bool. Whether the hook is given the keyword arguments.
 
-        Returns
-        -------
-        RemovableHandle
-            Whose ``remove()`` takes the hook away.
+        %(returns_handle)s
 
         Examples
         --------
-        >>> import wengert as wg
-        >>> class Double(wg.nn.Module):
-        ...     def forward(self, x):
-        ...         return 2 * x
+        %(a_double)s
         >>> double = Double()
         >>> handle = double.register_forward_pre_hook(lambda module, args: args[0] + 1)
         >>> double(wg.tensor(1.0))
@@ -136,19 +142,12 @@ class Calls:
 
         Parameters
         ----------
-        hook : callable
-            With `with_kwargs`: ``hook(module, args, kwargs, output)``.
-        prepend : bool
-            Whether it runs before those that are registered already, rather than after.
-        with_kwargs : bool
-            Whether the hook is given the keyword arguments.
-        always_call : bool
-            Whether it runs also where `forward` raised, with None for the output.
+        hook : callable. With `with_kwargs`: ``hook(module, args, kwargs, output)``.
+        prepend : bool. Whether it runs before those that are registered already, rather than after.
+        with_kwargs : bool. Whether the hook is given the keyword arguments.
+        always_call : bool. Whether it runs also where `forward` raised, with None for the output.
 
-        Returns
-        -------
-        RemovableHandle
-            Whose ``remove()`` takes the hook away.
+        %(returns_handle)s
         """
         flags = WITH_KWARGS * with_kwargs | ALWAYS * always_call
         return _registered(self._forward_hooks, hook, "register_forward_hook", flags, prepend)
@@ -161,10 +160,7 @@ class Calls:
         `grad_output` is a tuple with the gradient of each output, None for what is no tensor. A
         tuple that the hook returns takes its place.
 
-        Returns
-        -------
-        RemovableHandle
-            Whose ``remove()`` takes the hook away.
+        %(returns_handle)s
         """
         table = self._backward_pre_hooks
         return _registered(table, hook, "register_full_backward_pre_hook", 0, prepend)
@@ -177,22 +173,15 @@ class Calls:
         Both are tuples, with None for what is no tensor; `grad_input` has a place for each
         positional argument. A tuple that the hook returns takes the place of `grad_input`.
 
-        Returns
-        -------
-        RemovableHandle
-            Whose ``remove()`` takes the hook away.
+        %(returns_handle)s
 
         Raises
         ------
-        RuntimeError
-            If the module has backward hooks of the older kind.
+        RuntimeError: If the module has backward hooks of the older kind.
 
         Examples
         --------
-        >>> import wengert as wg
-        >>> class Double(wg.nn.Module):
-        ...     def forward(self, x):
-        ...         return 2 * x
+        %(a_double)s
         >>> double = Double()
         >>> handle = double.register_full_backward_hook(lambda m, grads, _: (grads[0] * 10,))
         >>> x = wg.ones(2, requires_grad=True)
@@ -212,12 +201,29 @@ class Calls:
 
         Raises
         ------
-        RuntimeError
-            If the module has full backward hooks.
+        RuntimeError: If the module has full backward hooks.
         """
         table = self._backward_hooks
         _check_kind(table, NOT_FULL, "on a single Module")
         return _registered(table, hook, "register_backward_hook", NOT_FULL)
+
+
+def weight_hook(module: Any, kind: type[Any], name: str) -> Any:
+    """The key of the hook of a kind that computes a weight before each call, or None."""
+    for key, hook in module._forward_pre_hooks.items():
+        if isinstance(hook, kind) and hook.name == name:
+            return key
+    return None
+
+
+def undo_weight_hook(module: Any, kind: type[Any], name: str, what: str) -> None:
+    """Take that hook away, and let it make the weight a parameter again."""
+    key = weight_hook(module, kind, name)
+    if key is None:
+        raise ValueError(f"{what} of '{name}' not found in {module}")
+    hook: Any = module._forward_pre_hooks.pop(key)
+    hook.remove(module)
+    settle(module)
 
 
 def settle(module: Any) -> None:
@@ -362,10 +368,7 @@ def register_module_forward_hook(
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> class Double(wg.nn.Module):
-    ...     def forward(self, x):
-    ...         return 2 * x
+    %(a_double)s
     >>> seen = []
     >>> with wg.nn.modules.module.register_module_forward_hook(lambda m, a, out: seen.append(m)):
     ...     _ = Double()(wg.ones(1))
@@ -394,3 +397,6 @@ def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """
     _check_kind(_BACKWARD, NOT_FULL, "as a global Module hook")
     return _everywhere(_BACKWARD, hook, "register_module_backward_hook", NOT_FULL)
+
+
+fill_sections(globals())

@@ -6,9 +6,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.dtypes import dtype
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.batchnorm import _NormBase
 from wengert.tape.sites import warn
+from wengert.types import Device
 
 __all__ = ["InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"]
 
@@ -21,8 +24,8 @@ class _InstanceNorm(_NormBase):
         momentum: float | None = 0.1,
         affine: bool = False,
         track_running_stats: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
         *,
         bias: bool = True,
     ) -> None:
@@ -102,24 +105,15 @@ class InstanceNorm1d(_InstanceNorm):
 
     Parameters
     ----------
-    num_features : int
-        The number C of channels.
-    eps : float
-        Keeps quotients finite.
-    momentum : float, optional
-        The share of new samples in the running statistics.
-    affine : bool
-        Whether there are a scale and a shift for each channel.
-    track_running_stats : bool
-        Whether there are running statistics, to be used in evaluation.
-    device, dtype : optional
-        Of parameters and buffers.
-    bias : bool
-        Whether there is a shift beside the scale.
+    %(features_of_channels, eps_of_quotients)s
+    momentum : float, optional. The share of new samples in the running statistics.
+    affine : bool. Whether there are a scale and a shift for each channel.
+    track_running_stats : bool. Whether there are running statistics, to be used in evaluation.
+    device, dtype : optional. Of parameters and buffers.
+    bias : bool. Whether there is a shift beside the scale.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.InstanceNorm1d(2)(wg.tensor([[[1.0, 3.0], [0.0, 10.0]]]))
     tensor([[[-1.0000,  1.0000],
              [-1.0000,  1.0000]]])
@@ -135,7 +129,6 @@ class InstanceNorm2d(_InstanceNorm):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.InstanceNorm2d(3, affine=True)(wg.randn(2, 3, 4, 4)).shape
     torch.Size([2, 3, 4, 4])
     """
@@ -150,9 +143,11 @@ class InstanceNorm3d(_InstanceNorm):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.InstanceNorm3d(3)(wg.randn(3, 2, 4, 4)).shape
     torch.Size([3, 2, 4, 4])
     """
 
     _ranks = (4, 5)
+
+
+fill_sections(globals())

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from wengert.base.dtypes import dtype
+from wengert.base.sections import fill_sections
 from wengert.nn.lazy import UninitializedBuffer, UninitializedParameter
 from wengert.nn.modules.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
 from wengert.nn.modules.conv import (
@@ -22,6 +24,7 @@ from wengert.nn.modules.linear import Linear
 from wengert.nn.modules.making import Sizes
 from wengert.ops.create import tensor
 from wengert.tape.modes import no_grad
+from wengert.types import Device
 
 __all__ = [
     "LazyBatchNorm1d",
@@ -64,12 +67,10 @@ class LazyLinear(_Lazy, Linear):
 
     Parameters
     ----------
-    out_features, bias, device, dtype
-        As for `Linear`, which it becomes.
+    out_features, bias, device, dtype: As for `Linear`, which it becomes.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> layer = wg.nn.LazyLinear(2)
     >>> layer
     LazyLinear(in_features=0, out_features=2, bias=True)
@@ -83,14 +84,17 @@ class LazyLinear(_Lazy, Linear):
     _size = "in_features"
 
     def __init__(
-        self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+        self,
+        out_features: int,
+        bias: bool = True,
+        device: Device = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__(0, 0, False, device, dtype)
         self.out_features = out_features
         self._make_lazy(("weight", "bias") if bias else ("weight",), device, dtype)
 
     def initialize_parameters(self: Any, input: Any) -> None:
-        """Give the parameters the shapes that the input asks for."""
         size = input.shape[-1]
         if self.has_uninitialized_params():
             with no_grad():
@@ -116,7 +120,6 @@ class _LazyConvolution(_Lazy):
     _size = "in_channels"
 
     def initialize_parameters(self: Any, input: Any, *args: Any, **kwargs: Any) -> None:
-        """Give the parameters the shapes that the input asks for."""
         if not self.has_uninitialized_params():
             return
         dims = self._dims
@@ -149,8 +152,8 @@ class _LazyConv(_LazyConvolution):
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
     ) -> None:
         options = (kernel_size, stride, padding, dilation, groups, False, padding_mode)
         super().__init__(0, 0, *options, device, dtype)
@@ -170,8 +173,8 @@ class _LazyConvTranspose(_LazyConvolution):
         bias: bool = True,
         dilation: Sizes = 1,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
     ) -> None:
         options = (kernel_size, stride, padding, output_padding, groups, False)
         super().__init__(0, 0, *options, dilation, padding_mode, device, dtype)
@@ -184,7 +187,6 @@ class LazyConv1d(_LazyConv, Conv1d):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> layer = wg.nn.LazyConv1d(6, 3)
     >>> layer(wg.ones(5, 4, 9)).shape
     torch.Size([5, 6, 7])
@@ -200,7 +202,6 @@ class LazyConv2d(_LazyConv, Conv2d):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.LazyConv2d(6, 3)(wg.ones(5, 4, 9, 9)).shape
     torch.Size([5, 6, 7, 7])
     """
@@ -213,7 +214,6 @@ class LazyConv3d(_LazyConv, Conv3d):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.LazyConv3d(6, 3)(wg.ones(5, 4, 5, 5, 5)).shape
     torch.Size([5, 6, 3, 3, 3])
     """
@@ -226,7 +226,6 @@ class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.LazyConvTranspose1d(4, 3)(wg.ones(5, 6, 7)).shape
     torch.Size([5, 4, 9])
     """
@@ -239,7 +238,6 @@ class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.LazyConvTranspose2d(4, 3)(wg.ones(5, 6, 7, 7)).shape
     torch.Size([5, 4, 9, 9])
     """
@@ -252,7 +250,6 @@ class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.LazyConvTranspose3d(4, 2)(wg.ones(5, 6, 3, 3, 3)).shape
     torch.Size([5, 4, 4, 4, 4])
     """
@@ -272,8 +269,8 @@ class _LazyNorm(_Lazy):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
         *,
         bias: bool = True,
     ) -> None:
@@ -304,7 +301,6 @@ class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> layer = wg.nn.LazyBatchNorm1d()
     >>> layer(wg.randn(5, 3)).shape
     torch.Size([5, 3])
@@ -320,7 +316,6 @@ class LazyBatchNorm2d(_LazyNorm, BatchNorm2d):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.LazyBatchNorm2d()(wg.randn(5, 3, 2, 2)).shape
     torch.Size([5, 3, 2, 2])
     """
@@ -333,7 +328,6 @@ class LazyBatchNorm3d(_LazyNorm, BatchNorm3d):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.LazyBatchNorm3d()(wg.randn(5, 3, 2, 2, 2)).shape
     torch.Size([5, 3, 2, 2, 2])
     """
@@ -348,7 +342,6 @@ class LazyInstanceNorm1d(_LazyNorm, InstanceNorm1d):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.LazyInstanceNorm1d()(wg.randn(5, 3, 4)).shape
     torch.Size([5, 3, 4])
     """
@@ -363,7 +356,6 @@ class LazyInstanceNorm2d(_LazyNorm, InstanceNorm2d):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.LazyInstanceNorm2d()(wg.randn(5, 3, 4, 4)).shape
     torch.Size([5, 3, 4, 4])
     """
@@ -378,9 +370,11 @@ class LazyInstanceNorm3d(_LazyNorm, InstanceNorm3d):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.LazyInstanceNorm3d()(wg.randn(5, 3, 2, 2, 2)).shape
     torch.Size([5, 3, 2, 2, 2])
     """
 
     cls_to_become = InstanceNorm3d
+
+
+fill_sections(globals())

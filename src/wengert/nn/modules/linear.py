@@ -7,11 +7,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from wengert.base.dtypes import dtype
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn import init
 from wengert.nn.modules.making import new_parameter
 from wengert.nn.modules.module import Module
 from wengert.nn.parameter import Parameter
+from wengert.types import Device, Tensor
 
 __all__ = ["Bilinear", "Identity", "Linear", "NonDynamicallyQuantizableLinear"]
 
@@ -21,7 +24,6 @@ class Identity(Module):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.Identity(54, unused=True)(wg.ones(2))
     tensor([1., 1.])
     """
@@ -29,8 +31,7 @@ class Identity(Module):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
 
-    def forward(self, input: Any) -> Any:
-        """The input itself."""
+    def forward(self, input: Tensor) -> Tensor:
         return input
 
 
@@ -39,24 +40,17 @@ class Linear(Module):
 
     Parameters
     ----------
-    in_features, out_features : int
-        The sizes of the last dimension of the input and of the output.
-    bias : bool
-        Whether there is a bias.
-    device, dtype : optional
-        Of the parameters.
+    in_features, out_features : int. The sizes of the last dimension of the input and of the output.
+    %(bias_and_dtype)s
 
     Attributes
     ----------
-    weight : Parameter
-        Of shape (out_features, in_features), at first uniform between plus and minus
-        ``1 / sqrt(in_features)``.
-    bias : Parameter or None
-        Of shape (out_features,), from the same distribution.
+    weight : Parameter. Of shape (out_features, in_features), at first uniform between plus and
+        minus ``1 / sqrt(in_features)``.
+    bias : Parameter or None. Of shape (out_features,), from the same distribution.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> layer = wg.nn.Linear(3, 2)
     >>> layer
     Linear(in_features=3, out_features=2, bias=True)
@@ -65,15 +59,15 @@ class Linear(Module):
     """
 
     weight: Parameter
-    bias: Parameter | None
+    bias: Parameter
 
     def __init__(
         self,
         in_features: int,
         out_features: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         self.in_features = in_features
@@ -91,12 +85,11 @@ class Linear(Module):
             bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
             init.uniform_(self.bias, -bound, bound)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The layer applied to the last dimension of the input."""
         return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        """The sizes, and whether there is a bias."""
         return (
             f"in_features={self.in_features}, out_features={self.out_features}, "
             f"bias={self.bias is not None}"
@@ -108,7 +101,6 @@ class NonDynamicallyQuantizableLinear(Linear):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.modules.linear.NonDynamicallyQuantizableLinear(3, 2)
     NonDynamicallyQuantizableLinear(in_features=3, out_features=2, bias=True)
     """
@@ -119,28 +111,23 @@ class Bilinear(Module):
 
     Parameters
     ----------
-    in1_features, in2_features, out_features : int
-        The sizes of the last dimension of the inputs and of the output.
-    bias : bool
-        Whether there is a bias.
-    device, dtype : optional
-        Of the parameters.
+    in1_features, in2_features, out_features : int. The sizes of the last dimension of the inputs
+        and of the output.
+    %(bias_and_dtype)s
 
     Raises
     ------
-    ValueError
-        If `in1_features` is not positive.
+    ValueError: If `in1_features` is not positive.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> layer = wg.nn.Bilinear(2, 3, 4)
     >>> layer(wg.ones(5, 2), wg.ones(5, 3)).shape
     torch.Size([5, 4])
     """
 
     weight: Parameter
-    bias: Parameter | None
+    bias: Parameter
 
     def __init__(
         self,
@@ -148,8 +135,8 @@ class Bilinear(Module):
         in2_features: int,
         out_features: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         if in1_features <= 0:
@@ -170,13 +157,15 @@ class Bilinear(Module):
         if self.bias is not None:
             init.uniform_(self.bias, -bound, bound)
 
-    def forward(self, input1: Any, input2: Any) -> Any:
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         """The layer applied to the last dimensions of two inputs."""
         return F.bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        """The sizes, and whether there is a bias."""
         return (
             f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
             f"out_features={self.out_features}, bias={self.bias is not None}"
         )
+
+
+fill_sections(globals())

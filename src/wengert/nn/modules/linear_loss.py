@@ -7,9 +7,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from wengert.base.dtypes import dtype
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.linear import Linear
 from wengert.nn.modules.loss import _WeightedLoss
+from wengert.types import Device
 
 __all__ = ["LinearCrossEntropyLoss"]
 
@@ -19,30 +22,23 @@ class LinearCrossEntropyLoss(_WeightedLoss):
 
     Parameters
     ----------
-    in_features, num_classes : int
-        The size of the last dimension of the input, and the number of classes.
-    out_features : tuple of int
-        Further dimensions of the logits, behind the classes.
-    bias : bool
-        Whether there is a bias.
-    device, dtype : optional
-        Of the parameters.
-    reduction, weight, ignore_index, label_smoothing, options
-        As for the function.
+    in_features, num_classes : int. The size of the last dimension of the input, and the number of
+        classes.
+    out_features : tuple of int. Further dimensions of the logits, behind the classes.
+    %(bias_and_dtype)s
+    reduction, weight, ignore_index, label_smoothing, options: As for the function.
 
     Attributes
     ----------
-    linear : Linear
-        What makes the logits.
+    linear : Linear. What makes the logits.
 
     Raises
     ------
-    RuntimeError
-        If there is not one weight for each class, or `label_smoothing` is not between 0 and 1.
+    RuntimeError: If there is not one weight for each class, or `label_smoothing` is not between 0
+        and 1.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> loss = wg.nn.LinearCrossEntropyLoss(4, 3)
     >>> loss(wg.randn(5, 4), wg.tensor([0, 2, 1, 1, 0])).shape
     torch.Size([])
@@ -55,8 +51,8 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         *,
         out_features: tuple[int, ...] = (),
         bias: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
         reduction: str = "mean",
         weight: Any = None,
         ignore_index: int | None = None,
@@ -82,7 +78,8 @@ class LinearCrossEntropyLoss(_WeightedLoss):
 
     def forward(self, input: Any, target: Any) -> Any:
         """The loss of an input, given the classes, or their probabilities."""
-        sizes, bias = (self.num_classes, *self.out_features), self.linear.bias
+        sizes = (self.num_classes, *self.out_features)
+        bias: Any = self.linear.bias
         return F.linear_cross_entropy(
             input,
             self.linear.weight.reshape(*sizes, self.linear.in_features),
@@ -96,10 +93,12 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         )
 
     def extra_repr(self) -> str:
-        """The options."""
         return (
             f"in_features={self.linear.in_features}, num_classes={self.num_classes}, "
             f"out_features={self.out_features}, bias={self.linear.bias is not None}, "
             f"reduction={self.reduction}, ignore_index={self.ignore_index}, "
             f"label_smoothing={self.label_smoothing}, options={self.options}"
         )
+
+
+fill_sections(globals())

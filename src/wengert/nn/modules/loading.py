@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextvars import ContextVar, Token
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.tape.modes import no_grad
 
 __all__ = ["Transaction"]
@@ -25,8 +26,7 @@ class Transaction:
 
     Parameters
     ----------
-    waits
-        Whether a module's writes may wait for the end.
+    waits: Whether a module's writes may wait for the end.
     """
 
     def __init__(self, waits: Callable[[Any], bool]) -> None:
@@ -74,3 +74,6 @@ class Transaction:
             old = getattr(module, name)
             now._undo.append(lambda: setattr(module, name, old))
         setattr(module, name, value)
+
+
+fill_sections(globals())

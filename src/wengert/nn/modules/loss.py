@@ -8,11 +8,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.module import Module
 from wengert.ops.losses import reduction_of
+from wengert.types import Tensor
 
 __all__ = [
     "BCELoss",
@@ -45,7 +48,7 @@ class _Loss(Module):
 class _WeightedLoss(_Loss):
     """A loss with weights, which are a buffer."""
 
-    weight: Any
+    weight: Tensor | None
 
     def __init__(
         self,
@@ -66,20 +69,15 @@ class L1Loss(_Loss):
 
     Parameters
     ----------
-    size_average, reduce : bool, optional
-        Former arguments for `reduction`.
-    reduction : {"mean", "sum", "none"}
-        What becomes of the single losses.
+    %(loss_reduction)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.L1Loss()(wg.tensor([1.0, 2.0]), wg.tensor([1.0, 4.0]))
     tensor(1.)
     """
 
-    def forward(self, input: Any, target: Any) -> Any:
-        """The loss of a prediction, given the target."""
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.l1_loss(input, target, reduction=self.reduction)
 
 
@@ -88,13 +86,11 @@ class MSELoss(_Loss):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.MSELoss()(wg.tensor([1.0, 2.0]), wg.tensor([1.0, 4.0]))
     tensor(2.)
     """
 
-    def forward(self, input: Any, target: Any) -> Any:
-        """The loss of a prediction, given the target."""
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.mse_loss(input, target, reduction=self.reduction)
 
 
@@ -103,12 +99,10 @@ class SmoothL1Loss(_Loss):
 
     Parameters
     ----------
-    beta : float
-        Where the loss passes from squares to absolute values.
+    beta : float. Where the loss passes from squares to absolute values.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.SmoothL1Loss()(wg.tensor([1.0, 2.0]), wg.tensor([1.0, 4.0]))
     tensor(0.7500)
     """
@@ -123,8 +117,7 @@ class SmoothL1Loss(_Loss):
         super().__init__(size_average, reduce, reduction)
         self.beta = beta
 
-    def forward(self, input: Any, target: Any) -> Any:
-        """The loss of a prediction, given the target."""
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
 
@@ -133,19 +126,15 @@ class HuberLoss(_Loss):
 
     Parameters
     ----------
-    reduction : {"mean", "sum", "none"}
-        What becomes of the single losses.
-    delta : float
-        Where the loss passes from squares to absolute values.
+    reduction : {"mean", "sum", "none"}. What becomes of the single losses.
+    delta : float. Where the loss passes from squares to absolute values.
 
     Raises
     ------
-    TypeError
-        If `delta` is no number.
+    TypeError: If `delta` is no number.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.HuberLoss(delta=0.5)(wg.tensor([1.0, 2.0]), wg.tensor([1.0, 4.0]))
     tensor(0.4375)
     """
@@ -156,8 +145,7 @@ class HuberLoss(_Loss):
         super().__init__(reduction=reduction)
         self.delta = delta
 
-    def forward(self, input: Any, target: Any) -> Any:
-        """The loss of a prediction, given the target."""
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
 
 
@@ -169,18 +157,13 @@ class NLLLoss(_WeightedLoss):
 
     Parameters
     ----------
-    weight : Tensor, optional
-        A weight for each class.
-    size_average, reduce : bool, optional
-        Former arguments for `reduction`.
-    ignore_index : int
-        Targets of this value do not count.
-    reduction : {"mean", "sum", "none"}
-        What becomes of the single losses.
+    %(class_weight)s
+    size_average, reduce : bool, optional. Former arguments for `reduction`.
+    ignore_index : int. Targets of this value do not count.
+    reduction : {"mean", "sum", "none"}. What becomes of the single losses.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.NLLLoss()(wg.tensor([[-0.5, -1.0], [-2.0, -0.1]]), wg.tensor([0, 1]))
     tensor(0.3000)
     """
@@ -196,8 +179,7 @@ class NLLLoss(_WeightedLoss):
         super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index = ignore_index
 
-    def forward(self, input: Any, target: Any) -> Any:
-        """The loss of a prediction, given the target."""
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.nll_loss(
             input,
             target,
@@ -212,12 +194,10 @@ class CrossEntropyLoss(_WeightedLoss):
 
     Parameters
     ----------
-    label_smoothing : float
-        The share of the target that is spread over all classes.
+    label_smoothing : float. The share of the target that is spread over all classes.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.CrossEntropyLoss()(wg.tensor([[1.0, 2.0, 3.0]]), wg.tensor([2]))
     tensor(0.4076)
     """
@@ -235,7 +215,7 @@ class CrossEntropyLoss(_WeightedLoss):
         self.ignore_index = ignore_index
         self.label_smoothing = label_smoothing
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss of logits, given the classes, or their probabilities."""
         return F.cross_entropy(
             input,
@@ -252,22 +232,16 @@ class BCELoss(_WeightedLoss):
 
     Parameters
     ----------
-    weight : Tensor, optional
-        A weight for each element.
-    size_average, reduce : bool, optional
-        Former arguments for `reduction`.
-    reduction : {"mean", "sum", "none"}
-        What becomes of the single losses.
+    weight : Tensor, optional. A weight for each element.
+    %(loss_reduction)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.BCELoss()(wg.tensor([0.5, 0.9]), wg.tensor([0.0, 1.0]))
     tensor(0.3993)
     """
 
-    def forward(self, input: Any, target: Any) -> Any:
-        """The loss of a prediction, given the target."""
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
 
 
@@ -276,17 +250,15 @@ class BCEWithLogitsLoss(_WeightedLoss):
 
     Parameters
     ----------
-    pos_weight : Tensor, optional
-        A weight of positive targets.
+    pos_weight : Tensor, optional. A weight of positive targets.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.BCEWithLogitsLoss()(wg.tensor([0.0, 2.0]), wg.tensor([0.0, 1.0]))
     tensor(0.4100)
     """
 
-    pos_weight: Any
+    pos_weight: Tensor | None
 
     def __init__(
         self,
@@ -299,7 +271,7 @@ class BCEWithLogitsLoss(_WeightedLoss):
         super().__init__(weight, size_average, reduce, reduction)
         self.register_buffer("pos_weight", pos_weight)
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss of logits, given the target."""
         return F.binary_cross_entropy_with_logits(
             input,
@@ -318,12 +290,10 @@ class KLDivLoss(_Loss):
 
     Parameters
     ----------
-    log_target : bool
-        Whether the target is given as log-probabilities, too.
+    log_target : bool. Whether the target is given as log-probabilities, too.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> p = wg.tensor([[0.25, 0.75]])
     >>> wg.nn.KLDivLoss(reduction="sum")(wg.tensor([[0.5, 0.5]]).log(), p)
     tensor(0.1308)
@@ -339,8 +309,7 @@ class KLDivLoss(_Loss):
         super().__init__(size_average, reduce, reduction)
         self.log_target = log_target
 
-    def forward(self, input: Any, target: Any) -> Any:
-        """The loss of a prediction, given the target."""
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
 
 
@@ -349,20 +318,14 @@ class PoissonNLLLoss(_Loss):
 
     Parameters
     ----------
-    log_input : bool
-        Whether the input is the logarithm of the mean.
-    full : bool
-        Whether to add Stirling's approximation of the constant.
-    size_average, reduce : bool, optional
-        Former arguments for `reduction`.
-    eps : float
-        Keeps logarithms finite.
-    reduction : {"mean", "sum", "none"}
-        What becomes of the single losses.
+    log_input : bool. Whether the input is the logarithm of the mean.
+    full : bool. Whether to add Stirling's approximation of the constant.
+    size_average, reduce : bool, optional. Former arguments for `reduction`.
+    eps : float. Keeps logarithms finite.
+    reduction : {"mean", "sum", "none"}. What becomes of the single losses.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.PoissonNLLLoss()(wg.tensor([0.0, 1.0]), wg.tensor([1.0, 2.0]))
     tensor(0.8591)
     """
@@ -381,8 +344,7 @@ class PoissonNLLLoss(_Loss):
         self.full = full
         self.eps = eps
 
-    def forward(self, log_input: Any, target: Any) -> Any:
-        """The loss of a prediction, given the target."""
+    def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
         return F.poisson_nll_loss(
             log_input,
             target,
@@ -398,16 +360,12 @@ class GaussianNLLLoss(_Loss):
 
     Parameters
     ----------
-    full : bool
-        Whether to add the constant.
-    eps : float
-        The least variance.
-    reduction : {"mean", "sum", "none"}
-        What becomes of the single losses.
+    full : bool. Whether to add the constant.
+    eps : float. The least variance.
+    reduction : {"mean", "sum", "none"}. What becomes of the single losses.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> loss = wg.nn.GaussianNLLLoss()
     >>> loss(wg.tensor([1.0, 2.0]), wg.tensor([1.0, 4.0]), wg.tensor([1.0, 4.0]))
     tensor(0.5966)
@@ -418,7 +376,7 @@ class GaussianNLLLoss(_Loss):
         self.full = full
         self.eps = eps
 
-    def forward(self, input: Any, target: Any, var: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor, var: Tensor) -> Tensor:
         """The loss of a predicted mean and variance, given the target."""
         return F.gaussian_nll_loss(
             input, target, var, full=self.full, eps=self.eps, reduction=self.reduction
@@ -430,16 +388,12 @@ class CTCLoss(_Loss):
 
     Parameters
     ----------
-    blank : int
-        The class that stands between labels.
-    reduction : {"mean", "sum", "none"}
-        What becomes of the single losses.
-    zero_infinity : bool
-        Whether losses of targets that are too long count as 0.
+    blank : int. The class that stands between labels.
+    reduction : {"mean", "sum", "none"}. What becomes of the single losses.
+    zero_infinity : bool. Whether losses of targets that are too long count as 0.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> steps = wg.zeros(4, 1, 3).log_softmax(2)
     >>> wg.nn.CTCLoss()(steps, wg.tensor([[1, 2]]), wg.tensor([4]), wg.tensor([2]))
     tensor(0.8432)
@@ -452,7 +406,13 @@ class CTCLoss(_Loss):
         self.blank = blank
         self.zero_infinity = zero_infinity
 
-    def forward(self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> Any:
+    def forward(
+        self,
+        log_probs: Tensor,
+        targets: Tensor,
+        input_lengths: Tensor | Sequence[int],
+        target_lengths: Tensor | Sequence[int],
+    ) -> Tensor:
         """The loss of log-probabilities at each step, given the sequences of labels."""
         return F.ctc_loss(
             log_probs,
@@ -463,3 +423,6 @@ class CTCLoss(_Loss):
             self.reduction,
             self.zero_infinity,
         )
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.distance import PairwiseDistance
 from wengert.nn.modules.loss import _Loss, _WeightedLoss
@@ -39,16 +40,11 @@ class HingeEmbeddingLoss(_Loss):
 
     Parameters
     ----------
-    margin : float
-        From where on a loss of the other kind is 0.
-    size_average, reduce : bool, optional
-        Former arguments for `reduction`.
-    reduction : {"mean", "sum", "none"}
-        What becomes of the single losses.
+    margin : float. From where on a loss of the other kind is 0.
+    %(loss_reduction)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.HingeEmbeddingLoss()(wg.tensor([0.5, 0.2]), wg.tensor([1.0, -1.0]))
     tensor(0.6500)
     """
@@ -73,20 +69,15 @@ class SoftMarginLoss(_Loss):
 
     Parameters
     ----------
-    size_average, reduce : bool, optional
-        Former arguments for `reduction`.
-    reduction : {"mean", "sum", "none"}
-        What becomes of the single losses.
+    %(loss_reduction)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.SoftMarginLoss()(wg.tensor([0.5, 0.2]), wg.tensor([1.0, -1.0]))
     tensor(0.6361)
     """
 
     def forward(self, input: Any, target: Any) -> Any:
-        """The loss of a prediction, given the target."""
         return F.soft_margin_loss(input, target, reduction=self.reduction)
 
 
@@ -95,7 +86,6 @@ class MultiLabelMarginLoss(_Loss):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.MultiLabelMarginLoss()(wg.tensor([[0.1, 0.2, 0.8]]), wg.tensor([[2, -1, 0]]))
     tensor(0.2333)
     """
@@ -110,22 +100,15 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 
     Parameters
     ----------
-    weight : Tensor, optional
-        A weight for each class.
-    size_average, reduce : bool, optional
-        Former arguments for `reduction`.
-    reduction : {"mean", "sum", "none"}
-        What becomes of the single losses.
+    %(class_weight, loss_reduction)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.MultiLabelSoftMarginLoss()(wg.tensor([[0.1, 0.8]]), wg.tensor([[0.0, 1.0]]))
     tensor(0.5577)
     """
 
     def forward(self, input: Any, target: Any) -> Any:
-        """The loss of a prediction, given the target."""
         return F.multilabel_soft_margin_loss(
             input, target, weight=self.weight, reduction=self.reduction
         )
@@ -136,25 +119,16 @@ class MultiMarginLoss(_WeightedLoss):
 
     Parameters
     ----------
-    p : {1, 2}
-        The power of the differences.
-    margin : float
-        By how much the right class shall be ahead.
-    weight : Tensor, optional
-        A weight for each class.
-    size_average, reduce : bool, optional
-        Former arguments for `reduction`.
-    reduction : {"mean", "sum", "none"}
-        What becomes of the single losses.
+    p : {1, 2}. The power of the differences.
+    margin : float. By how much the right class shall be ahead.
+    %(class_weight, loss_reduction)s
 
     Raises
     ------
-    ValueError
-        For another power, or weights that are no vector.
+    ValueError: For another power, or weights that are no vector.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.MultiMarginLoss()(wg.tensor([[0.1, 0.2, 0.8]]), wg.tensor([2]))
     tensor(0.2333)
     """
@@ -211,16 +185,11 @@ class MarginRankingLoss(_ComparisonLoss):
 
     Parameters
     ----------
-    margin : float
-        By how much one input shall be above the other.
-    size_average, reduce : bool, optional
-        Former arguments for `reduction`.
-    reduction : {"mean", "sum", "none"}
-        What becomes of the single losses.
+    margin : float. By how much one input shall be above the other.
+    %(loss_reduction)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.MarginRankingLoss(0.5)(wg.tensor([1.0]), wg.tensor([0.8]), wg.tensor([1.0]))
     tensor(0.3000)
     """
@@ -237,7 +206,6 @@ class CosineEmbeddingLoss(_ComparisonLoss):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x, y = wg.tensor([[1.0, 0.0]]), wg.tensor([[3.0, 4.0]])
     >>> wg.nn.CosineEmbeddingLoss()(x, y, wg.tensor([1.0]))
     tensor(0.4000)
@@ -258,27 +226,18 @@ class TripletMarginLoss(_Loss):
 
     Parameters
     ----------
-    margin : float
-        By how much the negative shall be farther away than the positive.
-    p : float
-        The norm of the distances.
-    eps : float
-        What is added to differences.
-    swap : bool
-        Whether the distance from positive to negative counts, where it is smaller.
-    size_average, reduce : bool, optional
-        Former arguments for `reduction`.
-    reduction : {"mean", "sum", "none"}
-        What becomes of the single losses.
+    margin : float. By how much the negative shall be farther away than the positive.
+    p : float. The norm of the distances.
+    eps : float. What is added to differences.
+    swap : bool. Whether the distance from positive to negative counts, where it is smaller.
+    %(loss_reduction)s
 
     Raises
     ------
-    ValueError
-        If the margin is not positive.
+    ValueError: If the margin is not positive.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> anchor, near, far = wg.zeros(1, 2), wg.ones(1, 2), wg.tensor([[3.0, 4.0]])
     >>> wg.nn.TripletMarginLoss(margin=5.0)(anchor, near, far)
     tensor(1.4142)
@@ -302,7 +261,6 @@ class TripletMarginLoss(_Loss):
         self.swap = swap
 
     def forward(self, anchor: Any, positive: Any, negative: Any) -> Any:
-        """The loss of triplets of vectors."""
         return F.triplet_margin_loss(
             anchor,
             positive,
@@ -320,19 +278,16 @@ class TripletMarginWithDistanceLoss(_Loss):
 
     Parameters
     ----------
-    distance_function : callable, optional
-        The distances of two batches of vectors; default: a `PairwiseDistance`.
-    margin, swap, reduction
-        As for `TripletMarginLoss`.
+    distance_function : callable, optional. The distances of two batches of vectors; default: a
+        `PairwiseDistance`.
+    margin, swap, reduction: As for `TripletMarginLoss`.
 
     Raises
     ------
-    ValueError
-        If the margin is not positive.
+    ValueError: If the margin is not positive.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> loss = wg.nn.TripletMarginWithDistanceLoss(margin=5.0)
     >>> loss(wg.zeros(1, 2), wg.ones(1, 2), wg.tensor([[3.0, 4.0]]))
     tensor(1.4142)
@@ -355,7 +310,6 @@ class TripletMarginWithDistanceLoss(_Loss):
         self.swap = swap
 
     def forward(self, anchor: Any, positive: Any, negative: Any) -> Any:
-        """The loss of triplets of vectors."""
         return F.triplet_margin_with_distance_loss(
             anchor,
             positive,
@@ -365,3 +319,6 @@ class TripletMarginWithDistanceLoss(_Loss):
             swap=self.swap,
             reduction=self.reduction,
         )
+
+
+fill_sections(globals())

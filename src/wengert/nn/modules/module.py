@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.nn.modules.conversion import Conversion
 from wengert.nn.modules.hooks import (
     Calls,
@@ -39,6 +41,16 @@ __all__ = [
 ]
 
 
+def _forward_unimplemented(self: Any, *input: Any) -> Any:
+    """What a call of the module computes; for subclasses to override.
+
+    Call the module rather than this, since that runs its hooks, too.
+    """
+    raise NotImplementedError(
+        f'Module [{type(self).__name__}] is missing the required "forward" function'
+    )
+
+
 class Module(Registration, Traversal, Conversion, Calls, State):
     """The base of all neural network modules.
 
@@ -49,20 +61,12 @@ class Module(Registration, Traversal, Conversion, Calls, State):
 
     Attributes
     ----------
-    training : bool
-        Whether the module is being trained, rather than evaluated (see `train`, `eval`).
+    training : bool. Whether the module is being trained, rather than evaluated (see `train`,
+        `eval`).
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> class Line(wg.nn.Module):
-    ...     def __init__(self):
-    ...         super().__init__()
-    ...         self.slope = wg.nn.Parameter(wg.tensor(2.0))
-    ...
-    ...     def forward(self, x):
-    ...         return self.slope * x
-    >>> line = Line()
+    %(a_line)s
     >>> line(wg.tensor(3.0)).backward()
     >>> line.slope.grad
     tensor(3.)
@@ -96,22 +100,15 @@ class Module(Registration, Traversal, Conversion, Calls, State):
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
-    def forward(self, *input: Any) -> Any:
-        """What a call of the module computes; for subclasses to override.
-
-        Call the module rather than this, since that runs its hooks, too.
-        """
-        raise NotImplementedError(
-            f'Module [{type(self).__name__}] is missing the required "forward" function'
-        )
+    # an attribute, so that subclasses may take what they like
+    forward: Callable[..., Any] = _forward_unimplemented
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Compile what calls of this module compute, from now on (see `wengert.compile`).
 
         Parameters
         ----------
-        *args, **kwargs
-            What `wengert.compile` takes beside the function.
+        *args, **kwargs: What `wengert.compile` takes beside the function.
         """
         compiler = importlib.import_module("wengert.compiler")
         self.__dict__["_compiled_call_impl"] = compiler.compile(self._call_impl, *args, **kwargs)
@@ -154,3 +151,6 @@ class Module(Registration, Traversal, Conversion, Calls, State):
         for name in TABLES & state.keys():
             # numbers of another process, or of the module that this is a copy of
             self.__dict__[name] = renumbered(state[name])
+
+
+fill_sections(globals())

@@ -8,10 +8,13 @@ import operator
 from collections.abc import Iterable
 from typing import Any
 
+from wengert.base.dtypes import dtype
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.making import Sizes, new_parameter, ones_and_zeros
 from wengert.nn.modules.module import Module
 from wengert.nn.parameter import Parameter
+from wengert.types import Device, Tensor
 
 __all__ = ["GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
 
@@ -27,25 +30,20 @@ class LayerNorm(Module):
 
     Parameters
     ----------
-    normalized_shape : int or sequence of int
-        The sizes of the last dimensions, which share a mean and a variance.
-    eps : float
-        Keeps quotients finite.
-    elementwise_affine : bool
-        Whether there are a scale and a shift for each element.
-    bias : bool
-        Whether there is a shift beside the scale.
-    device, dtype : optional
-        Of the parameters.
+    normalized_shape : int or sequence of int. The sizes of the last dimensions, which share a mean
+        and a variance.
+    %(eps_of_quotients)s
+    elementwise_affine : bool. Whether there are a scale and a shift for each element.
+    bias : bool. Whether there is a shift beside the scale.
+    device, dtype : optional. Of the parameters.
 
     Attributes
     ----------
-    weight, bias : Parameter or None
-        The scale, at first 1, and the shift, at first 0; of shape `normalized_shape`.
+    weight, bias : Parameter or None. The scale, at first 1, and the shift, at first 0; of shape
+        `normalized_shape`.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> layer = wg.nn.LayerNorm(3)
     >>> layer
     LayerNorm((3,), eps=1e-05, elementwise_affine=True, bias=True)
@@ -53,8 +51,8 @@ class LayerNorm(Module):
     tensor([[-1.2247,  0.0000,  1.2247]])
     """
 
-    weight: Parameter | None
-    bias: Parameter | None
+    weight: Parameter
+    bias: Parameter
 
     def __init__(
         self,
@@ -62,8 +60,8 @@ class LayerNorm(Module):
         eps: float = 1e-5,
         elementwise_affine: bool = True,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         self.normalized_shape = shape = _shape(normalized_shape)
@@ -78,12 +76,10 @@ class LayerNorm(Module):
         """Make the scale 1 and the shift 0."""
         ones_and_zeros(self.weight, self.bias)
 
-    def forward(self, input: Any) -> Any:
-        """The input, normalised along its last dimensions."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        """The options."""
         return (
             f"{self.normalized_shape}, eps={self.eps}, "
             f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
@@ -95,31 +91,27 @@ class RMSNorm(Module):
 
     Parameters
     ----------
-    normalized_shape : int or sequence of int
-        The sizes of the last dimensions, which share a mean.
-    eps : float, optional
-        Keeps quotients finite; by default the machine epsilon of the input's dtype.
-    elementwise_affine : bool
-        Whether there is a scale for each element.
-    device, dtype : optional
-        Of the parameter.
+    normalized_shape : int or sequence of int. The sizes of the last dimensions, which share a mean.
+    eps : float, optional. Keeps quotients finite; by default the machine epsilon of the input's
+        dtype.
+    elementwise_affine : bool. Whether there is a scale for each element.
+    device, dtype : optional. Of the parameter.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.RMSNorm(2)(wg.tensor([[3.0, 4.0]])).detach()
     tensor([[0.8485, 1.1314]])
     """
 
-    weight: Parameter | None
+    weight: Parameter
 
     def __init__(
         self,
         normalized_shape: Sizes | list[int],
         eps: float | None = None,
         elementwise_affine: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         self.normalized_shape = shape = _shape(normalized_shape)
@@ -134,12 +126,10 @@ class RMSNorm(Module):
         """Make the scale 1."""
         ones_and_zeros(self.weight, None)
 
-    def forward(self, x: Any) -> Any:
-        """The input, normalised along its last dimensions."""
+    def forward(self, x: Tensor) -> Tensor:
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
-        """The options."""
         return (
             f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
         )
@@ -150,31 +140,24 @@ class GroupNorm(Module):
 
     Parameters
     ----------
-    num_groups, num_channels : int
-        Into how many groups how many channels are divided.
-    eps : float
-        Keeps quotients finite.
-    affine : bool
-        Whether there are a scale and a shift for each channel.
-    device, dtype : optional
-        Of the parameters.
-    bias : bool
-        Whether there is a shift beside the scale.
+    num_groups, num_channels : int. Into how many groups how many channels are divided.
+    %(eps_of_quotients)s
+    affine : bool. Whether there are a scale and a shift for each channel.
+    device, dtype : optional. Of the parameters.
+    bias : bool. Whether there is a shift beside the scale.
 
     Raises
     ------
-    ValueError
-        If the channels cannot be divided into the groups.
+    ValueError: If the channels cannot be divided into the groups.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.GroupNorm(2, 4)(wg.tensor([[1.0, 3.0, 0.0, 10.0]])).detach()
     tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
     """
 
-    weight: Parameter | None
-    bias: Parameter | None
+    weight: Parameter
+    bias: Parameter
 
     def __init__(
         self,
@@ -182,8 +165,8 @@ class GroupNorm(Module):
         num_channels: int,
         eps: float = 1e-5,
         affine: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
         *,
         bias: bool = True,
     ) -> None:
@@ -206,12 +189,11 @@ class GroupNorm(Module):
         """Make the scale 1 and the shift 0."""
         ones_and_zeros(self.weight, self.bias)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The input, normalised by groups of channels."""
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        """The options."""
         return (
             f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
             f"bias={self.bias is not None}"
@@ -223,14 +205,11 @@ class LocalResponseNorm(Module):
 
     Parameters
     ----------
-    size : int
-        The number of neighbouring channels.
-    alpha, beta, k : float
-        The factor, the exponent, and the summand of the formula.
+    size : int. The number of neighbouring channels.
+    alpha, beta, k : float. The factor, the exponent, and the summand of the formula.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.LocalResponseNorm(2, alpha=1.0)(wg.ones(1, 3, 1))
     tensor([[[0.7378],
              [0.5946],
@@ -244,10 +223,12 @@ class LocalResponseNorm(Module):
         self.beta = beta
         self.k = k
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The input, normalised across neighbouring channels."""
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
     def extra_repr(self) -> str:
-        """The options."""
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
+fill_sections(globals())

@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.making import Sizes, repeated
 from wengert.nn.modules.module import Module
+from wengert.types import Tensor
 
 __all__ = [
     "CircularPad1d",
@@ -41,12 +43,11 @@ class _Pad(Module):
         super().__init__()
         self.padding = repeated(padding, 2 * self._dims)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The input, continued."""
         return F.pad(input, self.padding, self._mode)
 
     def extra_repr(self) -> str:
-        """How far the input is continued."""
         return f"{self.padding}"
 
 
@@ -62,12 +63,11 @@ class ReflectionPad1d(_ReflectionPadNd):
 
     Parameters
     ----------
-    padding : int or tuple of int
-        How far, at both sides; for each dimension two numbers, the last dimension first.
+    padding : int or tuple of int. How far, at both sides; for each dimension two numbers, the last
+        dimension first.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.ReflectionPad1d((2, 1))(wg.arange(4.0).view(1, 4))
     tensor([[2., 1., 0., 1., 2., 3., 2.]])
     """
@@ -80,7 +80,6 @@ class ReflectionPad2d(_ReflectionPadNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.ReflectionPad2d((1, 0, 1, 0))(wg.arange(4.0).view(1, 2, 2))
     tensor([[[3., 2., 3.],
              [1., 0., 1.],
@@ -95,7 +94,6 @@ class ReflectionPad3d(_ReflectionPadNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.ReflectionPad3d(1)(wg.ones(1, 2, 2, 2)).shape
     torch.Size([1, 4, 4, 4])
     """
@@ -112,7 +110,6 @@ class ReplicationPad1d(_ReplicationPadNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.ReplicationPad1d((2, 1))(wg.arange(4.0).view(1, 4))
     tensor([[0., 0., 0., 1., 2., 3., 3.]])
     """
@@ -125,7 +122,6 @@ class ReplicationPad2d(_ReplicationPadNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.ReplicationPad2d((1, 0, 1, 0))(wg.arange(4.0).view(1, 2, 2))
     tensor([[[0., 0., 1.],
              [0., 0., 1.],
@@ -140,7 +136,6 @@ class ReplicationPad3d(_ReplicationPadNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.ReplicationPad3d(1)(wg.ones(1, 2, 2, 2)).shape
     torch.Size([1, 4, 4, 4])
     """
@@ -151,8 +146,7 @@ class ReplicationPad3d(_ReplicationPadNd):
 class _CircularPadNd(_Pad):
     _mode = "circular"
 
-    def forward(self, input: Any) -> Any:
-        """The input, continued."""
+    def forward(self, input: Tensor) -> Tensor:
         least = self._dims + 1
         if input.dim() not in (least, least + 1):
             raise ValueError(f"expected {least}D or {least + 1}D input (got {input.dim()}D input)")
@@ -164,7 +158,6 @@ class CircularPad1d(_CircularPadNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.CircularPad1d((2, 1))(wg.arange(4.0).view(1, 4))
     tensor([[2., 3., 0., 1., 2., 3., 0.]])
     """
@@ -177,7 +170,6 @@ class CircularPad2d(_CircularPadNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.CircularPad2d((1, 0, 1, 0))(wg.arange(4.0).view(1, 2, 2))
     tensor([[[3., 2., 3.],
              [1., 0., 1.],
@@ -192,7 +184,6 @@ class CircularPad3d(_CircularPadNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.CircularPad3d(1)(wg.ones(1, 2, 2, 2)).shape
     torch.Size([1, 4, 4, 4])
     """
@@ -210,8 +201,7 @@ class _ConstantPadNd(_Pad):
         super().__init__(padding)
         self.value = value
 
-    def forward(self, input: Any) -> Any:
-        """The input, continued."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.pad(input, self.padding, self._mode, self.value)
 
     def extra_repr(self) -> str:
@@ -224,14 +214,12 @@ class ConstantPad1d(_ConstantPadNd):
 
     Parameters
     ----------
-    padding : int or tuple of int
-        How far, at both sides; for each dimension two numbers, the last dimension first.
-    value : float
-        What with.
+    padding : int or tuple of int. How far, at both sides; for each dimension two numbers, the last
+        dimension first.
+    value : float. What with.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.ConstantPad1d((2, 1), 9.0)(wg.arange(3.0).view(1, 3))
     tensor([[9., 9., 0., 1., 2., 9.]])
     """
@@ -244,7 +232,6 @@ class ConstantPad2d(_ConstantPadNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.ConstantPad2d((1, 0, 1, 0), 9.0)(wg.zeros(1, 2, 2))
     tensor([[[9., 9., 9.],
              [9., 0., 0.],
@@ -259,7 +246,6 @@ class ConstantPad3d(_ConstantPadNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.ConstantPad3d(1, 9.0)(wg.zeros(1, 2, 2, 2)).shape
     torch.Size([1, 4, 4, 4])
     """
@@ -272,7 +258,6 @@ class _ZeroPad(_ConstantPadNd):
         super().__init__(padding, 0.0)
 
     def extra_repr(self) -> str:
-        """How far the input is continued."""
         return f"{self.padding}"
 
 
@@ -281,7 +266,6 @@ class ZeroPad1d(_ZeroPad, ConstantPad1d):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.ZeroPad1d((2, 1))(wg.ones(1, 2))
     tensor([[0., 0., 1., 1., 0.]])
     """
@@ -292,7 +276,6 @@ class ZeroPad2d(_ZeroPad, ConstantPad2d):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.ZeroPad2d((1, 0, 1, 0))(wg.ones(1, 2, 2))
     tensor([[[0., 0., 0.],
              [0., 1., 1.],
@@ -305,7 +288,9 @@ class ZeroPad3d(_ZeroPad, ConstantPad3d):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.ZeroPad3d(1)(wg.ones(1, 2, 2, 2)).shape
     torch.Size([1, 4, 4, 4])
     """
+
+
+fill_sections(globals())

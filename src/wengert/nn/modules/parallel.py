@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.nn.modules.module import Module
+from wengert.types import Device
 
 __all__ = ["DataParallel"]
 
@@ -16,21 +18,18 @@ class DataParallel(Module):
 
     Parameters
     ----------
-    module : Module
-        What is called.
-    device_ids, output_device, dim
-        Have no effect.
+    module : Module. What is called.
+    device_ids, output_device, dim: Have no effect.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> model = wg.nn.DataParallel(wg.nn.Linear(2, 1, bias=False))
     >>> list(model.state_dict()), model(wg.ones(3, 2)).shape
     (['module.weight'], torch.Size([3, 1]))
     """
 
     def __init__(
-        self, module: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0
+        self, module: Any, device_ids: Any = None, output_device: Device = None, dim: int = 0
     ) -> None:
         super().__init__()
         self.module = module
@@ -40,3 +39,6 @@ class DataParallel(Module):
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Call the module."""
         return self.module(*inputs, **kwargs)
+
+
+fill_sections(globals())

@@ -7,11 +7,12 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, KeysView, Mapping
 from typing import Any, Self
 
+from wengert.base.sections import fill_sections
 from wengert.nn.modules.container import pairs_of
 from wengert.nn.modules.module import Module
 from wengert.nn.modules.registration import type_name
 from wengert.nn.parameter import Parameter
-from wengert.tensor.tensor import Tensor
+from wengert.types import Tensor
 
 __all__ = ["ParameterDict", "ParameterList"]
 
@@ -53,12 +54,10 @@ class ParameterList(Module):
 
     Parameters
     ----------
-    values : iterable, optional
-        What it begins with.
+    values : iterable, optional. What it begins with.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> weights = wg.nn.ParameterList([wg.ones(2), wg.ones(3, 1)])
     >>> weights
     ParameterList(
@@ -101,8 +100,7 @@ class ParameterList(Module):
 
         Raises
         ------
-        TypeError
-            If `values` is a tensor, or not iterable.
+        TypeError: If `values` is a tensor, or not iterable.
         """
         if not isinstance(values, Iterable) or isinstance(values, Tensor):
             raise TypeError(
@@ -114,7 +112,6 @@ class ParameterList(Module):
         return self
 
     def extra_repr(self) -> str:
-        """A line for each value."""
         return "\n".join(
             _line(i, value, repr(getattr(value, "dtype", ""))) for i, value in enumerate(self)
         )
@@ -131,12 +128,10 @@ class ParameterDict(Module):
 
     Parameters
     ----------
-    parameters : mapping or iterable of pairs, optional
-        What it begins with.
+    parameters : mapping or iterable of pairs, optional. What it begins with.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> weights = wg.nn.ParameterDict({"left": wg.ones(2), "right": wg.ones(2)})
     >>> list(weights), weights["left"].requires_grad
     (['left', 'right'], True)
@@ -226,10 +221,8 @@ class ParameterDict(Module):
 
         Raises
         ------
-        TypeError
-            If `parameters` is neither.
-        ValueError
-            If it holds something that is no pair.
+        TypeError: If `parameters` is neither.
+        ValueError: If it holds something that is no pair.
         """
         pairs = pairs_of(parameters, "ParameterDict", "ParametersDict")
         if isinstance(parameters, Mapping) and not isinstance(parameters, OrderedDict):
@@ -238,7 +231,6 @@ class ParameterDict(Module):
             self[key] = value
 
     def extra_repr(self) -> str:
-        """A line for each value."""
         return "\n".join(_line(key, value, type_name(value)) for key, value in self.items())
 
     def __call__(self, input: Any) -> Any:
@@ -258,3 +250,6 @@ class ParameterDict(Module):
     def __ior__(self, other: Any) -> Self:
         self.update(other)
         return self
+
+
+fill_sections(globals())

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.module import Module
+from wengert.types import Tensor
 
 __all__ = ["ChannelShuffle", "PixelShuffle", "PixelUnshuffle"]
 
@@ -17,12 +17,10 @@ class PixelShuffle(Module):
 
     Parameters
     ----------
-    upscale_factor : int
-        By how much height and width grow.
+    upscale_factor : int. By how much height and width grow.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.PixelShuffle(2)(wg.arange(4.0).view(1, 4, 1, 1))
     tensor([[[[0., 1.],
               [2., 3.]]]])
@@ -32,12 +30,11 @@ class PixelShuffle(Module):
         super().__init__()
         self.upscale_factor = upscale_factor
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The larger image."""
         return F.pixel_shuffle(input, self.upscale_factor)
 
     def extra_repr(self) -> str:
-        """The factor."""
         return f"upscale_factor={self.upscale_factor}"
 
 
@@ -46,12 +43,10 @@ class PixelUnshuffle(Module):
 
     Parameters
     ----------
-    downscale_factor : int
-        By how much height and width shrink.
+    downscale_factor : int. By how much height and width shrink.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.PixelUnshuffle(2)(wg.ones(1, 1, 4, 6)).shape
     torch.Size([1, 4, 2, 3])
     """
@@ -60,12 +55,11 @@ class PixelUnshuffle(Module):
         super().__init__()
         self.downscale_factor = downscale_factor
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The smaller image, with more channels."""
         return F.pixel_unshuffle(input, self.downscale_factor)
 
     def extra_repr(self) -> str:
-        """The factor."""
         return f"downscale_factor={self.downscale_factor}"
 
 
@@ -74,12 +68,10 @@ class ChannelShuffle(Module):
 
     Parameters
     ----------
-    groups : int
-        The number of groups.
+    groups : int. The number of groups.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.ChannelShuffle(2)(wg.arange(4.0).view(1, 4, 1)).flatten()
     tensor([0., 2., 1., 3.])
     """
@@ -88,10 +80,13 @@ class ChannelShuffle(Module):
         super().__init__()
         self.groups = groups
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The channels in their new order."""
         return F.channel_shuffle(input, self.groups)
 
     def extra_repr(self) -> str:
         """The number of groups."""
         return f"groups={self.groups}"
+
+
+fill_sections(globals())

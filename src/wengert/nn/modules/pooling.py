@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.making import Sizes, repeated
 from wengert.nn.modules.module import Module
+from wengert.types import Tensor
 
 __all__ = [
     "AvgPool1d",
@@ -57,7 +59,6 @@ class _MaxPoolNd(Module):
         )
 
     def extra_repr(self) -> str:
-        """The windows."""
         return (
             f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
             f"dilation={self.dilation}, ceil_mode={self.ceil_mode}"
@@ -69,26 +70,19 @@ class MaxPool1d(_MaxPoolNd):
 
     Parameters
     ----------
-    kernel_size : int or tuple of int
-        The size of the windows.
-    stride : int or tuple of int, optional
-        The step from one to the next; default: their size.
-    padding, dilation : int or tuple of int
-        How far the windows go beyond the input, and the distance between their elements.
-    return_indices : bool
-        Whether to return the places of the maxima, too.
-    ceil_mode : bool
-        Whether the last window may end outside.
+    %(windows)s
+    padding, dilation : int or tuple of int. How far the windows go beyond the input, and the
+        distance between their elements.
+    return_indices : bool. Whether to return the places of the maxima, too.
+    ceil_mode : bool. Whether the last window may end outside.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.MaxPool1d(2)(wg.tensor([[1.0, 3.0, 2.0, 0.0]]))
     tensor([[3., 2.]])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The maxima of the windows, with their places if these are asked for."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.max_pool1d(input, *self._options())
 
 
@@ -97,14 +91,12 @@ class MaxPool2d(_MaxPoolNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.MaxPool2d(2)(wg.arange(16.0).view(1, 4, 4))
     tensor([[[ 5.,  7.],
              [13., 15.]]])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The maxima of the windows, with their places if these are asked for."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.max_pool2d(input, *self._options())
 
 
@@ -113,13 +105,11 @@ class MaxPool3d(_MaxPoolNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.MaxPool3d(2)(wg.arange(8.0).view(1, 2, 2, 2))
     tensor([[[[7.]]]])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The maxima of the windows, with their places if these are asked for."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.max_pool3d(input, *self._options())
 
 
@@ -133,7 +123,6 @@ class _MaxUnpoolNd(Module):
         self.padding = repeated(padding, self._dims)
 
     def extra_repr(self) -> str:
-        """The windows."""
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
@@ -142,12 +131,10 @@ class MaxUnpool1d(_MaxUnpoolNd):
 
     Parameters
     ----------
-    kernel_size, stride, padding : int or tuple of int
-        As for the `MaxPool1d` that it undoes.
+    kernel_size, stride, padding : int or tuple of int. As for the `MaxPool1d` that it undoes.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> maxima, places = wg.nn.MaxPool1d(2, return_indices=True)(wg.tensor([[1.0, 3.0, 2.0, 0.0]]))
     >>> wg.nn.MaxUnpool1d(2)(maxima, places)
     tensor([[0., 3., 2., 0.]])
@@ -155,8 +142,7 @@ class MaxUnpool1d(_MaxUnpoolNd):
 
     _dims = 1
 
-    def forward(self, input: Any, indices: Any, output_size: Any = None) -> Any:
-        """The maxima in the places that were found, in an output of the size that is given."""
+    def forward(self, input: Tensor, indices: Any, output_size: Any = None) -> Tensor:
         return F.max_unpool1d(
             input, indices, self.kernel_size, self.stride, self.padding, output_size
         )
@@ -167,7 +153,6 @@ class MaxUnpool2d(_MaxUnpoolNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> pooled = wg.nn.MaxPool2d(2, return_indices=True)(wg.arange(4.0).view(1, 2, 2))
     >>> wg.nn.MaxUnpool2d(2)(*pooled)
     tensor([[[0., 0.],
@@ -176,8 +161,7 @@ class MaxUnpool2d(_MaxUnpoolNd):
 
     _dims = 2
 
-    def forward(self, input: Any, indices: Any, output_size: Any = None) -> Any:
-        """The maxima in the places that were found, in an output of the size that is given."""
+    def forward(self, input: Tensor, indices: Any, output_size: Any = None) -> Tensor:
         return F.max_unpool2d(
             input, indices, self.kernel_size, self.stride, self.padding, output_size
         )
@@ -188,7 +172,6 @@ class MaxUnpool3d(_MaxUnpoolNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> pooled = wg.nn.MaxPool3d(2, return_indices=True)(wg.arange(8.0).view(1, 2, 2, 2))
     >>> wg.nn.MaxUnpool3d(2)(*pooled).sum()
     tensor(7.)
@@ -196,8 +179,7 @@ class MaxUnpool3d(_MaxUnpoolNd):
 
     _dims = 3
 
-    def forward(self, input: Any, indices: Any, output_size: Any = None) -> Any:
-        """The maxima in the places that were found, in an output of the size that is given."""
+    def forward(self, input: Tensor, indices: Any, output_size: Any = None) -> Tensor:
         return F.max_unpool3d(
             input, indices, self.kernel_size, self.stride, self.padding, output_size
         )
@@ -212,7 +194,6 @@ class _AvgPoolNd(Module):
     padding: Sizes
 
     def extra_repr(self) -> str:
-        """The windows."""
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
@@ -221,20 +202,13 @@ class AvgPool1d(_AvgPoolNd):
 
     Parameters
     ----------
-    kernel_size : int or tuple of int
-        The size of the windows.
-    stride : int or tuple of int, optional
-        The step from one to the next; default: their size.
-    padding : int or tuple of int
-        How far the windows go beyond the input.
-    ceil_mode : bool
-        Whether the last window may end outside.
-    count_include_pad : bool
-        Whether what lies beyond the input counts as zeros.
+    %(windows)s
+    padding : int or tuple of int. How far the windows go beyond the input.
+    ceil_mode : bool. Whether the last window may end outside.
+    count_include_pad : bool. Whether what lies beyond the input counts as zeros.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.AvgPool1d(2)(wg.tensor([[1.0, 3.0, 2.0, 0.0]]))
     tensor([[2., 1.]])
     """
@@ -254,8 +228,7 @@ class AvgPool1d(_AvgPoolNd):
         self.ceil_mode = ceil_mode
         self.count_include_pad = count_include_pad
 
-    def forward(self, input: Any) -> Any:
-        """The means of the windows."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.avg_pool1d(
             input,
             self.kernel_size,
@@ -300,19 +273,16 @@ class AvgPool2d(_AvgPoolWithDivisor):
 
     Parameters
     ----------
-    divisor_override : int, optional
-        What to divide sums by, rather than by the number of elements.
+    divisor_override : int, optional. What to divide sums by, rather than by the number of elements.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.AvgPool2d(2)(wg.arange(16.0).view(1, 4, 4))
     tensor([[[ 2.5000,  4.5000],
              [10.5000, 12.5000]]])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The means of the windows."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.avg_pool2d(input, *self._options())
 
 
@@ -321,13 +291,11 @@ class AvgPool3d(_AvgPoolWithDivisor):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.AvgPool3d(2)(wg.arange(8.0).view(1, 2, 2, 2))
     tensor([[[[3.5000]]]])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The means of the windows."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.avg_pool3d(input, *self._options())
 
 
@@ -364,24 +332,17 @@ class LPPool1d(_LPPoolNd):
 
     Parameters
     ----------
-    norm_type : float
-        The power of the norm.
-    kernel_size : int or tuple of int
-        The size of the windows.
-    stride : int or tuple of int, optional
-        The step from one to the next; default: their size.
-    ceil_mode : bool
-        Whether the last window may end outside.
+    norm_type : float. The power of the norm.
+    %(windows)s
+    ceil_mode : bool. Whether the last window may end outside.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.LPPool1d(2, 2)(wg.tensor([[3.0, 4.0, 6.0, 8.0]]))
     tensor([[ 5., 10.]])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The norms of the windows."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.lp_pool1d(input, *self._options())
 
 
@@ -390,13 +351,11 @@ class LPPool2d(_LPPoolNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.LPPool2d(2, 2)(wg.ones(1, 1, 4, 4)).shape
     torch.Size([1, 1, 2, 2])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The norms of the windows."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.lp_pool2d(input, *self._options())
 
 
@@ -405,11 +364,12 @@ class LPPool3d(_LPPoolNd):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.LPPool3d(1, 2)(wg.ones(1, 1, 2, 2, 2))
     tensor([[[[[8.]]]]])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The norms of the windows."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.lp_pool3d(input, *self._options())
+
+
+fill_sections(globals())

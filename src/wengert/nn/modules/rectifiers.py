@@ -4,14 +4,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from wengert.base.dtypes import dtype
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn import init as initial
 from wengert.nn.modules.making import new_parameter, show_inplace
 from wengert.nn.modules.module import Module
 from wengert.nn.parameter import Parameter
 from wengert.tape.sites import warn
+from wengert.types import Device, Tensor
 
 __all__ = [
     "CELU",
@@ -43,7 +44,6 @@ class _InPlace(Module):
         self.inplace = inplace
 
     def extra_repr(self) -> str:
-        """Whether the input is written to."""
         return show_inplace("", self.inplace)
 
 
@@ -52,18 +52,15 @@ class ReLU(_InPlace):
 
     Parameters
     ----------
-    inplace : bool
-        Whether to write the result into the input.
+    %(inplace)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.ReLU()(wg.tensor([-1.0, 2.0]))
     tensor([0., 2.])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The function of each element."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.relu(input, self.inplace)
 
 
@@ -72,13 +69,11 @@ class SiLU(_InPlace):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.SiLU()(wg.tensor([-1.0, 2.0]))
     tensor([-0.2689,  1.7616])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The function of each element."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.silu(input, self.inplace)
 
 
@@ -87,13 +82,11 @@ class Mish(_InPlace):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.Mish()(wg.tensor([-1.0, 2.0]))
     tensor([-0.3034,  1.9440])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The function of each element."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.mish(input, self.inplace)
 
 
@@ -102,13 +95,11 @@ class SELU(_InPlace):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.SELU()(wg.tensor([-1.0, 2.0]))
     tensor([-1.1113,  2.1014])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The function of each element."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.selu(input, self.inplace)
 
 
@@ -117,13 +108,11 @@ class Hardsigmoid(_InPlace):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.Hardsigmoid()(wg.tensor([-4.0, 0.0, 1.5]))
     tensor([0.0000, 0.5000, 0.7500])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The function of each element."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.hardsigmoid(input, self.inplace)
 
     def extra_repr(self) -> str:
@@ -136,13 +125,11 @@ class Hardswish(_InPlace):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.Hardswish()(wg.tensor([-4.0, 1.0, 4.0]))
     tensor([-0.0000, 0.6667, 4.0000])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The function of each element."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.hardswish(input, self.inplace)
 
     def extra_repr(self) -> str:
@@ -158,26 +145,19 @@ class Hardtanh(Module):
 
     Parameters
     ----------
-    min_val, max_val : float
-        The bounds.
-    inplace : bool
-        Whether to write the result into the input.
-    min_value, max_value : float, optional
-        Former names of the bounds.
+    min_val, max_val : float. The bounds.
+    min_value, max_value : float, optional. Former names of the bounds.
 
     Raises
     ------
-    AssertionError
-        If the upper bound is not above the lower one.
+    AssertionError: If the upper bound is not above the lower one.
 
     Warns
     -----
-    FutureWarning
-        If a former name is used.
+    FutureWarning: If a former name is used.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.Hardtanh()(wg.tensor([-2.0, 0.5, 2.0]))
     tensor([-1.0000,  0.5000,  1.0000])
     """
@@ -208,12 +188,10 @@ class Hardtanh(Module):
                 f"max_val ({self.max_val}) must be greater than min_val ({self.min_val})"
             )
 
-    def forward(self, input: Any) -> Any:
-        """The function of each element."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
     def extra_repr(self) -> str:
-        """The options."""
         return show_inplace(f"min_val={self.min_val}, max_val={self.max_val}", self.inplace)
 
 
@@ -222,12 +200,10 @@ class ReLU6(Hardtanh):
 
     Parameters
     ----------
-    inplace : bool
-        Whether to write the result into the input.
+    %(inplace)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.ReLU6()(wg.tensor([-1.0, 3.0, 8.0]))
     tensor([0., 3., 6.])
     """
@@ -236,7 +212,6 @@ class ReLU6(Hardtanh):
         super().__init__(0.0, 6.0, inplace)
 
     def extra_repr(self) -> str:
-        """Whether the input is written to."""
         return show_inplace("", self.inplace)
 
 
@@ -245,14 +220,10 @@ class Threshold(Module):
 
     Parameters
     ----------
-    threshold, value : float
-        The threshold, and what stands for the elements that are not above it.
-    inplace : bool
-        Whether to write the result into the input.
+    threshold, value : float. The threshold, and what stands for the elements that are not above it.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.Threshold(0.5, 9.0)(wg.tensor([-1.0, 2.0]))
     tensor([9., 2.])
     """
@@ -263,12 +234,10 @@ class Threshold(Module):
         self.value = value
         self.inplace = inplace
 
-    def forward(self, input: Any) -> Any:
-        """The function of each element."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.threshold(input, self.threshold, self.value, self.inplace)
 
     def extra_repr(self) -> str:
-        """The options."""
         return show_inplace(f"threshold={self.threshold}, value={self.value}", self.inplace)
 
 
@@ -277,14 +246,10 @@ class LeakyReLU(Module):
 
     Parameters
     ----------
-    negative_slope : float
-        The factor of what is not positive.
-    inplace : bool
-        Whether to write the result into the input.
+    negative_slope : float. The factor of what is not positive.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.LeakyReLU(0.1)(wg.tensor([-1.0, 2.0]))
     tensor([-0.1000,  2.0000])
     """
@@ -294,12 +259,10 @@ class LeakyReLU(Module):
         self.negative_slope = negative_slope
         self.inplace = inplace
 
-    def forward(self, input: Any) -> Any:
-        """The function of each element."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.leaky_relu(input, self.negative_slope, self.inplace)
 
     def extra_repr(self) -> str:
-        """The options."""
         return show_inplace(f"negative_slope={self.negative_slope}", self.inplace)
 
 
@@ -308,14 +271,10 @@ class RReLU(Module):
 
     Parameters
     ----------
-    lower, upper : float
-        The range of the slopes; in evaluation its middle is the slope.
-    inplace : bool
-        Whether to write the result into the input.
+    lower, upper : float. The range of the slopes; in evaluation its middle is the slope.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.RReLU().eval()(wg.tensor([-48.0, 2.0]))
     tensor([-11.,   2.])
     """
@@ -328,12 +287,10 @@ class RReLU(Module):
         self.upper = upper
         self.inplace = inplace
 
-    def forward(self, input: Any) -> Any:
-        """The function of each element."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
     def extra_repr(self) -> str:
-        """The options."""
         return show_inplace(f"lower={self.lower}, upper={self.upper}", self.inplace)
 
 
@@ -342,16 +299,12 @@ class PReLU(Module):
 
     Parameters
     ----------
-    num_parameters : int
-        The number of slopes: one, or one for each channel.
-    init : float
-        The first value of the slopes.
-    device, dtype : optional
-        Of the slopes.
+    num_parameters : int. The number of slopes: one, or one for each channel.
+    init : float. The first value of the slopes.
+    device, dtype : optional. Of the slopes.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.PReLU()(wg.tensor([-1.0, 2.0])).detach()
     tensor([-0.2500,  2.0000])
     """
@@ -359,7 +312,11 @@ class PReLU(Module):
     weight: Parameter
 
     def __init__(
-        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
+        self,
+        num_parameters: int = 1,
+        init: float = 0.25,
+        device: Device = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         self.num_parameters = num_parameters
@@ -371,8 +328,7 @@ class PReLU(Module):
         """Give the slopes their first value."""
         initial.constant_(self.weight, self.init)
 
-    def forward(self, input: Any) -> Any:
-        """The function of each element."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.prelu(input, self.weight)
 
     def extra_repr(self) -> str:
@@ -389,7 +345,6 @@ class _WithAlpha(Module):
         self.inplace = inplace
 
     def extra_repr(self) -> str:
-        """The options."""
         return show_inplace(f"alpha={self.alpha}", self.inplace)
 
 
@@ -398,20 +353,15 @@ class ELU(_WithAlpha):
 
     Parameters
     ----------
-    alpha : float
-        Minus the limit for large negative inputs.
-    inplace : bool
-        Whether to write the result into the input.
+    %(lower_limit, inplace)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.ELU()(wg.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The function of each element."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.elu(input, self.alpha, self.inplace)
 
 
@@ -420,13 +370,11 @@ class CELU(_WithAlpha):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.CELU(2.0)(wg.tensor([-1.0, 2.0]))
     tensor([-0.7869,  2.0000])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The function of each element."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.celu(input, self.alpha, self.inplace)
 
 
@@ -435,12 +383,10 @@ class GELU(Module):
 
     Parameters
     ----------
-    approximate : {"none", "tanh"}
-        Whether to approximate the distribution function by tanh.
+    approximate : {"none", "tanh"}. Whether to approximate the distribution function by tanh.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.GELU()(wg.tensor([-1.0, 2.0]))
     tensor([-0.1587,  1.9545])
     """
@@ -449,10 +395,12 @@ class GELU(Module):
         super().__init__()
         self.approximate = approximate
 
-    def forward(self, input: Any) -> Any:
-        """The function of each element."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.gelu(input, approximate=self.approximate)
 
     def extra_repr(self) -> str:
         """The approximation."""
         return f"approximate={self.approximate!r}"
+
+
+fill_sections(globals())

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import inspect
 from collections import OrderedDict
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
+from wengert.base.sections import fill_sections
 from wengert.nn.modules import registering
 from wengert.nn.modules.hooks import TABLES_OF_CALLS
 from wengert.nn.parameter import Buffer, Parameter
 from wengert.tensor.copying import is_leaf
-from wengert.tensor.tensor import Tensor
+from wengert.types import Tensor
+
+if TYPE_CHECKING:
+    from wengert.nn.modules.module import Module
 
 __all__ = ["TABLES", "Registration", "type_name"]
 
@@ -43,11 +46,10 @@ class Registration:
     _modules: dict[str, Any]
     _non_persistent_buffers_set: set[str]
     _is_hooked: bool
-    register_module: Callable[..., None]
 
     # -- attributes --------------------------------------------------------------------------------
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Tensor | Module:
         # only what is not found as an ordinary attribute gets here
         held = self.__dict__
         if "_parameters" in held:
@@ -131,28 +133,22 @@ class Registration:
 
     # -- registering -------------------------------------------------------------------------------
 
-    def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Hold a tensor that belongs to the module's state but is no parameter.
 
         Parameters
         ----------
-        name : str
-            The attribute that it is reached by.
-        tensor : Tensor or None
-            With None there is no such buffer, but its place is kept.
-        persistent : bool
-            Whether it is part of `state_dict`.
+        name : str. The attribute that it is reached by.
+        tensor : Tensor or None. With None there is no such buffer, but its place is kept.
+        persistent : bool. Whether it is part of `state_dict`.
 
         Raises
         ------
-        TypeError
-            If `name` is no string, or `tensor` no tensor.
-        KeyError
-            If the module has an attribute of that name, or the name is empty or has a dot.
+        TypeError: If `name` is no string, or `tensor` no tensor.
+        KeyError: If the module has an attribute of that name, or the name is empty or has a dot.
 
         Examples
         --------
-        >>> import wengert as wg
         >>> module = wg.nn.Module()
         >>> module.register_buffer("count", wg.zeros(2))
         >>> module.count
@@ -172,17 +168,14 @@ class Registration:
         else:
             self._non_persistent_buffers_set.add(name)
 
-    def register_parameter(self, name: str, param: Any) -> None:
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Hold a parameter under the attribute `name`; None keeps the place of one.
 
         Raises
         ------
-        TypeError
-            If `name` is no string, or `param` no parameter.
-        KeyError
-            If the module has an attribute of that name, or the name is empty or has a dot.
-        ValueError
-            If `param` is no leaf.
+        TypeError: If `name` is no string, or `param` no parameter.
+        KeyError: If the module has an attribute of that name, or the name is empty or has a dot.
+        ValueError: If `param` is no leaf.
         """
         if "_parameters" not in self.__dict__:
             raise AttributeError("cannot assign parameter before Module.__init__() call")
@@ -193,7 +186,7 @@ class Registration:
                     f"cannot assign '{type_name(param)}' object to parameter '{name}' "
                     "(torch.nn.Parameter or None required)"
                 )
-            if not is_leaf(param):
+            if not is_leaf(cast("Any", param)):
                 raise ValueError(
                     f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must "
                     f"be created explicitly. To express '{name}' as a function of another Tensor, "
@@ -202,15 +195,13 @@ class Registration:
             param = registering.parameter(self, name, param)
         self._parameters[name] = param
 
-    def add_module(self, name: str, module: Any) -> None:
+    def add_module(self, name: str, module: Module | None) -> None:
         """Hold a module under the attribute `name`; None keeps the place of one.
 
         Raises
         ------
-        TypeError
-            If `name` is no string, or `module` no module.
-        KeyError
-            If the module has an attribute of that name, or the name is empty or has a dot.
+        TypeError: If `name` is no string, or `module` no module.
+        KeyError: If the module has an attribute of that name, or the name is empty or has a dot.
         """
         if module is not None and not _is_module(module):
             raise TypeError(f"{type_name(module)} is not a Module subclass")
@@ -221,17 +212,15 @@ class Registration:
 
     # -- reaching what lies deeper -----------------------------------------------------------------
 
-    def get_submodule(self, target: str) -> Any:
+    def get_submodule(self, target: str) -> Module:
         """The module that a path of names with dots leads to; the empty path leads here.
 
         Raises
         ------
-        AttributeError
-            If the path leads nowhere, or to something that is no module.
+        AttributeError: If the path leads nowhere, or to something that is no module.
 
         Examples
         --------
-        >>> import wengert as wg
         >>> outer, inner = wg.nn.Module(), wg.nn.Module()
         >>> outer.inner = inner
         >>> outer.get_submodule("inner") is inner
@@ -246,20 +235,17 @@ class Registration:
                 raise AttributeError(f"`{name}` is not an nn.Module")
         return found
 
-    def set_submodule(self, target: str, module: Any, strict: bool = False) -> None:
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
         """Put `module` where the path `target` leads to.
 
         Parameters
         ----------
-        strict : bool
-            Whether there must be a module already that it takes the place of.
+        strict : bool. Whether there must be a module already that it takes the place of.
 
         Raises
         ------
-        ValueError
-            If the path is empty, or `module` is no module.
-        AttributeError
-            If the path leads to something that is no module, or nowhere.
+        ValueError: If the path is empty, or `module` is no module.
+        AttributeError: If the path leads to something that is no module, or nowhere.
         """
         if target == "":
             raise ValueError("Cannot set the submodule without a target name!")
@@ -273,26 +259,24 @@ class Registration:
             raise AttributeError(f"`{name}` is not an nn.Module")
         setattr(parent, name, module)
 
-    def get_parameter(self, target: str) -> Any:
+    def get_parameter(self, target: str) -> Parameter:
         """The parameter that a path of names with dots leads to.
 
         Raises
         ------
-        AttributeError
-            If the path leads nowhere, or to something that is no parameter.
+        AttributeError: If the path leads nowhere, or to something that is no parameter.
         """
         found, name = _holder(self, target)
         if not isinstance(found, Parameter):
             raise AttributeError(f"`{name}` is not an nn.Parameter")
         return found
 
-    def get_buffer(self, target: str) -> Any:
+    def get_buffer(self, target: str) -> Tensor:
         """The buffer that a path of names with dots leads to.
 
         Raises
         ------
-        AttributeError
-            If the path leads nowhere, or to something that is no buffer.
+        AttributeError: If the path leads nowhere, or to something that is no buffer.
         """
         path, _, name = target.rpartition(".")
         found, _ = _holder(self, target)
@@ -365,3 +349,6 @@ def _holder(module: Any, target: str) -> tuple[Any, str]:
     if not hasattr(holder, name):
         raise AttributeError(f"{holder._get_name()} has no attribute `{name}`")
     return getattr(holder, name), name
+
+
+fill_sections(globals())

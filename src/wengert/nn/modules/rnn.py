@@ -4,11 +4,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
+from wengert.base.dtypes import dtype
+from wengert.base.sections import fill_sections
 from wengert.nn.modules.rnn_base import RNNBase
+from wengert.nn.utils.rnn import PackedSequence
 from wengert.ops.create import zeros
 from wengert.ops.shape import squeeze, unsqueeze
+from wengert.types import Device, Tensor
 
 __all__ = ["GRU", "LSTM", "RNN"]
 
@@ -27,28 +31,30 @@ class RNN(RNNBase):
 
     Parameters
     ----------
-    input_size, hidden_size : int
-        The number of features of the input and of the hidden state.
-    num_layers : int
-        The number of layers, of which each takes what the one below returns.
-    nonlinearity : str
-        ``"tanh"`` or ``"relu"``.
-    bias, batch_first, dropout, bidirectional, device, dtype
-        See `RNNBase`.
+    %(features, layers)s
+    nonlinearity : str. ``"tanh"`` or ``"relu"``.
+    bias, batch_first, dropout, bidirectional, device, dtype: See `RNNBase`.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not of its type, or out of range.
+    %(raises_argument)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> rnn = wg.nn.RNN(2, 3, num_layers=2, nonlinearity="relu")
     >>> output, hidden = rnn(wg.ones(5, 4, 2))
     >>> output.shape, hidden.shape
     (torch.Size([5, 4, 3]), torch.Size([2, 4, 3]))
     """
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]: ...
+        @overload
+        def __call__(
+            self, input: PackedSequence, hx: Tensor | None = None
+        ) -> tuple[PackedSequence, Tensor]: ...
+        def __call__(self, input: Any, hx: Any = None) -> Any:
+            """Take a sequence, or a batch of them, through the layers."""
 
     def __init__(
         self,
@@ -60,8 +66,8 @@ class RNN(RNNBase):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
         **unknown: Any,
     ) -> None:
         _check_unknown("RNN", unknown)
@@ -91,23 +97,28 @@ class GRU(RNNBase):
 
     Parameters
     ----------
-    input_size, hidden_size : int
-        The number of features of the input and of the hidden state.
-    num_layers, bias, batch_first, dropout, bidirectional, device, dtype
-        See `RNNBase`.
+    %(features)s
+    num_layers, bias, batch_first, dropout, bidirectional, device, dtype: See `RNNBase`.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not of its type, or out of range.
+    %(raises_argument)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> output, hidden = wg.nn.GRU(2, 3, bidirectional=True)(wg.ones(5, 4, 2))
     >>> output.shape, hidden.shape
     (torch.Size([5, 4, 6]), torch.Size([2, 4, 3]))
     """
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]: ...
+        @overload
+        def __call__(
+            self, input: PackedSequence, hx: Tensor | None = None
+        ) -> tuple[PackedSequence, Tensor]: ...
+        def __call__(self, input: Any, hx: Any = None) -> Any:
+            """Take a sequence, or a batch of them, through the layers."""
 
     def __init__(
         self,
@@ -118,8 +129,8 @@ class GRU(RNNBase):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
         **unknown: Any,
     ) -> None:
         _check_unknown("GRU", unknown)
@@ -154,23 +165,30 @@ class LSTM(RNNBase):
 
     Parameters
     ----------
-    input_size, hidden_size : int
-        The number of features of the input and of the hidden state.
-    num_layers, bias, batch_first, dropout, bidirectional, proj_size, device, dtype
-        See `RNNBase`.
+    %(features)s
+    num_layers, bias, batch_first, dropout, bidirectional, proj_size, device, dtype: See `RNNBase`.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not of its type, or out of range.
+    %(raises_argument)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> output, (hidden, cell) = wg.nn.LSTM(2, 4, proj_size=3)(wg.ones(5, 2))
     >>> output.shape, hidden.shape, cell.shape
     (torch.Size([5, 3]), torch.Size([1, 3]), torch.Size([1, 4]))
     """
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(
+            self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
+        ) -> tuple[Tensor, tuple[Tensor, Tensor]]: ...
+        @overload
+        def __call__(
+            self, input: PackedSequence, hx: tuple[Tensor, Tensor] | None = None
+        ) -> tuple[PackedSequence, tuple[Tensor, Tensor]]: ...
+        def __call__(self, input: Any, hx: Any = None) -> Any:
+            """Take a sequence, or a batch of them, through the layers."""
 
     def __init__(
         self,
@@ -182,8 +200,8 @@ class LSTM(RNNBase):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__(
             "LSTM",
@@ -245,3 +263,6 @@ class LSTM(RNNBase):
 
     def _hidden(self, states: tuple[Any, ...]) -> Any:
         return states
+
+
+fill_sections(globals())

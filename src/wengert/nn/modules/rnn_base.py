@@ -8,6 +8,8 @@ import math
 import numbers
 from typing import Any
 
+from wengert.base.dtypes import dtype
+from wengert.base.sections import fill_sections
 from wengert.nn import init
 from wengert.nn.modules.making import new_parameter
 from wengert.nn.modules.module import Module
@@ -19,6 +21,7 @@ from wengert.ops.recurrence import run_layers
 from wengert.ops.shape import squeeze, unsqueeze
 from wengert.tape.modes import mixes_dtypes
 from wengert.tape.sites import warn
+from wengert.types import Device
 
 __all__ = ["RNNBase"]
 
@@ -62,33 +65,19 @@ class RNNBase(Module):
 
     Parameters
     ----------
-    mode : str
-        ``"LSTM"``, ``"GRU"``, ``"RNN_TANH"`` or ``"RNN_RELU"``.
-    input_size, hidden_size : int
-        The number of features of the input and of the hidden state.
-    num_layers : int
-        The number of layers, of which each takes what the one below returns.
-    bias : bool
-        Whether there are biases.
-    batch_first : bool
-        Whether the batch is the first dimension of input and output, and the steps are the second.
-    dropout : float
-        The probability of each element between layers to become 0 during training.
-    bidirectional : bool
-        Whether each layer also runs backwards; its outputs follow those of the other direction.
-    proj_size : int
-        For an LSTM: the number of features that the hidden state is projected to; 0 for none.
-    device, dtype
-        Of the parameters.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not of its type, or out of range.
+    mode : str. ``"LSTM"``, ``"GRU"``, ``"RNN_TANH"`` or ``"RNN_RELU"``.
+    %(features, layers, biases)s
+    batch_first : bool. Whether the batch is the first dimension of input and output, and the steps
+        are the second.
+    dropout : float. The probability of each element between layers to become 0 during training.
+    bidirectional : bool. Whether each layer also runs backwards; its outputs follow those of the
+        other direction.
+    proj_size : int. For an LSTM: the number of features that the hidden state is projected to; 0
+        for none.
+    %(their_dtype, raises_argument)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> [name for name, _ in wg.nn.GRU(2, 3, bias=False, bidirectional=True).named_parameters()]
     ['weight_ih_l0', 'weight_hh_l0', 'weight_ih_l0_reverse', 'weight_hh_l0_reverse']
     """
@@ -104,8 +93,8 @@ class RNNBase(Module):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         self.mode = mode
@@ -302,3 +291,6 @@ class RNNBase(Module):
             )
         rows, hidden = self._run(data, hx, sizes)
         return PackedSequence(rows, batch_sizes, order, back), self.permute_hidden(hidden, back)
+
+
+fill_sections(globals())

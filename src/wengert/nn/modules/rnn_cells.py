@@ -7,12 +7,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from wengert.base.dtypes import dtype
+from wengert.base.sections import fill_sections
 from wengert.nn import init
 from wengert.nn.modules.making import new_parameter
 from wengert.nn.modules.module import Module
 from wengert.ops.create import zeros
 from wengert.ops.recurrent import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_cell
 from wengert.ops.shape import squeeze, unsqueeze
+from wengert.types import Device, Tensor
 
 __all__ = ["GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"]
 
@@ -22,18 +25,12 @@ class RNNCellBase(Module):
 
     Parameters
     ----------
-    input_size, hidden_size : int
-        The number of features of the input and of the hidden state.
-    bias : bool
-        Whether there are biases.
-    num_chunks : int
-        The number of gates.
-    device, dtype
-        Of the parameters.
+    %(features, biases)s
+    num_chunks : int. The number of gates.
+    %(their_dtype)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> isinstance(wg.nn.LSTMCell(3, 4), wg.nn.RNNCellBase)
     True
     """
@@ -44,8 +41,8 @@ class RNNCellBase(Module):
         hidden_size: int,
         bias: bool,
         num_chunks: int,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         self.input_size = input_size
@@ -111,18 +108,12 @@ class RNNCell(RNNCellBase):
 
     Parameters
     ----------
-    input_size, hidden_size : int
-        The number of features of the input and of the hidden state.
-    bias : bool
-        Whether there are biases.
-    nonlinearity : str
-        ``"tanh"`` or ``"relu"``.
-    device, dtype
-        Of the parameters.
+    %(features, biases)s
+    nonlinearity : str. ``"tanh"`` or ``"relu"``.
+    %(their_dtype)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> cell = wg.nn.RNNCell(2, 3)
     >>> hidden = None
     >>> for x in wg.ones(5, 4, 2):
@@ -137,14 +128,13 @@ class RNNCell(RNNCellBase):
         hidden_size: int,
         bias: bool = True,
         nonlinearity: str = "tanh",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 1, device, dtype)
         self.nonlinearity = nonlinearity
 
-    def forward(self, input: Any, hx: Any = None) -> Any:
-        """The next hidden state."""
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         steps = {"tanh": rnn_tanh_cell, "relu": rnn_relu_cell}
         if self.nonlinearity not in steps:
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}; it is 'tanh' or 'relu'")
@@ -160,16 +150,11 @@ class LSTMCell(RNNCellBase):
 
     Parameters
     ----------
-    input_size, hidden_size : int
-        The number of features of the input and of the states.
-    bias : bool
-        Whether there are biases.
-    device, dtype
-        Of the parameters.
+    input_size, hidden_size : int. The number of features of the input and of the states.
+    %(biases, their_dtype)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> hidden, cell = wg.nn.LSTMCell(2, 3)(wg.ones(4, 2))
     >>> hidden.shape, cell.shape
     (torch.Size([4, 3]), torch.Size([4, 3]))
@@ -180,15 +165,18 @@ class LSTMCell(RNNCellBase):
         input_size: int,
         hidden_size: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
-    def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
+    def forward(
+        self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Tensor, Tensor]:
         """The next hidden state and the next cell state."""
         pair = isinstance(hx, tuple | list)
-        self._check_dims(input, tuple((f"hx[{i}]", v) for i, v in enumerate(hx)) if pair else ())
+        given = () if hx is None or not pair else tuple(hx)
+        self._check_dims(input, tuple((f"hx[{i}]", v) for i, v in enumerate(given)))
         batched = input.dim() == 2
         x = input if batched else unsqueeze(input, 0)
         if hx is None:
@@ -207,16 +195,10 @@ class GRUCell(RNNCellBase):
 
     Parameters
     ----------
-    input_size, hidden_size : int
-        The number of features of the input and of the hidden state.
-    bias : bool
-        Whether there are biases.
-    device, dtype
-        Of the parameters.
+    %(features, biases, their_dtype)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.GRUCell(2, 3)(wg.ones(2)).shape
     torch.Size([3])
     """
@@ -226,11 +208,13 @@ class GRUCell(RNNCellBase):
         input_size: int,
         hidden_size: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
-    def forward(self, input: Any, hx: Any = None) -> Any:
-        """The next hidden state."""
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         return self._step(gru_cell, input, hx)
+
+
+fill_sections(globals())

@@ -6,8 +6,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.module import Module
+from wengert.ops.neural import chosen_dim
+from wengert.types import Tensor
 
 __all__ = ["GLU", "LogSoftmax", "Softmax", "Softmax2d", "Softmin"]
 
@@ -18,7 +21,7 @@ class _AlongDim(Module):
         self.dim = dim
 
     def _dim(self, name: str, input: Any) -> int:
-        return F._chosen_dim(name, input, self.dim)
+        return chosen_dim(name, input, self.dim)
 
     def extra_repr(self) -> str:
         """The dimension."""
@@ -30,23 +33,19 @@ class Softmax(_AlongDim):
 
     Parameters
     ----------
-    dim : int
-        The dimension along which the results add up to 1.
+    %(probability_dim)s
 
     Warns
     -----
-    UserWarning
-        When it is called, if no `dim` is given.
+    UserWarning: When it is called, if no `dim` is given.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.Softmax(dim=0)(wg.tensor([0.0, 0.0]))
     tensor([0.5000, 0.5000])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The function of the elements along the dimension."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.softmax(input, self._dim("softmax", input))
 
 
@@ -55,13 +54,11 @@ class LogSoftmax(_AlongDim):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.LogSoftmax(dim=0)(wg.tensor([0.0, 1000.0]))
     tensor([-1000.,     0.])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The function of the elements along the dimension."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.log_softmax(input, self._dim("log_softmax", input))
 
 
@@ -70,13 +67,11 @@ class Softmin(_AlongDim):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.Softmin(dim=0)(wg.tensor([0.0, 1000.0]))
     tensor([1., 0.])
     """
 
-    def forward(self, input: Any) -> Any:
-        """The function of the elements along the dimension."""
+    def forward(self, input: Tensor) -> Tensor:
         return F.softmin(input, self._dim("softmin", input))
 
 
@@ -85,13 +80,12 @@ class Softmax2d(Module):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.Softmax2d()(wg.zeros(2, 1, 3))[:, 0]
     tensor([[0.5000, 0.5000, 0.5000],
             [0.5000, 0.5000, 0.5000]])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The function of an image, or of a batch of images."""
         if input.dim() not in (3, 4):
             raise ValueError(
@@ -105,19 +99,22 @@ class GLU(_AlongDim):
 
     Parameters
     ----------
-    dim : int
-        The dimension that is halved.
+    dim : int. The dimension that is halved.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.GLU()(wg.tensor([2.0, 0.0]))
     tensor([1.])
     """
 
+    dim: int
+
     def __init__(self, dim: int = -1) -> None:
         super().__init__(dim)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """One half of the input, times the sigmoid of the other."""
         return F.glu(input, self.dim)
+
+
+fill_sections(globals())

@@ -6,12 +6,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.dtypes import dtype
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn import init
 from wengert.nn.modules.making import new_parameter
 from wengert.nn.modules.module import Module
 from wengert.nn.parameter import Parameter
 from wengert.tape.modes import no_grad
+from wengert.types import Device, Tensor
 
 __all__ = ["Embedding", "EmbeddingBag"]
 
@@ -88,34 +91,23 @@ class Embedding(_Table):
 
     Parameters
     ----------
-    num_embeddings, embedding_dim : int
-        The number of vectors, and their size.
-    padding_idx : int, optional
-        The number of a vector that is 0 at first and gets no gradient.
-    max_norm : float, optional
-        Vectors that are looked up are scaled down to this norm.
-    norm_type : float
-        The order of that norm.
-    scale_grad_by_freq : bool
-        Whether to divide gradients by how often a number occurs in the input.
-    sparse : bool
-        Without effect: gradients are dense.
-    device, dtype : optional
-        Of the table.
+    num_embeddings, embedding_dim : int. The number of vectors, and their size.
+    padding_idx : int, optional. The number of a vector that is 0 at first and gets no gradient.
+    %(max_norm)s
+    sparse : bool. Without effect: gradients are dense.
+    device, dtype : optional. Of the table.
 
     Attributes
     ----------
-    weight : Parameter
-        Of shape (num_embeddings, embedding_dim), at first from the standard normal distribution.
+    weight : Parameter. Of shape (num_embeddings, embedding_dim), at first from the standard normal
+        distribution.
 
     Raises
     ------
-    AssertionError
-        If `padding_idx` is no number of a vector.
+    AssertionError: If `padding_idx` is no number of a vector.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> table = wg.nn.Embedding(10, 3, padding_idx=0)
     >>> table(wg.tensor([[1, 0], [9, 0]])).shape
     torch.Size([2, 2, 3])
@@ -136,8 +128,8 @@ class Embedding(_Table):
         sparse: bool = False,
         _weight: Any = None,
         _freeze: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         self.max_norm = max_norm
@@ -162,21 +154,16 @@ class Embedding(_Table):
 
         Parameters
         ----------
-        embeddings : Tensor
-            The table, of two dimensions.
-        freeze : bool
-            Whether it shall stay as it is, without a gradient.
-        padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse
-            As for the class.
+        embeddings : Tensor. The table, of two dimensions.
+        freeze : bool. Whether it shall stay as it is, without a gradient.
+        padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse: As for the class.
 
         Raises
         ------
-        AssertionError
-            If the table has not two dimensions.
+        AssertionError: If the table has not two dimensions.
 
         Examples
         --------
-        >>> import wengert as wg
         >>> table = wg.nn.Embedding.from_pretrained(wg.tensor([[1.0, 2.0], [3.0, 4.0]]))
         >>> table(wg.tensor([1]))
         tensor([[3., 4.]])
@@ -194,7 +181,7 @@ class Embedding(_Table):
             sparse=sparse,
         )
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The vectors with the numbers of the input, along one more dimension."""
         return F.embedding(
             input,
@@ -207,7 +194,6 @@ class Embedding(_Table):
         )
 
     def extra_repr(self) -> str:
-        """The sizes, and what is not as by default."""
         return self._shown(mode=False) + (", sparse=True" if self.sparse is not False else "")
 
 
@@ -216,33 +202,20 @@ class EmbeddingBag(_Table):
 
     Parameters
     ----------
-    num_embeddings, embedding_dim : int
-        The number of vectors, and their size.
-    max_norm : float, optional
-        Vectors that are looked up are scaled down to this norm.
-    norm_type : float
-        The order of that norm.
-    scale_grad_by_freq : bool
-        Whether to divide gradients by how often a number occurs in the input.
-    mode : {"mean", "sum", "max"}
-        What becomes of a bag.
-    sparse : bool
-        Without effect: gradients are dense.
-    include_last_offset : bool
-        Whether the offsets end with the number of all indices.
-    padding_idx : int, optional
-        The number of a vector that does not count.
-    device, dtype : optional
-        Of the table.
+    num_embeddings, embedding_dim : int. The number of vectors, and their size.
+    %(max_norm)s
+    mode : {"mean", "sum", "max"}. What becomes of a bag.
+    sparse : bool. Without effect: gradients are dense.
+    include_last_offset : bool. Whether the offsets end with the number of all indices.
+    padding_idx : int, optional. The number of a vector that does not count.
+    device, dtype : optional. Of the table.
 
     Raises
     ------
-    AssertionError
-        If `padding_idx` is no number of a vector.
+    AssertionError: If `padding_idx` is no number of a vector.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> table = wg.nn.EmbeddingBag.from_pretrained(wg.eye(3), mode="sum")
     >>> table(wg.tensor([0, 2, 1, 1]), wg.tensor([0, 2]))
     tensor([[1., 0., 1.],
@@ -261,8 +234,8 @@ class EmbeddingBag(_Table):
         _weight: Any = None,
         include_last_offset: bool = False,
         padding_idx: int | None = None,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         self.max_norm = max_norm
@@ -290,7 +263,6 @@ class EmbeddingBag(_Table):
 
         Examples
         --------
-        >>> import wengert as wg
         >>> table = wg.nn.EmbeddingBag.from_pretrained(wg.tensor([[1.0, 2.0], [3.0, 4.0]]))
         >>> table(wg.tensor([[0, 1]]))
         tensor([[2., 3.]])
@@ -311,7 +283,12 @@ class EmbeddingBag(_Table):
         made.weight.requires_grad_(not freeze)
         return made
 
-    def forward(self, input: Any, offsets: Any = None, per_sample_weights: Any = None) -> Any:
+    def forward(
+        self,
+        input: Tensor,
+        offsets: Tensor | None = None,
+        per_sample_weights: Tensor | None = None,
+    ) -> Tensor:
         """One vector for each bag: a row of the input, or what lies between two offsets."""
         return F.embedding_bag(
             input,
@@ -330,3 +307,6 @@ class EmbeddingBag(_Table):
     def extra_repr(self) -> str:
         """The sizes, the mode, and what is not as by default."""
         return self._shown(mode=True)
+
+
+fill_sections(globals())

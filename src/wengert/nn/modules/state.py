@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.nn.modules.loading import Transaction
 from wengert.nn.parameter import Parameter, is_lazy
@@ -68,29 +69,23 @@ class State:
 
     def state_dict(
         self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
-    ) -> Any:
+    ) -> dict[str, Any]:
         """The parameters and persistent buffers, by the paths that lead to them.
 
         Parameters
         ----------
-        destination : dict, optional
-            What to put them into; default: a new `OrderedDict`.
-        prefix : str
-            What to put before each path.
-        keep_vars : bool
-            Whether to give the parameters themselves, rather than detached tensors over the same
-            memory.
+        destination : dict, optional. What to put them into; default: a new `OrderedDict`.
+        prefix : str. What to put before each path.
+        keep_vars : bool. Whether to give the parameters themselves, rather than detached tensors
+            over the same memory.
 
         Returns
         -------
-        OrderedDict
-            With an attribute ``_metadata``: the version of each module.
+        OrderedDict: With an attribute ``_metadata``: the version of each module.
 
         Examples
         --------
-        >>> import wengert as wg
-        >>> module = wg.nn.Module()
-        >>> module.weight = wg.nn.Parameter(wg.ones(2))
+        %(a_module)s
         >>> dict(module.state_dict())
         {'weight': tensor([1., 1.])}
         """
@@ -135,39 +130,31 @@ class State:
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
-    ) -> Any:
+    ) -> _IncompatibleKeys:
         """Copy parameters and buffers from a `state_dict` into this module.
 
         Either all are copied or, where an error is raised, none.
 
         Parameters
         ----------
-        state_dict : dict
-            By the paths that lead to parameters and buffers.
-        strict : bool
-            Whether each path must be there, and no other.
-        assign : bool
-            Whether to hold the tensors of `state_dict` themselves, with their dtype, rather than
-            copy their values.
+        state_dict : dict. By the paths that lead to parameters and buffers.
+        strict : bool. Whether each path must be there, and no other.
+        assign : bool. Whether to hold the tensors of `state_dict` themselves, with their dtype,
+            rather than copy their values.
 
         Returns
         -------
-        NamedTuple
-            With the lists ``missing_keys`` and ``unexpected_keys``.
+        NamedTuple: With the lists ``missing_keys`` and ``unexpected_keys``.
 
         Raises
         ------
-        TypeError
-            If `state_dict` is no dictionary.
-        RuntimeError
-            If a tensor has another shape than its parameter, or with `strict` if paths are missing
-            or unexpected.
+        TypeError: If `state_dict` is no dictionary.
+        RuntimeError: If a tensor has another shape than its parameter, or with `strict` if paths
+            are missing or unexpected.
 
         Examples
         --------
-        >>> import wengert as wg
-        >>> module = wg.nn.Module()
-        >>> module.weight = wg.nn.Parameter(wg.ones(2))
+        %(a_module)s
         >>> module.load_state_dict({"weight": wg.tensor([3.0, 4.0])})
         <All keys matched successfully>
         >>> module.weight.detach()
@@ -349,7 +336,8 @@ def _load_one(
 
 def _detached(tensor: Any) -> Any:
     """What ``tensor.detach()`` gives; of a leaf no history is lost, so none is noted."""
-    if type(tensor) is Parameter and not isinstance(tensor.payload, Lifted):
+    kind: type = type(tensor)
+    if kind is Parameter and not isinstance(tensor.payload, Lifted):
         return new_tensor(tensor.array(), None, tensor.share_version())
     return tensor.detach()
 
@@ -393,3 +381,6 @@ def _waiting(root: Any) -> Callable[[Any], bool]:
 
 def _quoted(keys: list[str]) -> str:
     return ", ".join(f'"{key}"' for key in keys)
+
+
+fill_sections(globals())

@@ -8,6 +8,8 @@ import copy
 import math
 from typing import Any
 
+from wengert.base.dtypes import dtype
+from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.nn import functional as F
 from wengert.nn import init
@@ -22,11 +24,12 @@ from wengert.nn.modules.transformer_layers import (
 from wengert.ops.arrange import triu
 from wengert.ops.create import full
 from wengert.ops.multihead import canonical_mask
+from wengert.types import Device, Tensor
 
 __all__ = ["Transformer", "TransformerDecoder", "TransformerEncoder"]
 
 
-def _causal_mask(size: int, device: Any = None, dtype: Any = None) -> Any:
+def _causal_mask(size: int, device: Device = None, dtype: dtype | None = None) -> Any:
     """Minus infinity, or True for bools, above the diagonal, and 0 elsewhere."""
     return triu(full((size, size), -math.inf, dtype=dtype, device=device), 1)
 
@@ -56,18 +59,13 @@ class TransformerEncoder(Module):
 
     Parameters
     ----------
-    encoder_layer : TransformerEncoderLayer
-        Copied for each layer, with its parameters.
-    num_layers : int
-        The number of layers.
-    norm : Module, optional
-        Applied to the result.
-    enable_nested_tensor, mask_check : bool
-        Without effect: there are no nested tensors.
+    encoder_layer : TransformerEncoderLayer. Copied for each layer, with its parameters.
+    num_layers : int. The number of layers.
+    norm : Module, optional. Applied to the result.
+    enable_nested_tensor, mask_check : bool. Without effect: there are no nested tensors.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> layer = wg.nn.TransformerEncoderLayer(6, 2, 8)
     >>> wg.nn.TransformerEncoder(layer, 2)(wg.ones(5, 3, 6)).shape
     torch.Size([5, 3, 6])
@@ -90,25 +88,24 @@ class TransformerEncoder(Module):
 
     def forward(
         self,
-        src: Any,
-        mask: Any = None,
-        src_key_padding_mask: Any = None,
+        src: Tensor,
+        mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
         is_causal: bool | None = None,
-    ) -> Any:
+    ) -> Tensor:
         """The layers applied to a sequence.
 
         Parameters
         ----------
-        src : Tensor
-            The sequence.
-        mask, src_key_padding_mask : Tensor, optional
-            See `functional.multi_head_attention_forward`.
-        is_causal : bool, optional
-            Whether `mask` is causal; by default that is looked up.
+        src : Tensor. The sequence.
+        mask, src_key_padding_mask : Tensor, optional. See
+            `functional.multi_head_attention_forward`.
+        is_causal : bool, optional. Whether `mask` is causal; by default that is looked up.
         """
         padding = canonical_mask(src_key_padding_mask, "src_key_padding_mask", src, mask, "mask")
         mask = canonical_mask(mask, "mask", src)
-        causal = _is_causal(mask, is_causal, src, self.layers[0].self_attn.batch_first)
+        first: Any = self.layers[0]
+        causal = _is_causal(mask, is_causal, src, first.self_attn.batch_first)
         output = src
         for layer in self.layers:
             output = layer(output, src_mask=mask, is_causal=causal, src_key_padding_mask=padding)
@@ -120,16 +117,12 @@ class TransformerDecoder(Module):
 
     Parameters
     ----------
-    decoder_layer : TransformerDecoderLayer
-        Copied for each layer, with its parameters.
-    num_layers : int
-        The number of layers.
-    norm : Module, optional
-        Applied to the result.
+    decoder_layer : TransformerDecoderLayer. Copied for each layer, with its parameters.
+    num_layers : int. The number of layers.
+    norm : Module, optional. Applied to the result.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> decoder = wg.nn.TransformerDecoder(wg.nn.TransformerDecoderLayer(6, 2, 8), 2)
     >>> decoder(wg.ones(4, 3, 6), wg.ones(5, 3, 6)).shape
     torch.Size([4, 3, 6])
@@ -143,29 +136,25 @@ class TransformerDecoder(Module):
 
     def forward(
         self,
-        tgt: Any,
-        memory: Any,
-        tgt_mask: Any = None,
-        memory_mask: Any = None,
-        tgt_key_padding_mask: Any = None,
-        memory_key_padding_mask: Any = None,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
-    ) -> Any:
+    ) -> Tensor:
         """The layers applied to a sequence and the encoder's result.
 
         Parameters
         ----------
-        tgt, memory : Tensor
-            The sequence, and the encoder's result.
-        tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask : Tensor, optional
-            See `functional.multi_head_attention_forward`.
-        tgt_is_causal : bool, optional
-            Whether `tgt_mask` is causal; by default that is looked up.
-        memory_is_causal : bool
-            A promise that `memory_mask` is causal.
+        %(decoder_masks)s
+        tgt_is_causal : bool, optional. Whether `tgt_mask` is causal; by default that is looked up.
+        memory_is_causal : bool. A promise that `memory_mask` is causal.
         """
-        causal = _is_causal(tgt_mask, tgt_is_causal, tgt, self.layers[0].self_attn.batch_first)
+        first: Any = self.layers[0]
+        causal = _is_causal(tgt_mask, tgt_is_causal, tgt, first.self_attn.batch_first)
         output = tgt
         for layer in self.layers:
             output = layer(
@@ -189,20 +178,16 @@ class Transformer(Module):
 
     Parameters
     ----------
-    d_model, nhead : int
-        The number of features, and of heads.
-    num_encoder_layers, num_decoder_layers : int
-        The number of layers.
-    dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias
-        See `TransformerEncoderLayer`.
-    custom_encoder, custom_decoder : Module, optional
-        In place of those that are made from the other arguments.
-    device, dtype
-        Of the parameters.
+    d_model, nhead : int. The number of features, and of heads.
+    num_encoder_layers, num_decoder_layers : int. The number of layers.
+    dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias: See
+        `TransformerEncoderLayer`.
+    custom_encoder, custom_decoder : Module, optional. In place of those that are made from the
+        other arguments.
+    device, dtype: Of the parameters.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> model = wg.nn.Transformer(6, 2, 1, 1, 8)
     >>> mask = model.generate_square_subsequent_mask(4)
     >>> model(wg.ones(5, 3, 6), wg.ones(4, 3, 6), tgt_mask=mask).shape
@@ -224,8 +209,8 @@ class Transformer(Module):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         of: dict[str, Any] = {"bias": bias, "device": device, "dtype": dtype}
@@ -248,35 +233,33 @@ class Transformer(Module):
 
     def forward(
         self,
-        src: Any,
-        tgt: Any,
-        src_mask: Any = None,
-        tgt_mask: Any = None,
-        memory_mask: Any = None,
-        src_key_padding_mask: Any = None,
-        tgt_key_padding_mask: Any = None,
-        memory_key_padding_mask: Any = None,
+        src: Tensor,
+        tgt: Tensor,
+        src_mask: Tensor | None = None,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
         src_is_causal: bool | None = None,
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
-    ) -> Any:
+    ) -> Tensor:
         """The decoder applied to `tgt` and to what the encoder makes of `src`.
 
         Parameters
         ----------
-        src, tgt : Tensor
-            The sequences for encoder and decoder.
-        src_mask, tgt_mask, memory_mask : Tensor, optional
-            Masks of the two self-attentions, and of that between them.
-        src_key_padding_mask, tgt_key_padding_mask, memory_key_padding_mask : Tensor, optional
-            See `functional.multi_head_attention_forward`.
-        src_is_causal, tgt_is_causal, memory_is_causal : bool, optional
-            Whether the masks are causal; by default the first two are looked at.
+        src, tgt : Tensor. The sequences for encoder and decoder.
+        src_mask, tgt_mask, memory_mask : Tensor, optional. Masks of the two self-attentions, and of
+            that between them.
+        src_key_padding_mask, tgt_key_padding_mask, memory_key_padding_mask : Tensor, optional. See
+            `functional.multi_head_attention_forward`.
+        src_is_causal, tgt_is_causal, memory_is_causal : bool, optional. Whether the masks are
+            causal; by default the first two are looked at.
 
         Raises
         ------
-        RuntimeError
-            If the batches or features do not fit.
+        RuntimeError: If the batches or features do not fit.
         """
         batch = 0 if self.batch_first else 1
         if src.dim() == 3 and src.shape[batch] != tgt.shape[batch]:
@@ -304,12 +287,13 @@ class Transformer(Module):
         )
 
     @staticmethod
-    def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Any:
+    def generate_square_subsequent_mask(
+        sz: int, device: Device = None, dtype: dtype | None = None
+    ) -> Any:
         """A causal mask: minus infinity where a query would see keys behind its own place.
 
         Examples
         --------
-        >>> import wengert as wg
         >>> wg.nn.Transformer.generate_square_subsequent_mask(2)
         tensor([[0., -inf],
                 [0., 0.]])
@@ -320,3 +304,6 @@ class Transformer(Module):
         for parameter in self.parameters():
             if parameter.dim() > 1:
                 init.xavier_uniform_(parameter)
+
+
+fill_sections(globals())

@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wengert.base.dtypes import dtype
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.attention import MultiheadAttention
 from wengert.nn.modules.dropout import Dropout
@@ -14,6 +16,7 @@ from wengert.nn.modules.linear import Linear
 from wengert.nn.modules.module import Module
 from wengert.nn.modules.normalisation import LayerNorm
 from wengert.ops.multihead import canonical_mask
+from wengert.types import Device, Tensor
 
 __all__ = ["TransformerDecoderLayer", "TransformerEncoderLayer"]
 
@@ -45,8 +48,8 @@ class _Layer(Module):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         of: dict[str, Any] = {"bias": bias, "device": device, "dtype": dtype}
@@ -100,35 +103,24 @@ class TransformerEncoderLayer(_Layer):
 
     Parameters
     ----------
-    d_model : int
-        The number of features.
-    nhead : int
-        The number of heads.
-    dim_feedforward : int
-        The number of features between the linear layers.
-    dropout : float
-        The probability of elements to become 0 during training.
-    activation : str or callable
-        ``"relu"``, ``"gelu"``, or a function of a tensor.
-    layer_norm_eps : float
-        What is added to the variances in normalisations.
-    batch_first : bool
-        Whether the batch is the first dimension.
-    norm_first : bool
-        Whether to normalise before attention and linear layers, rather than after the sums.
-    bias : bool
-        Whether there are biases.
-    device, dtype
-        Of the parameters.
+    d_model : int. The number of features.
+    nhead : int. The number of heads.
+    dim_feedforward : int. The number of features between the linear layers.
+    dropout : float. The probability of elements to become 0 during training.
+    activation : str or callable. ``"relu"``, ``"gelu"``, or a function of a tensor.
+    layer_norm_eps : float. What is added to the variances in normalisations.
+    batch_first : bool. Whether the batch is the first dimension.
+    norm_first : bool. Whether to normalise before attention and linear layers, rather than after
+        the sums.
+    bias : bool. Whether there are biases.
+    device, dtype: Of the parameters.
 
     Raises
     ------
-    RuntimeError
-        If `activation` is another string.
+    RuntimeError: If `activation` is another string.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.TransformerEncoderLayer(6, 2, 8)(wg.ones(5, 3, 6)).shape
     torch.Size([5, 3, 6])
     """
@@ -137,21 +129,19 @@ class TransformerEncoderLayer(_Layer):
 
     def forward(
         self,
-        src: Any,
-        src_mask: Any = None,
-        src_key_padding_mask: Any = None,
+        src: Tensor,
+        src_mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
         is_causal: bool = False,
-    ) -> Any:
+    ) -> Tensor:
         """The layer applied to a sequence.
 
         Parameters
         ----------
-        src : Tensor
-            The sequence.
-        src_mask, src_key_padding_mask : Tensor, optional
-            See `functional.multi_head_attention_forward`.
-        is_causal : bool
-            A promise that `src_mask` is causal.
+        src : Tensor. The sequence.
+        src_mask, src_key_padding_mask : Tensor, optional. See
+            `functional.multi_head_attention_forward`.
+        is_causal : bool. A promise that `src_mask` is causal.
         """
         padding = canonical_mask(
             src_key_padding_mask, "src_key_padding_mask", src, src_mask, "src_mask"
@@ -169,7 +159,6 @@ class TransformerDecoderLayer(_Layer):
 
     Examples
     --------
-    >>> import wengert as wg
     >>> layer = wg.nn.TransformerDecoderLayer(6, 2, 8, batch_first=True)
     >>> layer(wg.ones(3, 4, 6), wg.ones(3, 5, 6)).shape
     torch.Size([3, 4, 6])
@@ -179,25 +168,22 @@ class TransformerDecoderLayer(_Layer):
 
     def forward(
         self,
-        tgt: Any,
-        memory: Any,
-        tgt_mask: Any = None,
-        memory_mask: Any = None,
-        tgt_key_padding_mask: Any = None,
-        memory_key_padding_mask: Any = None,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
         tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
-    ) -> Any:
+    ) -> Tensor:
         """The layer applied to a sequence and the memory.
 
         Parameters
         ----------
-        tgt, memory : Tensor
-            The sequence, and the encoder's result.
-        tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask : Tensor, optional
-            See `functional.multi_head_attention_forward`.
-        tgt_is_causal, memory_is_causal : bool
-            Promises that `tgt_mask` and `memory_mask` are causal.
+        %(decoder_masks)s
+        tgt_is_causal, memory_is_causal : bool. Promises that `tgt_mask` and `memory_mask` are
+            causal.
         """
 
         def to_itself(x: Any) -> Any:
@@ -211,3 +197,6 @@ class TransformerDecoderLayer(_Layer):
         x = self._added(0, tgt, to_itself)
         x = self._added(1, x, to_memory)
         return self._added(2, x, self._fed_forward)
+
+
+fill_sections(globals())

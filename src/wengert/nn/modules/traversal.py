@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
+
+from wengert.base.sections import fill_sections
+from wengert.nn.parameter import Parameter
+from wengert.types import Tensor
+
+if TYPE_CHECKING:
+    from wengert.nn.modules.module import Module
 
 __all__ = ["Traversal"]
 
@@ -15,17 +22,15 @@ class Traversal:
     _buffers: dict[str, Any]
     _modules: dict[str, Any]
 
-    def parameters(self, recurse: bool = True) -> Iterator[Any]:
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """The parameters, each once.
 
         Parameters
         ----------
-        recurse : bool
-            Whether those of modules within come, too.
+        recurse : bool. Whether those of modules within come, too.
 
         Examples
         --------
-        >>> import wengert as wg
         >>> module = wg.nn.Module()
         >>> module.weight = wg.nn.Parameter(wg.ones(2, 3))
         >>> [tuple(p.shape) for p in module.parameters()]
@@ -36,30 +41,27 @@ class Traversal:
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Any]]:
+    ) -> Iterator[tuple[str, Parameter]]:
         """The parameters with the paths that lead to them.
 
         Parameters
         ----------
-        prefix : str
-            What to put before each path.
-        recurse : bool
-            Whether those of modules within come, too.
-        remove_duplicate : bool
-            Whether a parameter that is held in several places comes once only.
+        prefix : str. What to put before each path.
+        recurse : bool. Whether those of modules within come, too.
+        remove_duplicate : bool. Whether a parameter that is held in several places comes once only.
         """
         yield from self._named_members(
             lambda module: module._parameters.items(), prefix, recurse, remove_duplicate
         )
 
-    def buffers(self, recurse: bool = True) -> Iterator[Any]:
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """The buffers, each once; those of modules within, too, unless ``recurse=False``."""
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Any]]:
+    ) -> Iterator[tuple[str, Tensor]]:
         """The buffers with the paths that lead to them (see `named_parameters`)."""
         yield from self._named_members(
             lambda module: module._buffers.items(), prefix, recurse, remove_duplicate
@@ -87,12 +89,12 @@ class Traversal:
                     seen.add(id(member))
                 yield path + ("." if path else "") + name, member
 
-    def children(self) -> Iterator[Any]:
+    def children(self) -> Iterator[Module]:
         """The modules that this one holds itself, each once."""
         for _, module in self.named_children():
             yield module
 
-    def named_children(self) -> Iterator[tuple[str, Any]]:
+    def named_children(self) -> Iterator[tuple[str, Module]]:
         """The modules that this one holds itself, each once, with their names."""
         seen: set[int] = set()
         for name, module in self._modules.items():
@@ -100,39 +102,38 @@ class Traversal:
                 seen.add(id(module))
                 yield name, module
 
-    def modules(self, remove_duplicate: bool = True) -> Iterator[Any]:
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
         """This module and all modules within, each once.
 
         Parameters
         ----------
-        remove_duplicate : bool
-            Whether a module that is held in several places comes once only.
+        remove_duplicate : bool. Whether a module that is held in several places comes once only.
         """
         for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
 
     def named_modules(
-        self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Any]]:
+        self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
         """This module and all modules within, with the paths that lead to them.
 
         Parameters
         ----------
-        memo : set, optional
-            The modules that have come already, which do not come again.
-        prefix : str
-            What to put before each path.
-        remove_duplicate : bool
-            Whether a module that is held in several places comes once only.
+        memo : set, optional. The modules that have come already, which do not come again.
+        prefix : str. What to put before each path.
+        remove_duplicate : bool. Whether a module that is held in several places comes once only.
         """
         if memo is None:
             memo = set()
         if self in memo:
             return
         if remove_duplicate:
-            memo.add(self)
-        yield prefix, self
+            memo.add(cast("Module", self))
+        yield prefix, cast("Module", self)
         for name, module in self._modules.items():
             if module is not None:
                 path = prefix + ("." if prefix else "") + name
                 yield from module.named_modules(memo, path, remove_duplicate)
+
+
+fill_sections(globals())

@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.making import Sizes
 from wengert.nn.modules.module import Module
+from wengert.types import Tensor
 
 __all__ = ["Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"]
 
@@ -18,20 +18,16 @@ class Upsample(Module):
 
     Parameters
     ----------
-    size : int or tuple of int, optional
-        The size of the output.
-    scale_factor : float or tuple of float, optional
-        By how much the input grows.
-    mode : str
-        The interpolation: "nearest", "linear", "bilinear", "bicubic", "trilinear", ...
-    align_corners : bool, optional
-        Whether the outermost elements are at the ends, rather than half a step from them.
-    recompute_scale_factor : bool, optional
-        Whether to interpolate by the ratio of the sizes rather than by the factor.
+    size : int or tuple of int, optional. The size of the output.
+    scale_factor : float or tuple of float, optional. By how much the input grows.
+    mode : str. The interpolation: "nearest", "linear", "bilinear", "bicubic", "trilinear", ...
+    align_corners : bool, optional. Whether the outermost elements are at the ends, rather than half
+        a step from them.
+    recompute_scale_factor : bool, optional. Whether to interpolate by the ratio of the sizes rather
+        than by the factor.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.Upsample(scale_factor=2)(wg.tensor([[[1.0, 2.0]]]))
     tensor([[[1., 1., 2., 2.]]])
     """
@@ -56,7 +52,7 @@ class Upsample(Module):
         self.align_corners = align_corners
         self.recompute_scale_factor = recompute_scale_factor
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The input at its new size."""
         return F.interpolate(
             input,
@@ -78,12 +74,10 @@ class UpsamplingNearest2d(Upsample):
 
     Parameters
     ----------
-    size, scale_factor
-        As for `Upsample`.
+    size, scale_factor: As for `Upsample`.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.UpsamplingNearest2d(scale_factor=2)(wg.arange(2.0).view(1, 1, 1, 2))
     tensor([[[[0., 0., 1., 1.],
               [0., 0., 1., 1.]]]])
@@ -102,12 +96,10 @@ class UpsamplingBilinear2d(Upsample):
 
     Parameters
     ----------
-    size, scale_factor
-        As for `Upsample`.
+    size, scale_factor: As for `Upsample`.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.UpsamplingBilinear2d(size=(1, 3))(wg.arange(2.0).view(1, 1, 1, 2))
     tensor([[[[0.0000, 0.5000, 1.0000]]]])
     """
@@ -118,3 +110,6 @@ class UpsamplingBilinear2d(Upsample):
         scale_factor: float | tuple[float, ...] | None = None,
     ) -> None:
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
+
+
+fill_sections(globals())

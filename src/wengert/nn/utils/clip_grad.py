@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
 from wengert import linalg
+from wengert.base.sections import fill_sections
 from wengert.ops.create import tensor
 from wengert.ops.join import stack
 from wengert.ops.select import clamp
 from wengert.tape.modes import no_grad
 from wengert.tape.sites import warn
-from wengert.tensor.tensor import Tensor
+from wengert.types import Tensor
 
 __all__ = [
     "clip_grad_norm",
@@ -21,6 +22,8 @@ __all__ = [
     "clip_grads_with_norm_",
     "get_total_norm",
 ]
+
+Tensors: TypeAlias = Tensor | Iterable[Tensor]
 
 
 def _listed(tensors: Any) -> list[Any]:
@@ -33,37 +36,28 @@ def _gradients(parameters: Iterable[Any]) -> list[Any]:
 
 @no_grad()
 def get_total_norm(
-    tensors: Any,
+    tensors: Tensors,
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
-) -> Any:
+) -> Tensor:
     """The norm of some tensors taken together, as if they were one vector.
 
     Parameters
     ----------
-    tensors : Tensor or iterable of Tensor
-        The tensors.
-    norm_type : float
-        The order of the norm; ``inf`` is the largest absolute value.
-    error_if_nonfinite : bool
-        Whether a norm that is infinite or NaN is an error.
-    foreach : bool, optional
-        Of no effect.
+    tensors : Tensor or iterable of Tensor. The tensors.
+    %(clipped_norm)s
 
     Returns
     -------
-    Tensor
-        A number.
+    Tensor: A number.
 
     Raises
     ------
-    RuntimeError
-        With `error_if_nonfinite`, if the norm is not finite.
+    RuntimeError: With `error_if_nonfinite`, if the norm is not finite.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.utils.get_total_norm([wg.tensor([3.0]), wg.tensor([0.0, 4.0])])
     tensor(5.)
     """
@@ -83,7 +77,7 @@ def get_total_norm(
     return total
 
 
-def _stacked(norms: list[Any]) -> Any:
+def _stacked(norms: list[Any]) -> Tensor:
     """Norms of several dtypes, in the dtype that takes them all."""
     wide = sum(norms).dtype
     return stack([norm.to(wide) for norm in norms])
@@ -91,24 +85,19 @@ def _stacked(norms: list[Any]) -> Any:
 
 @no_grad()
 def clip_grads_with_norm_(
-    parameters: Any, max_norm: float, total_norm: Any, foreach: bool | None = None
+    parameters: Tensors, max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
     """Scale gradients down, in place, as if by `clip_grad_norm_` with the norm `total_norm`.
 
     Parameters
     ----------
-    parameters : Tensor or iterable of Tensor
-        Those whose ``.grad`` is scaled.
-    max_norm : float
-        The largest norm that is allowed.
-    total_norm : Tensor
-        The norm that they have.
-    foreach : bool, optional
-        Of no effect.
+    parameters : Tensor or iterable of Tensor. Those whose ``.grad`` is scaled.
+    max_norm : float. The largest norm that is allowed.
+    total_norm : Tensor. The norm that they have.
+    foreach : bool, optional. Of no effect.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> w = wg.tensor([3.0, 4.0], requires_grad=True)
     >>> w.square().sum().backward()
     >>> norm = wg.nn.utils.get_total_norm([w.grad])
@@ -122,40 +111,30 @@ def clip_grads_with_norm_(
 
 
 def clip_grad_norm_(
-    parameters: Any,
+    parameters: Tensors,
     max_norm: float,
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
-) -> Any:
+) -> Tensor:
     """Scale gradients down, in place, if the norm of all taken together is above `max_norm`.
 
     Parameters
     ----------
-    parameters : Tensor or iterable of Tensor
-        Those whose ``.grad`` is scaled.
-    max_norm : float
-        The largest norm that is allowed.
-    norm_type : float
-        The order of the norm; ``inf`` is the largest absolute value.
-    error_if_nonfinite : bool
-        Whether a norm that is infinite or NaN is an error.
-    foreach : bool, optional
-        Of no effect.
+    parameters : Tensor or iterable of Tensor. Those whose ``.grad`` is scaled.
+    max_norm : float. The largest norm that is allowed.
+    %(clipped_norm)s
 
     Returns
     -------
-    Tensor
-        The norm that the gradients had.
+    Tensor: The norm that the gradients had.
 
     Raises
     ------
-    RuntimeError
-        With `error_if_nonfinite`, if the norm is not finite.
+    RuntimeError: With `error_if_nonfinite`, if the norm is not finite.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> w = wg.tensor([3.0, 4.0], requires_grad=True)
     >>> (w**2).sum().backward()
     >>> wg.nn.utils.clip_grad_norm_([w], max_norm=1.0)
@@ -172,12 +151,12 @@ def clip_grad_norm_(
 
 
 def clip_grad_norm(
-    parameters: Any,
+    parameters: Tensors,
     max_norm: float,
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
-) -> Any:
+) -> Tensor:
     """The old name of `clip_grad_norm_`, which warns."""
     warn(
         "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of "
@@ -188,21 +167,17 @@ def clip_grad_norm(
 
 
 @no_grad()
-def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = None) -> None:
+def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | None = None) -> None:
     """Bring each element of gradients into ``[-clip_value, clip_value]``, in place.
 
     Parameters
     ----------
-    parameters : Tensor or iterable of Tensor
-        Those whose ``.grad`` is changed.
-    clip_value : float
-        The largest absolute value that is allowed.
-    foreach : bool, optional
-        Of no effect.
+    parameters : Tensor or iterable of Tensor. Those whose ``.grad`` is changed.
+    clip_value : float. The largest absolute value that is allowed.
+    foreach : bool, optional. Of no effect.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> w = wg.tensor([3.0, 0.1], requires_grad=True)
     >>> (w**2).sum().backward()
     >>> wg.nn.utils.clip_grad_value_(w, 1.0)
@@ -212,3 +187,6 @@ def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = 
     bound = float(clip_value)
     for grad in _gradients(_listed(parameters)):
         grad.clamp_(min=-bound, max=bound)
+
+
+fill_sections(globals())

@@ -3,49 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.nn.modules.registration import type_name
 from wengert.ops.join import cat
-from wengert.tensor.tensor import Tensor
+from wengert.types import Tensor
 
 __all__ = ["parameters_to_vector", "vector_to_parameters"]
 
 
-def parameters_to_vector(parameters: Iterable[Any]) -> Any:
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     """The elements of all `parameters`, one after another. Differentiable.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.utils.parameters_to_vector([wg.ones(2), wg.zeros(1, 2)])
     tensor([1., 1., 0., 0.])
     """
     return cat([param.reshape(-1) for param in parameters])
 
 
-def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     """Let `parameters` have the elements of `vec`, one after another.
 
     They lie in the memory of `vec` from then on.
 
     Parameters
     ----------
-    vec : Tensor
-        One dimension, with as many elements as all parameters have.
-    parameters : iterable of Tensor
-        Leaves.
+    vec : Tensor. One dimension, with as many elements as all parameters have.
+    parameters : iterable of Tensor. Leaves.
 
     Raises
     ------
-    TypeError
-        If `vec` is no tensor.
-    RuntimeError
-        If `vec` has too few elements.
+    TypeError: If `vec` is no tensor.
+    RuntimeError: If `vec` has too few elements.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> a, b = wg.zeros(2), wg.zeros(1, 2)
     >>> wg.nn.utils.vector_to_parameters(wg.arange(4.0), [a, b])
     >>> a, b
@@ -65,3 +59,6 @@ def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
         end = begin + param.numel()
         param.data = vec.detach()[begin:end].view(param.shape)
         begin = end
+
+
+fill_sections(globals())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.nn.parameter import Parameter
 from wengert.ops.like import ones_like, zeros_like
 from wengert.ops.pointwise import rsqrt
@@ -26,26 +27,20 @@ def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
 
     Parameters
     ----------
-    conv : Module
-        A convolution, in evaluation mode.
-    bn : Module
-        The batch normalisation after it, in evaluation mode.
-    transpose : bool
-        Whether the convolution is a transposed one.
+    conv : Module. A convolution, in evaluation mode.
+    bn : Module. The batch normalisation after it, in evaluation mode.
+    transpose : bool. Whether the convolution is a transposed one.
 
     Returns
     -------
-    Module
-        A copy of `conv` with other weights.
+    Module: A copy of `conv` with other weights.
 
     Raises
     ------
-    AssertionError
-        If one of the two is in training mode, or `bn` has no running statistics.
+    AssertionError: If one of the two is in training mode, or `bn` has no running statistics.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> conv, bn = wg.nn.Conv2d(1, 2, 3).eval(), wg.nn.BatchNorm2d(2).eval()
     >>> fused = wg.nn.utils.fuse_conv_bn_eval(conv, bn)
     >>> x = wg.randn(1, 1, 5, 5)
@@ -80,20 +75,13 @@ def fuse_conv_bn_weights(
 
     Parameters
     ----------
-    conv_w, conv_b : Tensor
-        The convolution's weight, and its bias or None.
-    bn_rm, bn_rv : Tensor
-        The running mean and variance of the normalisation.
-    bn_eps : float
-        What is added to the variance.
-    bn_w, bn_b : Tensor
-        The weight and bias of the normalisation, or None.
-    transpose : bool
-        Whether the convolution is a transposed one, whose weight has its channels second.
+    conv_w, conv_b : Tensor. The convolution's weight, and its bias or None.
+    %(batch_norm)s
+    transpose : bool. Whether the convolution is a transposed one, whose weight has its channels
+        second.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> mean, variance = wg.zeros(1), wg.full((1,), 4.0)
     >>> weight, bias = wg.nn.utils.fuse_conv_bn_weights(
     ...     wg.ones(1, 1, 1, 1), None, mean, variance, 0.0, None, None
@@ -112,24 +100,20 @@ def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
 
     Parameters
     ----------
-    linear : Module
-        A linear layer, in evaluation mode.
-    bn : Module
-        The batch normalisation after it, in evaluation mode, of as many features, or of one.
+    linear : Module. A linear layer, in evaluation mode.
+    bn : Module. The batch normalisation after it, in evaluation mode, of as many features, or of
+        one.
 
     Returns
     -------
-    Module
-        A copy of `linear` with other weights.
+    Module: A copy of `linear` with other weights.
 
     Raises
     ------
-    AssertionError
-        If one of the two is in training mode, or the features do not fit.
+    AssertionError: If one of the two is in training mode, or the features do not fit.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> linear, bn = wg.nn.Linear(3, 2).eval(), wg.nn.BatchNorm1d(2).eval()
     >>> fused = wg.nn.utils.fuse_linear_bn_eval(linear, bn)
     >>> x = wg.randn(4, 3)
@@ -155,18 +139,11 @@ def fuse_linear_bn_weights(
 
     Parameters
     ----------
-    linear_w, linear_b : Tensor
-        The layer's weight, and its bias or None.
-    bn_rm, bn_rv : Tensor
-        The running mean and variance of the normalisation.
-    bn_eps : float
-        What is added to the variance.
-    bn_w, bn_b : Tensor
-        The weight and bias of the normalisation, or None.
+    linear_w, linear_b : Tensor. The layer's weight, and its bias or None.
+    %(batch_norm)s
 
     Examples
     --------
-    >>> import wengert as wg
     >>> mean, variance = wg.ones(1), wg.full((1,), 4.0)
     >>> weight, bias = wg.nn.utils.fuse_linear_bn_weights(
     ...     wg.ones(1, 1), None, mean, variance, 0.0, None, None
@@ -203,3 +180,6 @@ def _parameters(weight: Any, bias: Any, old: Any, old_bias: Any) -> tuple[Parame
         Parameter(weight.detach().to(old.dtype), old.requires_grad),
         Parameter(bias.detach().to(old.dtype), trains),
     )
+
+
+fill_sections(globals())

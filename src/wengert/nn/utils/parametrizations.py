@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from wengert import linalg
 from wengert.base.dtypes import finfo
+from wengert.base.names import shows
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.module import Module
 from wengert.nn.utils import parametrize
@@ -20,9 +22,12 @@ from wengert.ops.normalisation_arguments import refuse_escape
 from wengert.ops.random import randn
 from wengert.ops.ranges import eye
 from wengert.tape.modes import no_grad
-from wengert.tensor.tensor import Tensor
+from wengert.types import Tensor
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
+__dir__ = shows(__all__)
+
+M = TypeVar("M", bound=Module)
 
 NOT_OF_A_TRANSFORM = (
     "spectral_norm got a weight of a transform (vmap, jvp) while its vectors, which will be "
@@ -35,40 +40,31 @@ _MAPS = ("matrix_exp", "cayley", "householder")
 
 
 def orthogonal(
-    module: Any,
+    module: M,
     name: str = "weight",
     orthogonal_map: str | None = None,
     *,
     use_trivialization: bool = True,
-) -> Any:
+) -> M:
     """Let a weight be a matrix with orthonormal columns (or rows, where these are fewer).
 
     Parameters
     ----------
-    module : Module
-        The module that holds it.
-    name : str
-        Its name.
-    orthogonal_map : str, optional
-        ``"matrix_exp"``, ``"cayley"`` or ``"householder"``: how the matrix is made of an
-        unconstrained one; default: the first for square and complex matrices, else the last.
-    use_trivialization : bool
-        Whether the map is applied around the value that was assigned last, which makes any
-        orthogonal value assignable.
+    %(module, its_name)s
+    orthogonal_map : str, optional. ``"matrix_exp"``, ``"cayley"`` or ``"householder"``: how the
+        matrix is made of an unconstrained one; default: the first for square and complex matrices,
+        else the last.
+    use_trivialization : bool. Whether the map is applied around the value that was assigned last,
+        which makes any orthogonal value assignable.
 
-    Returns
-    -------
-    Module
-        `module` itself.
+    %(returns_module)s
 
     Raises
     ------
-    ValueError
-        If there is no such tensor, it has fewer than two dimensions, or the map is unknown.
+    ValueError: If there is no such tensor, it has fewer than two dimensions, or the map is unknown.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> module = wg.nn.Module()
     >>> module.weight = wg.nn.Parameter(wg.randn(2, 2))
     >>> w = wg.nn.utils.parametrizations.orthogonal(module).weight
@@ -223,7 +219,6 @@ class _WeightNorm(Module):
         self.dim = -1 if dim is None else dim
 
     def forward(self, weight_g: Any, weight_v: Any) -> Any:
-        """The weight."""
         return weight_v * (weight_g / norm_except_dim(weight_v, self.dim))
 
     def right_inverse(self, weight: Any) -> tuple[Any, Any]:
@@ -231,26 +226,21 @@ class _WeightNorm(Module):
         return norm_except_dim(weight, self.dim), weight
 
 
-def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
+def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     """Learn a weight as its norms and its directions: ``g * v / norm(v)``.
 
     Parameters
     ----------
-    module : Module
-        The module that holds it.
-    name : str
-        Its name.
-    dim : int, optional
-        The dimension along which each place has a norm of its own; None is one norm for all.
+    %(module, its_name)s
+    dim : int, optional. The dimension along which each place has a norm of its own; None is one
+        norm for all.
 
     Returns
     -------
-    Module
-        `module` itself, with ``parametrizations.<name>.original0`` (g) and ``original1`` (v).
+    Module: `module` itself, with ``parametrizations.<name>.original0`` (g) and ``original1`` (v).
 
     Examples
     --------
-    >>> import wengert as wg
     >>> module = wg.nn.Module()
     >>> module.weight = wg.nn.Parameter(wg.tensor([[3.0, 4.0]]))
     >>> _ = wg.nn.utils.parametrizations.weight_norm(module)
@@ -284,6 +274,9 @@ def as_matrix(weight: Any, dim: int) -> Any:
 
 class _SpectralNorm(Module):
     """A weight over its largest singular value, which power iteration follows."""
+
+    _u: Tensor
+    _v: Tensor
 
     def __init__(
         self, weight: Any, n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12
@@ -335,41 +328,30 @@ class _SpectralNorm(Module):
 
 
 def spectral_norm(
-    module: Any,
+    module: M,
     name: str = "weight",
     n_power_iterations: int = 1,
     eps: float = 1e-12,
     dim: int | None = None,
-) -> Any:
+) -> M:
     """Let a weight be divided by its largest singular value.
 
     Parameters
     ----------
-    module : Module
-        The module that holds it.
-    name : str
-        Its name.
-    n_power_iterations : int
-        How often the estimate of the singular value is improved whenever the weight is computed
-        while training.
-    eps : float
-        What keeps norms from 0.
-    dim : int, optional
-        The dimension of outputs; default: 1 for transposed convolutions, else 0.
+    %(module, its_name)s
+    n_power_iterations : int. How often the estimate of the singular value is improved whenever the
+        weight is computed while training.
+    eps : float. What keeps norms from 0.
+    dim : int, optional. The dimension of outputs; default: 1 for transposed convolutions, else 0.
 
-    Returns
-    -------
-    Module
-        `module` itself.
+    %(returns_module)s
 
     Raises
     ------
-    ValueError
-        If there is no such tensor, or `n_power_iterations` is not positive.
+    ValueError: If there is no such tensor, or `n_power_iterations` is not positive.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> module = wg.nn.Module()
     >>> module.weight = wg.nn.Parameter(wg.tensor([[2.0, 0.0], [0.0, 1.0]]))
     >>> wg.nn.utils.parametrizations.spectral_norm(module).weight.detach().norm(2) > 1
@@ -380,3 +362,6 @@ def spectral_norm(
         dim = 1 if getattr(module, "transposed", False) else 0
     made = _SpectralNorm(weight, n_power_iterations, dim, eps)
     return parametrize.register_parametrization(module, name, made)
+
+
+fill_sections(globals())

@@ -13,12 +13,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import deepcopy
-from typing import Any
+from typing import Any, cast
 
+from wengert.base.names import shows
+from wengert.base.sections import fill_sections
 from wengert.nn.modules.container import ModuleDict, ModuleList
 from wengert.nn.parameter import Parameter
 from wengert.tape.modes import no_grad
-from wengert.tensor.tensor import Tensor
+from wengert.types import Tensor
 
 __all__ = [
     "ParametrizationList",
@@ -29,6 +31,7 @@ __all__ = [
     "transfer_parametrizations_and_params",
     "type_before_parametrizations",
 ]
+__dir__ = shows(__all__)
 
 _CACHE: ContextVar[dict[tuple[int, str], Any] | None] = ContextVar("parametrised", default=None)
 
@@ -39,14 +42,11 @@ def cached() -> Iterator[None]:
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> from wengert.nn.utils import parametrize
     >>> class Square(wg.nn.Module):
     ...     def forward(self, x):
     ...         print("computed")
     ...         return x * x
-    >>> module = wg.nn.Module()
-    >>> module.weight = wg.nn.Parameter(wg.ones(2))
+    %(a_module)s
     >>> _ = parametrize.register_parametrization(module, "weight", Square(), unsafe=True)
     >>> with parametrize.cached():
     ...     total = module.weight + module.weight
@@ -74,17 +74,12 @@ class ParametrizationList(ModuleList):
 
     Parameters
     ----------
-    modules : sequence of Module
-        The parametrisations.
-    original : Tensor
-        The tensor as it was; a parameter or a buffer.
-    unsafe : bool
-        Whether shape and dtype may change.
+    modules : sequence of Module. The parametrisations.
+    original : Tensor. The tensor as it was; a parameter or a buffer.
+    unsafe : bool. Whether shape and dtype may change.
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> from wengert.nn.utils import parametrize, parametrizations
     >>> layer = parametrizations.weight_norm(wg.nn.Linear(3, 2))
     >>> type(layer.parametrizations.weight).__name__
     'ParametrizationList'
@@ -100,7 +95,7 @@ class ParametrizationList(ModuleList):
             for module in reversed(list(self)):
                 if hasattr(module, "right_inverse"):
                     try:
-                        new = module.right_inverse(new)
+                        new = cast("Any", module).right_inverse(new)
                     except NotImplementedError:
                         # it need not have one: the tensor stays what it is
                         continue
@@ -148,17 +143,15 @@ class ParametrizationList(ModuleList):
 
         Raises
         ------
-        RuntimeError
-            If a parametrisation has no right inverse.
-        ValueError
-            If a right inverse gives something of another kind than `original`.
+        RuntimeError: If a parametrisation has no right inverse.
+        ValueError: If a right inverse gives something of another kind than `original`.
         """
         for module in reversed(list(self)):
             if not hasattr(module, "right_inverse"):
                 raise RuntimeError(
                     f"parametrization {type(module).__name__} does not implement right_inverse."
                 )
-            value = module.right_inverse(value)
+            value = cast("Any", module).right_inverse(value)
         if self.is_tensor:
             if not isinstance(value, Tensor):
                 raise ValueError(
@@ -283,29 +276,21 @@ def register_parametrization(
 
     Parameters
     ----------
-    module : Module
-        The module that holds the tensor.
-    tensor_name : str
-        Its name. A tensor that is parametrised already gets one more parametrisation.
-    parametrization : Module
-        Called with the original tensor, or with several where `right_inverse` gives several.
-    unsafe : bool
-        Whether shape and dtype may change.
+    module : Module. The module that holds the tensor.
+    tensor_name : str. Its name. A tensor that is parametrised already gets one more
+        parametrisation.
+    parametrization : Module. Called with the original tensor, or with several where `right_inverse`
+        gives several.
+    unsafe : bool. Whether shape and dtype may change.
 
-    Returns
-    -------
-    Module
-        `module` itself.
+    %(returns_module)s
 
     Raises
     ------
-    ValueError
-        If there is no such tensor, or its shape or dtype would change.
+    ValueError: If there is no such tensor, or its shape or dtype would change.
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> from wengert.nn.utils import parametrize
     >>> class Symmetric(wg.nn.Module):
     ...     def forward(self, x):
     ...         return x.triu() + x.triu(1).mT
@@ -369,8 +354,6 @@ def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> from wengert.nn.utils import parametrize, parametrizations
     >>> layer = parametrizations.weight_norm(wg.nn.Linear(3, 2))
     >>> parametrize.is_parametrized(layer), parametrize.is_parametrized(layer, "bias")
     (True, False)
@@ -386,28 +369,20 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
 
     Parameters
     ----------
-    module : Module
-        The module that holds it.
-    tensor_name : str
-        Its name.
-    leave_parametrized : bool
-        Whether it has the value that the parametrisations gave, rather than the original one.
+    %(module)s
+    tensor_name : str. Its name.
+    leave_parametrized : bool. Whether it has the value that the parametrisations gave, rather than
+        the original one.
 
-    Returns
-    -------
-    Module
-        `module` itself.
+    %(returns_module)s
 
     Raises
     ------
-    ValueError
-        If the tensor is not parametrised, or the original value is asked for where it was made of
-        several tensors.
+    ValueError: If the tensor is not parametrised, or the original value is asked for where it was
+        made of several tensors.
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> from wengert.nn.utils import parametrize, parametrizations
     >>> layer = parametrizations.weight_norm(wg.nn.Linear(3, 2))
     >>> layer = parametrize.remove_parametrizations(layer, "weight")
     >>> parametrize.is_parametrized(layer)
@@ -443,8 +418,6 @@ def type_before_parametrizations(module: Any) -> type:
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> from wengert.nn.utils import parametrize, parametrizations
     >>> layer = parametrizations.weight_norm(wg.nn.Linear(3, 2))
     >>> type(layer).__name__, parametrize.type_before_parametrizations(layer).__name__
     ('ParametrizedLinear', 'Linear')
@@ -459,20 +432,15 @@ def transfer_parametrizations_and_params(
 
     Parameters
     ----------
-    from_module, to_module : Module
-        Whose they are, and what is to have them too.
-    tensor_name : str, optional
-        The tensor that is meant; default: all that are parametrised.
+    from_module, to_module : Module. Whose they are, and what is to have them too.
+    tensor_name : str, optional. The tensor that is meant; default: all that are parametrised.
 
     Returns
     -------
-    Module
-        `to_module` itself.
+    Module: `to_module` itself.
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> from wengert.nn.utils import parametrize, parametrizations
     >>> layer = parametrizations.weight_norm(wg.nn.Linear(3, 2))
     >>> other = parametrize.transfer_parametrizations_and_params(layer, wg.nn.Linear(3, 2))
     >>> wg.equal(other.weight, layer.weight)
@@ -490,3 +458,6 @@ def transfer_parametrizations_and_params(
         for original in [*source._parameters, *source._buffers]:
             setattr(target, original, getattr(source, original))
     return to_module
+
+
+fill_sections(globals())

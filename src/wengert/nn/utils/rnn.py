@@ -10,6 +10,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from wengert.base.dtypes import from_numpy_dtype
+from wengert.base.names import shows
+from wengert.base.sections import fill_sections
 from wengert.ops.create import as_tensor
 from wengert.ops.gather import index_select
 from wengert.ops.join import stack
@@ -17,7 +19,7 @@ from wengert.ops.padding import constant_pad_nd
 from wengert.ops.permute import transpose
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
-from wengert.tensor.tensor import Tensor
+from wengert.types import Tensor
 
 __all__ = [
     "PackedSequence",
@@ -29,13 +31,14 @@ __all__ = [
     "unpack_sequence",
     "unpad_sequence",
 ]
+__dir__ = shows(__all__)
 
 
 class _Packed(NamedTuple):
-    data: Any
-    batch_sizes: Any
-    sorted_indices: Any
-    unsorted_indices: Any
+    data: Tensor
+    batch_sizes: Tensor
+    sorted_indices: Tensor | None
+    unsorted_indices: Tensor | None
 
 
 class PackedSequence(_Packed):
@@ -45,18 +48,14 @@ class PackedSequence(_Packed):
 
     Attributes
     ----------
-    data : Tensor
-        The elements of all sequences: those of step 0, then those of step 1, and so on.
-    batch_sizes : Tensor
-        How many sequences have so many steps; integers that never rise.
-    sorted_indices : Tensor or None
-        Which sequence came at each place of the batch that was packed, if they were sorted.
-    unsorted_indices : Tensor or None
-        The inverse permutation.
+    data : Tensor. The elements of all sequences: those of step 0, then those of step 1, and so on.
+    batch_sizes : Tensor. How many sequences have so many steps; integers that never rise.
+    sorted_indices : Tensor or None. Which sequence came at each place of the batch that was packed,
+        if they were sorted.
+    unsorted_indices : Tensor or None. The inverse permutation.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> packed = wg.nn.utils.rnn.pack_sequence([wg.tensor([1, 2, 3]), wg.tensor([10, 20])])
     >>> packed.data, packed.batch_sizes
     (tensor([ 1, 10,  2, 20,  3]), tensor([2, 2, 1]))
@@ -144,17 +143,14 @@ def invert_permutation(permutation: Any) -> Any:
 
     Parameters
     ----------
-    permutation : Tensor or None
-        The integers from 0 on, in any order.
+    permutation : Tensor or None. The integers from 0 on, in any order.
 
     Returns
     -------
-    Tensor or None
-        The inverse; None for None.
+    Tensor or None: The inverse; None for None.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.utils.rnn.invert_permutation(wg.tensor([2, 0, 1]))
     tensor([1, 2, 0])
     """
@@ -185,54 +181,51 @@ def _places(lengths: Any, batch: int) -> tuple[Any, Any]:
 
 
 def pack_padded_sequence(
-    input: Any, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True
+    input: Tensor,
+    lengths: Tensor | Sequence[int],
+    batch_first: bool = False,
+    enforce_sorted: bool = True,
 ) -> PackedSequence:
     """Pack a batch of padded sequences.
 
     Parameters
     ----------
-    input : Tensor
-        Of shape (steps, batch, ...), or (batch, steps, ...) with `batch_first`.
-    lengths : Tensor or list of int
-        The length of each sequence, at least 1.
-    batch_first : bool
-        Whether the batch is the first dimension.
-    enforce_sorted : bool
-        Whether the sequences come by falling length already. If not, they are sorted, and what
-        undoes it is kept.
+    input : Tensor. Of shape (steps, batch, ...), or (batch, steps, ...) with `batch_first`.
+    lengths : Tensor or list of int. The length of each sequence, at least 1.
+    batch_first : bool. Whether the batch is the first dimension.
+    enforce_sorted : bool. Whether the sequences come by falling length already. If not, they are
+        sorted, and what undoes it is kept.
 
     Returns
     -------
-    PackedSequence
-        What lies beyond the lengths is left out. Differentiable by the input.
+    PackedSequence: What lies beyond the lengths is left out. Differentiable by the input.
 
     Raises
     ------
-    RuntimeError
-        If the lengths do not fit the batch, are not positive, or not sorted as they should be.
+    RuntimeError: If the lengths do not fit the batch, are not positive, or not sorted as they
+        should be.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> x = wg.tensor([[1, 2, 0], [3, 4, 5]])
     >>> wg.nn.utils.rnn.pack_padded_sequence(x, [2, 3], True, enforce_sorted=False).data
     tensor([3, 1, 4, 2, 5])
     """
     sizes = _lengths(lengths)
-    order = None
+    order: Any = None
     batch_dim = 0 if batch_first else 1
     if not enforce_sorted:
         order = new_tensor(np.argsort(-sizes, kind="stable"))
         sizes = sizes[order.payload]
         input = index_select(input, batch_dim, order)
-    if not input.payload.size:
+    if not input.numel():
         raise RuntimeError("Cannot pack empty tensors.")
-    if input.payload.ndim < 2:
+    if input.ndim < 2:
         raise IndexError(
             "Dimension out of range (expected to be in range of [-1, 0], but got 1): sequences of "
             "numbers are packed as a tensor of shape (steps, batch)"
         )
-    x = transpose(input, 0, 1) if batch_first else input
+    x: Any = transpose(input, 0, 1) if batch_first else input
     steps, batch = x.payload.shape[:2]
     if len(sizes) != batch:
         raise RuntimeError(
@@ -265,40 +258,34 @@ def pad_packed_sequence(
     batch_first: bool = False,
     padding_value: float = 0.0,
     total_length: int | None = None,
-) -> tuple[Any, Any]:
+) -> tuple[Tensor, Tensor]:
     """Pad packed sequences: the inverse of `pack_padded_sequence`.
 
     Parameters
     ----------
-    sequence : PackedSequence
-        The sequences.
-    batch_first : bool
-        Whether the batch becomes the first dimension, rather than the second.
-    padding_value : float
-        What stands beyond the end of a sequence.
-    total_length : int, optional
-        The number of steps; by default that of the longest sequence.
+    sequence : PackedSequence. The sequences.
+    batch_first : bool. Whether the batch becomes the first dimension, rather than the second.
+    padding_value : float. What stands beyond the end of a sequence.
+    total_length : int, optional. The number of steps; by default that of the longest sequence.
 
     Returns
     -------
-    tuple of Tensor
-        The padded sequences, in the order in which they were before packing, and their lengths.
-        Differentiable.
+    tuple of Tensor: The padded sequences, in the order in which they were before packing, and their
+        lengths. Differentiable.
 
     Raises
     ------
-    ValueError
-        If `total_length` is less than the length of a sequence.
+    ValueError: If `total_length` is less than the length of a sequence.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> packed = wg.nn.utils.rnn.pack_sequence([wg.tensor([1.0, 2.0]), wg.tensor([3.0])])
     >>> wg.nn.utils.rnn.pad_packed_sequence(packed, padding_value=-1.0)
     (tensor([[ 1.,  3.],
             [ 2., -1.]]), tensor([2, 1]))
     """
-    batch_sizes = sequence.batch_sizes.payload
+    given: Any = sequence
+    batch_sizes = given.batch_sizes.payload
     longest, batch = len(batch_sizes), int(batch_sizes[0])
     steps = longest if total_length is None else total_length
     if steps < longest:
@@ -308,7 +295,7 @@ def pad_packed_sequence(
         )
     lengths = (batch_sizes[:, None] > np.arange(batch)).sum(0)
     _, places = _places(lengths, batch)
-    rows, more = sequence.data, sequence.data.payload.shape[1:]
+    rows, more = given.data, given.data.payload.shape[1:]
     if len(places) < steps * batch:
         # each place shows its row, or one row of padding behind them
         shown = np.full(steps * batch, len(places))
@@ -320,42 +307,35 @@ def pad_packed_sequence(
         padded = transpose(padded, 0, 1)
     if sequence.unsorted_indices is not None:
         padded = index_select(padded, 0 if batch_first else 1, sequence.unsorted_indices)
-        lengths = lengths[sequence.unsorted_indices.payload]
+        lengths = lengths[given.unsorted_indices.payload]
     return padded, new_tensor(lengths)
 
 
 def pad_sequence(
-    sequences: Any,
+    sequences: Tensor | Sequence[Tensor],
     batch_first: bool = False,
     padding_value: float = 0.0,
     padding_side: str = "right",
-) -> Any:
+) -> Tensor:
     """Stack sequences of different lengths, padded to the longest.
 
     Parameters
     ----------
-    sequences : list of Tensor
-        Of shapes (steps, ...), equal but for the first dimension.
-    batch_first : bool
-        Whether the batch becomes the first dimension, rather than the second.
-    padding_value : float
-        What is padded with.
-    padding_side : str
-        ``"right"`` or ``"left"``: on which side.
+    sequences : list of Tensor. Of shapes (steps, ...), equal but for the first dimension.
+    batch_first : bool. Whether the batch becomes the first dimension, rather than the second.
+    padding_value : float. What is padded with.
+    padding_side : str. ``"right"`` or ``"left"``: on which side.
 
     Returns
     -------
-    Tensor
-        Of shape (steps, batch, ...), or (batch, steps, ...) with `batch_first`. Differentiable.
+    Tensor: Of shape (steps, batch, ...), or (batch, steps, ...) with `batch_first`. Differentiable.
 
     Raises
     ------
-    RuntimeError
-        If there are no sequences, or they do not fit together.
+    RuntimeError: If there are no sequences, or they do not fit together.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.utils.rnn.pad_sequence([wg.tensor([1, 2]), wg.tensor([3])], batch_first=True)
     tensor([[1, 2],
             [3, 0]])
@@ -369,7 +349,7 @@ def pad_sequence(
         raise RuntimeError(
             f"Expected padding_side to be one of left or right, but got {padding_side}."
         )
-    items = list(sequences)
+    items: list[Any] = list(sequences)
     if not items:
         raise RuntimeError("received an empty list of sequences")
     for i, item in enumerate(items):
@@ -377,7 +357,7 @@ def pad_sequence(
             raise TypeError(
                 f"expected Tensor as element {i} in argument 0, but got {type(item).__name__}"
             )
-        if not item.payload.ndim:
+        if not item.ndim:
             raise RuntimeError(
                 f"pad_sequence takes sequences of shape (steps, ...), but number {i} has no "
                 "dimensions"
@@ -401,37 +381,34 @@ def pad_sequence(
     return stack(padded, 0 if batch_first else 1)
 
 
-def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = False) -> list[Any]:
+def unpad_sequence(
+    padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False
+) -> list[Tensor]:
     """Take padded sequences apart: the inverse of `pad_sequence`.
 
     Parameters
     ----------
-    padded_sequences : Tensor
-        Of shape (steps, batch, ...), or (batch, steps, ...) with `batch_first`.
-    lengths : Tensor
-        The length of each sequence.
-    batch_first : bool
-        Whether the batch is the first dimension.
+    padded_sequences : Tensor. Of shape (steps, batch, ...), or (batch, steps, ...) with
+        `batch_first`.
+    lengths : Tensor. The length of each sequence.
+    batch_first : bool. Whether the batch is the first dimension.
 
     Returns
     -------
-    list of Tensor
-        The sequences without padding, in memory of their own; differentiable.
+    list of Tensor: The sequences without padding, in memory of their own; differentiable.
 
     Raises
     ------
-    ValueError
-        If there are not as many lengths as sequences.
+    ValueError: If there are not as many lengths as sequences.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> padded = wg.tensor([[1, 2], [3, 0]])
     >>> wg.nn.utils.rnn.unpad_sequence(padded, wg.tensor([2, 1]), batch_first=True)
     [tensor([1, 2]), tensor([3])]
     """
     sizes = _lengths(lengths)
-    x = padded_sequences if batch_first else transpose(padded_sequences, 0, 1)
+    x: Any = padded_sequences if batch_first else transpose(padded_sequences, 0, 1)
     if len(sizes) != x.payload.shape[0]:
         raise ValueError(
             f"unpad_sequence() got {len(sizes)} lengths for {x.payload.shape[0]} sequences"
@@ -439,56 +416,52 @@ def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = Fals
     return [row[: max(int(n), 0)].clone() for row, n in zip(x, sizes, strict=True)]
 
 
-def pack_sequence(sequences: Sequence[Any], enforce_sorted: bool = True) -> PackedSequence:
+def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:
     """Pack sequences of different lengths.
 
     Parameters
     ----------
-    sequences : list of Tensor
-        Of shapes (steps, ...), equal but for the first dimension.
-    enforce_sorted : bool
-        Whether the sequences come by falling length already.
+    sequences : list of Tensor. Of shapes (steps, ...), equal but for the first dimension.
+    enforce_sorted : bool. Whether the sequences come by falling length already.
 
     Returns
     -------
-    PackedSequence
-        The sequences; differentiable.
+    PackedSequence: The sequences; differentiable.
 
     Raises
     ------
-    RuntimeError
-        If there are no sequences, or they do not fit together, or are not sorted as they should be.
+    RuntimeError: If there are no sequences, or they do not fit together, or are not sorted as they
+        should be.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.utils.rnn.pack_sequence([wg.tensor([1, 2]), wg.tensor([3])]).data
     tensor([1, 3, 2])
     """
     padded = pad_sequence(sequences)
     return pack_padded_sequence(
-        padded, [item.payload.shape[0] for item in sequences], enforce_sorted=enforce_sorted
+        padded, [item.shape[0] for item in sequences], enforce_sorted=enforce_sorted
     )
 
 
-def unpack_sequence(packed_sequences: PackedSequence) -> list[Any]:
+def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
     """Take packed sequences apart: the inverse of `pack_sequence`.
 
     Parameters
     ----------
-    packed_sequences : PackedSequence
-        The sequences.
+    packed_sequences : PackedSequence. The sequences.
 
     Returns
     -------
-    list of Tensor
-        The sequences, in the order in which they were before packing; differentiable.
+    list of Tensor: The sequences, in the order in which they were before packing; differentiable.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> rnn = wg.nn.utils.rnn
     >>> rnn.unpack_sequence(rnn.pack_sequence([wg.tensor([1, 2]), wg.tensor([3])]))
     [tensor([1, 2]), tensor([3])]
     """
     return unpad_sequence(*pad_packed_sequence(packed_sequences, True), batch_first=True)
+
+
+fill_sections(globals())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.nn.modules.module import Module
 from wengert.ops.generator import fork_rng
 
@@ -16,10 +17,8 @@ def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
 
     Parameters
     ----------
-    module_cls : type
-        A class of modules that takes `device`.
-    *args, **kwargs
-        What it is called with.
+    module_cls : type. A class of modules that takes `device`.
+    *args, **kwargs: What it is called with.
 
     Returns
     -------
@@ -27,12 +26,10 @@ def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
 
     Raises
     ------
-    RuntimeError
-        If `module_cls` is no class of modules, or takes no `device`.
+    RuntimeError: If `module_cls` is no class of modules, or takes no `device`.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> wg.nn.utils.skip_init(wg.nn.Linear, 3, 2)  # its values are arbitrary
     Linear(in_features=3, out_features=2, bias=True)
     """
@@ -43,3 +40,6 @@ def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
     device = kwargs.get("device", "cpu")
     with fork_rng():
         return module_cls(*args, **kwargs).to_empty(device=device)
+
+
+fill_sections(globals())

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
-from wengert.nn.modules.hooks import settle
+from wengert.nn.modules.hooks import undo_weight_hook, weight_hook
+from wengert.nn.modules.module import Module
 from wengert.nn.parameter import Parameter, is_lazy
 from wengert.nn.utils.parametrizations import NOT_OF_A_TRANSFORM, as_matrix
 from wengert.ops.matmul import dot, mv
@@ -13,6 +15,8 @@ from wengert.ops.normalisation_arguments import refuse_escape
 from wengert.tape.modes import no_grad
 
 __all__ = ["SpectralNorm", "remove_spectral_norm", "spectral_norm"]
+
+M = TypeVar("M", bound=Module)
 
 
 class SpectralNorm:
@@ -60,51 +64,43 @@ class SpectralNorm:
 
 
 def spectral_norm(
-    module: Any,
+    module: M,
     name: str = "weight",
     n_power_iterations: int = 1,
     eps: float = 1e-12,
     dim: int | None = None,
-) -> Any:
+) -> M:
     """Let a weight be divided by its largest singular value, by a hook.
 
     `wengert.nn.utils.parametrizations.spectral_norm` does the same without one.
 
     Parameters
     ----------
-    module : Module
-        The module that holds it.
-    name : str
-        Its name; the parameter is then ``<name>_orig``.
-    n_power_iterations : int
-        How often the estimate of the singular value is improved in each call while training.
-    eps : float
-        What keeps norms from 0.
-    dim : int, optional
-        The dimension of outputs; default: 1 for transposed convolutions, else 0.
+    module : Module. The module that holds it.
+    name : str. Its name; the parameter is then ``<name>_orig``.
+    n_power_iterations : int. How often the estimate of the singular value is improved in each call
+        while training.
+    eps : float. What keeps norms from 0.
+    dim : int, optional. The dimension of outputs; default: 1 for transposed convolutions, else 0.
 
     Returns
     -------
-    Module
-        `module` itself.
+    Module: `module` itself.
 
     Raises
     ------
-    RuntimeError
-        If the weight has such a hook already.
-    ValueError
-        If there is no weight, or its shape is not known yet.
+    RuntimeError: If the weight has such a hook already.
+    ValueError: If there is no weight, or its shape is not known yet.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> layer = wg.nn.utils.spectral_norm(wg.nn.Linear(3, 2))
     >>> sorted(name for name, _ in layer.named_parameters())
     ['bias', 'weight_orig']
     """
     if dim is None:
         dim = 1 if getattr(module, "transposed", False) else 0
-    if _hook_of(module, name) is not None:
+    if weight_hook(module, SpectralNorm, name) is not None:
         raise RuntimeError(f"Cannot register two spectral_norm hooks on the same parameter {name}")
     hook = SpectralNorm(name, n_power_iterations, dim, eps)
     weight = module._parameters[name]
@@ -128,33 +124,22 @@ def spectral_norm(
     return module
 
 
-def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
+def remove_spectral_norm(module: M, name: str = "weight") -> M:
     """Undo `spectral_norm`: the weight is a parameter again, with the value that it has.
 
     Raises
     ------
-    ValueError
-        If the weight has no such hook.
+    ValueError: If the weight has no such hook.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> layer = wg.nn.utils.spectral_norm(wg.nn.Linear(3, 2))
     >>> layer = wg.nn.utils.remove_spectral_norm(layer)
     >>> sorted(name for name, _ in layer.named_parameters())
     ['bias', 'weight']
     """
-    key = _hook_of(module, name)
-    if key is None:
-        raise ValueError(f"spectral_norm of '{name}' not found in {module}")
-    module._forward_pre_hooks.pop(key).remove(module)
-    settle(module)
+    undo_weight_hook(module, SpectralNorm, name, "spectral_norm")
     return module
 
 
-def _hook_of(module: Any, name: str) -> Any:
-    """The key of the hook for a weight, or None."""
-    for key, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, SpectralNorm) and hook.name == name:
-            return key
-    return None
+fill_sections(globals())

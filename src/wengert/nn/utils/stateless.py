@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.func import functional_call as call
+from wengert.func.functional_call import functional_call as call
 from wengert.tape.sites import warn
 
 __all__ = ["functional_call"]

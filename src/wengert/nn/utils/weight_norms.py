@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
-from wengert.nn.modules.hooks import settle
+from wengert.base.sections import fill_sections
+from wengert.nn.modules.hooks import undo_weight_hook, weight_hook
+from wengert.nn.modules.module import Module
 from wengert.nn.parameter import Parameter, is_lazy
 from wengert.nn.utils.parametrizations import norm_except_dim
 from wengert.tape.sites import warn
 
 __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
+
+M = TypeVar("M", bound=Module)
 
 
 class WeightNorm:
@@ -36,38 +40,33 @@ class WeightNorm:
         setattr(module, self.name, self.compute_weight(module))
 
 
-def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
+def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     """Learn a weight as its norms and its directions, by a hook; it warns.
 
     It is an old name for `wengert.nn.utils.parametrizations.weight_norm`, which needs no hook.
 
     Parameters
     ----------
-    module : Module
-        The module that holds it.
-    name : str
-        Its name; the parameters are then ``<name>_g`` and ``<name>_v``.
-    dim : int, optional
-        The dimension along which each place has a norm of its own; None is one norm for all.
+    module : Module. The module that holds it.
+    name : str. Its name; the parameters are then ``<name>_g`` and ``<name>_v``.
+    dim : int, optional. The dimension along which each place has a norm of its own; None is one
+        norm for all.
 
     Returns
     -------
-    Module
-        `module` itself.
+    Module: `module` itself.
 
     Raises
     ------
-    RuntimeError
-        If the weight has such a hook already.
-    ValueError
-        If its shape is not known yet.
+    RuntimeError: If the weight has such a hook already.
+    ValueError: If its shape is not known yet.
     """
     warn(
         "`torch.nn.utils.weight_norm` is deprecated in favor of "
         "`torch.nn.utils.parametrizations.weight_norm`.",
         FutureWarning,
     )
-    if _hook_of(module, name) is not None:
+    if weight_hook(module, WeightNorm, name) is not None:
         raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
     weight = getattr(module, name)
     if is_lazy(weight):
@@ -84,27 +83,17 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     return module
 
 
-def remove_weight_norm(module: Any, name: str = "weight") -> Any:
+def remove_weight_norm(module: M, name: str = "weight") -> M:
     """Undo `weight_norm`: the weight is a parameter again, with the value that it has.
 
     The old name has `wengert.nn.utils.parametrize.remove_parametrizations` as its successor.
 
     Raises
     ------
-    ValueError
-        If the weight has no such hook.
+    ValueError: If the weight has no such hook.
     """
-    key = _hook_of(module, name)
-    if key is None:
-        raise ValueError(f"weight_norm of '{name}' not found in {module}")
-    module._forward_pre_hooks.pop(key).remove(module)
-    settle(module)
+    undo_weight_hook(module, WeightNorm, name, "weight_norm")
     return module
 
 
-def _hook_of(module: Any, name: str) -> Any:
-    """The key of the hook for a weight, or None."""
-    for key, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, WeightNorm) and hook.name == name:
-            return key
-    return None
+fill_sections(globals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wengert.base.names import shows
 from wengert.optim.lr_scheduler.base import LRScheduler
 from wengert.optim.lr_scheduler.composed import ChainedScheduler, SequentialLR
 from wengert.optim.lr_scheduler.cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
@@ -35,3 +36,4 @@ __all__ = [
     "SequentialLR",
     "StepLR",
 ]
+__dir__ = shows(__all__)

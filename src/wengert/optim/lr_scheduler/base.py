@@ -7,6 +7,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.optim.optimizer import Optimizer
 from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
@@ -30,24 +31,17 @@ class LRScheduler:
 
     Parameters
     ----------
-    optimizer : Optimizer
-        Whose learning rates it sets, at once and in each step.
-    last_epoch : int
-        -1 starts; another number goes on from a saved state.
+    optimizer : Optimizer. Whose learning rates it sets, at once and in each step.
 
     Attributes
     ----------
-    base_lrs : list
-        The learning rates that the groups began with.
-    last_epoch : int
-        How many steps there have been.
+    base_lrs : list. The learning rates that the groups began with.
+    last_epoch : int. How many steps there have been.
 
     Raises
     ------
-    TypeError
-        If `optimizer` is none.
-    KeyError
-        If it is to go on, and the groups do not say what they began with.
+    TypeError: If `optimizer` is none.
+    KeyError: If it is to go on, and the groups do not say what they began with.
 
     Notes
     -----
@@ -56,16 +50,13 @@ class LRScheduler:
 
     Examples
     --------
-    >>> import wengert as wg
     >>> class Halving(wg.optim.lr_scheduler.LRScheduler):
     ...     def get_lr(self):
     ...         return [rate / 2**self.last_epoch for rate in self.base_lrs]
     >>> optimizer = wg.optim.SGD([wg.ones(1, requires_grad=True)], lr=1.0)
     >>> schedule = Halving(optimizer)
     >>> for _ in range(3):
-    ...     optimizer.step()
-    ...     schedule.step()
-    >>> schedule.get_last_lr()
+    %(scheduled_steps)s
     [0.125]
     """
 
@@ -123,8 +114,7 @@ class LRScheduler:
 
         Parameters
         ----------
-        epoch : int, optional
-            Which ones; deprecated, as in PyTorch.
+        epoch : int, optional. Which ones; deprecated, as in PyTorch.
         """
         if self._step_count == 1:
             self._check_order()
@@ -244,3 +234,6 @@ def loaded_functions(functions: list[Any], saved: list[Any]) -> None:
     for function, attributes in zip(functions, saved, strict=True):
         if attributes is not None:
             function.__dict__.update(attributes)
+
+
+fill_sections(globals())

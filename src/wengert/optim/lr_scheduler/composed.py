@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.optim.lr_scheduler.base import LRScheduler, set_option
 from wengert.optim.lr_scheduler.plateau import ReduceLROnPlateau
 from wengert.optim.optimizer import Optimizer
@@ -43,7 +44,6 @@ class _Composed(LRScheduler):
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from a state that `state_dict` gave."""
         others = {name: value for name, value in state_dict.items() if name != "_schedulers"}
         for part, state in zip(self._schedulers, state_dict["_schedulers"], strict=True):
             part.load_state_dict(state)
@@ -55,23 +55,17 @@ class SequentialLR(_Composed):
 
     Parameters
     ----------
-    optimizer : Optimizer
-        Whose learning rates they set.
-    schedulers : list of LRScheduler
-        The schedules, of this optimiser.
-    milestones : list of int
-        At which steps the next one begins: one less than there are schedules.
-    last_epoch : int
-        -1 starts; another number goes on from a saved state.
+    optimizer : Optimizer. Whose learning rates they set.
+    schedulers : list of LRScheduler. The schedules, of this optimiser.
+    milestones : list of int. At which steps the next one begins: one less than there are schedules.
 
     Raises
     ------
-    ValueError
-        If a schedule is of another optimiser, or the milestones are not as many as they must be.
+    ValueError: If a schedule is of another optimiser, or the milestones are not as many as they
+        must be.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> from wengert.optim.lr_scheduler import ConstantLR, ExponentialLR, SequentialLR
     >>> optimizer = wg.optim.SGD([wg.ones(1, requires_grad=True)], lr=1.0)
     >>> parts = [ConstantLR(optimizer, factor=0.5), ExponentialLR(optimizer, gamma=0.5)]
@@ -123,7 +117,7 @@ class SequentialLR(_Composed):
             whole.last_epoch -= 1
 
     def step(self) -> None:  # type: ignore[override]  # which step it is decides on the part
-        """Set the next learning rates."""
+        """Set the next learning rates, by the schedule whose turn it is."""
         self.last_epoch += 1
         place = bisect_right(self._milestones, self.last_epoch)
         part = self._schedulers[place]
@@ -139,25 +133,19 @@ class ChainedScheduler(_Composed):
 
     Parameters
     ----------
-    schedulers : sequence of LRScheduler
-        The schedules, of one optimiser.
-    optimizer : Optimizer, optional
-        It.
+    schedulers : sequence of LRScheduler. The schedules, of one optimiser.
+    optimizer : Optimizer, optional. It.
 
     Raises
     ------
-    ValueError
-        If there is no schedule, or they are of several optimisers.
+    ValueError: If there is no schedule, or they are of several optimisers.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> from wengert.optim.lr_scheduler import ChainedScheduler, ConstantLR, ExponentialLR
     >>> optimizer = wg.optim.SGD([wg.ones(1, requires_grad=True)], lr=1.0)
     >>> schedule = ChainedScheduler([ConstantLR(optimizer, 0.5), ExponentialLR(optimizer, 0.5)])
-    >>> optimizer.step()
-    >>> schedule.step()
-    >>> schedule.get_last_lr()
+    %(a_scheduled_step)s
     [0.25]
     """
 
@@ -174,7 +162,10 @@ class ChainedScheduler(_Composed):
         self._last_lr = self._rates()
 
     def step(self) -> None:  # type: ignore[override]  # the parts may not agree on the number
-        """Set the next learning rates."""
+        """Let each schedule set the next learning rates, one after another."""
         for part in self._schedulers:
             part.step()
         self._last_lr = self._rates()
+
+
+fill_sections(globals())

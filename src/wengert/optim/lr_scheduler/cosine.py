@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.optim.lr_scheduler.base import LRScheduler, set_option
 from wengert.optim.optimizer import Optimizer
 
@@ -16,19 +17,12 @@ class CosineAnnealingLR(LRScheduler):
 
     Parameters
     ----------
-    optimizer : Optimizer
-        Whose learning rates it sets.
-    T_max : int
-        After how many steps it is lowest.
-    eta_min : float
-        The lowest learning rate.
-    last_epoch : int
-        -1 starts; another number goes on from a saved state.
+    %(optimizer)s
+    T_max : int. After how many steps it is lowest.
+    eta_min : float. The lowest learning rate.
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> optimizer = wg.optim.SGD([wg.ones(1, requires_grad=True)], lr=1.0)
     >>> schedule = wg.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=4)
     >>> for _ in range(2):
     ...     optimizer.step()
@@ -45,7 +39,6 @@ class CosineAnnealingLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        """The next learning rates, one for each group; called by `step`."""
         self._warn_outside_step()
         if self._is_initial:
             return self._rates()
@@ -75,31 +68,20 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     Parameters
     ----------
-    optimizer : Optimizer
-        Whose learning rates it sets.
-    T_0 : int
-        After how many steps it first starts again.
-    T_mult : int
-        How many times longer each fall is than the one before.
-    eta_min : float
-        The lowest learning rate.
-    last_epoch : int
-        -1 starts; another number goes on from a saved state.
+    %(optimizer)s
+    T_0 : int. After how many steps it first starts again.
+    T_mult : int. How many times longer each fall is than the one before.
+    eta_min : float. The lowest learning rate.
 
     Raises
     ------
-    ValueError
-        If `T_0` or `T_mult` is no positive integer.
+    ValueError: If `T_0` or `T_mult` is no positive integer.
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> optimizer = wg.optim.SGD([wg.ones(1, requires_grad=True)], lr=1.0)
     >>> schedule = wg.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=2)
     >>> for _ in range(2):
-    ...     optimizer.step()
-    ...     schedule.step()
-    >>> schedule.get_last_lr()
+    %(scheduled_steps)s
     [1.0]
     """
 
@@ -129,7 +111,6 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        """The next learning rates, one for each group; called by `step`."""
         self._warn_outside_step()
         height = 1 + math.cos(math.pi * self.T_cur / self.T_i)
         return [self.eta_min + (rate - self.eta_min) * height / 2 for rate in self.base_lrs]
@@ -139,13 +120,11 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
         Parameters
         ----------
-        epoch : float, optional
-            Where on the curve they are; it may lie between two steps.
+        epoch : float, optional. Where on the curve they are; it may lie between two steps.
 
         Raises
         ------
-        ValueError
-            If `epoch` is negative.
+        ValueError: If `epoch` is negative.
         """
         if epoch is None and self.last_epoch < 0:
             epoch = 0
@@ -176,3 +155,6 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             start = self.T_0 * (self.T_mult**falls - 1) / (self.T_mult - 1)
             self.T_cur = epoch - start
             self.T_i = self.T_0 * self.T_mult**falls
+
+
+fill_sections(globals())

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal
 
+from wengert.base.sections import fill_sections
 from wengert.optim.lr_scheduler.base import (
     LRScheduler,
     check_optimizer,
@@ -40,41 +41,28 @@ class CyclicLR(LRScheduler):
 
     Parameters
     ----------
-    optimizer : Optimizer
-        Whose learning rates it sets.
-    base_lr, max_lr : float or list of float
-        The bounds, for all groups or for each.
-    step_size_up, step_size_down : int
-        How many steps the way up takes, and the way down; default: as many.
-    mode : {"triangular", "triangular2", "exp_range"}
-        Whether cycles stay as high, become half as high each, or lower by `gamma` each step.
-    gamma : float
-        For ``"exp_range"``.
-    scale_fn : callable, optional
-        Gives the height of cycles in place of `mode`.
-    scale_mode : {"cycle", "iterations"}
-        Whether `scale_fn` gets the number of the cycle or of the step.
-    cycle_momentum : bool
-        Let the momentum (or the first beta) go down where the learning rate goes up.
-    base_momentum, max_momentum : float or list of float
-        Its bounds.
-    last_epoch : int
-        -1 starts; another number goes on from a saved state.
+    %(optimizer)s
+    base_lr, max_lr : float or list of float. The bounds, for all groups or for each.
+    step_size_up, step_size_down : int. How many steps the way up takes, and the way down; default:
+        as many.
+    mode : {"triangular", "triangular2", "exp_range"}. Whether cycles stay as high, become half as
+        high each, or lower by `gamma` each step.
+    gamma : float. For ``"exp_range"``.
+    scale_fn : callable, optional. Gives the height of cycles in place of `mode`.
+    scale_mode : {"cycle", "iterations"}. Whether `scale_fn` gets the number of the cycle or of the
+        step.
+    %(cycled_momentum)s
 
     Raises
     ------
-    ValueError
-        If there is no such mode, or the optimiser has no momentum.
+    ValueError: If there is no such mode, or the optimiser has no momentum.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> optimizer = wg.optim.SGD([wg.ones(1, requires_grad=True)], lr=1.0, momentum=0.9)
     >>> schedule = wg.optim.lr_scheduler.CyclicLR(optimizer, 0.0, 1.0, step_size_up=4)
     >>> for _ in range(2):
-    ...     optimizer.step()
-    ...     schedule.step()
-    >>> schedule.get_last_lr()
+    %(scheduled_steps)s
     [0.5]
     """
 
@@ -173,7 +161,6 @@ class CyclicLR(LRScheduler):
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from a state that `state_dict` gave."""
         others = {name: value for name, value in state_dict.items() if name != "_scale_fn_custom"}
         super().load_state_dict(others)
         if state_dict["_scale_fn_custom"] is not None:
@@ -194,46 +181,28 @@ class OneCycleLR(LRScheduler):
 
     Parameters
     ----------
-    optimizer : Optimizer
-        Whose learning rates it sets.
-    max_lr : float or list of float
-        The highest learning rate, for all groups or for each.
-    total_steps : int, optional
-        How many steps there are; default: ``epochs * steps_per_epoch``.
-    epochs, steps_per_epoch : int, optional
-        In place of `total_steps`.
-    pct_start : float
-        What part of the steps goes up.
-    anneal_strategy : {"cos", "linear"}
-        Along which curve.
-    cycle_momentum : bool
-        Let the momentum (or the first beta) go down where the learning rate goes up.
-    base_momentum, max_momentum : float or list of float
-        Its bounds.
-    div_factor : float
-        The first learning rate is ``max_lr / div_factor``.
-    final_div_factor : float
-        The last one is the first over this.
-    three_phase : bool
-        Go down as one has gone up, and then on to the last learning rate.
-    last_epoch : int
-        -1 starts; another number goes on from a saved state.
+    %(optimizer)s
+    max_lr : float or list of float. The highest learning rate, for all groups or for each.
+    total_steps : int, optional. How many steps there are; default: ``epochs * steps_per_epoch``.
+    epochs, steps_per_epoch : int, optional. In place of `total_steps`.
+    pct_start : float. What part of the steps goes up.
+    anneal_strategy : {"cos", "linear"}. Along which curve.
+    %(cycled_momentum)s
+    div_factor : float. The first learning rate is ``max_lr / div_factor``.
+    final_div_factor : float. The last one is the first over this.
+    three_phase : bool. Go down as one has gone up, and then on to the last learning rate.
 
     Raises
     ------
-    ValueError
-        If the number of steps is not given, or there were more, or there is no such curve, or the
-        optimiser has no momentum.
+    ValueError: If the number of steps is not given, or there were more, or there is no such curve,
+        or the optimiser has no momentum.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> optimizer = wg.optim.SGD([wg.ones(1, requires_grad=True)], lr=1.0, momentum=0.9)
     >>> schedule = wg.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=1.0, total_steps=10)
     >>> for _ in range(2):
-    ...     optimizer.step()
-    ...     schedule.step()
-    >>> schedule.get_last_lr()
+    %(scheduled_steps)s
     [1.0]
     """
 
@@ -342,3 +311,6 @@ def _total(total_steps: Any, epochs: Any, steps_per_epoch: Any) -> int:
         if not isinstance(value, int) or value <= 0:
             raise ValueError(f"Expected positive integer {name}, but got {value}")
     return math.prod(given.values())
+
+
+fill_sections(globals())

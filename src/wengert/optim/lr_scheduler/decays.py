@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.optim.lr_scheduler.base import LRScheduler
 from wengert.optim.optimizer import Optimizer
 
@@ -25,24 +26,15 @@ class StepLR(LRScheduler):
 
     Parameters
     ----------
-    optimizer : Optimizer
-        Whose learning rates it sets.
-    step_size : int
-        After how many steps it changes.
-    gamma : float
-        The factor.
-    last_epoch : int
-        -1 starts; another number goes on from a saved state.
+    %(optimizer)s
+    step_size : int. After how many steps it changes.
+    %(gamma)s
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> optimizer = wg.optim.SGD([wg.ones(1, requires_grad=True)], lr=1.0)
     >>> schedule = wg.optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
     >>> for _ in range(4):
-    ...     optimizer.step()
-    ...     schedule.step()
-    >>> schedule.get_last_lr()
+    %(scheduled_steps)s
     [0.25]
     """
 
@@ -54,7 +46,6 @@ class StepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        """The next learning rates, one for each group; called by `step`."""
         self._warn_outside_step()
         if self.last_epoch == 0 or self.last_epoch % self.step_size != 0:
             return self._rates()
@@ -70,24 +61,15 @@ class MultiStepLR(LRScheduler):
 
     Parameters
     ----------
-    optimizer : Optimizer
-        Whose learning rates it sets.
-    milestones : iterable of int
-        The numbers of steps; one that is there twice counts twice.
-    gamma : float
-        The factor.
-    last_epoch : int
-        -1 starts; another number goes on from a saved state.
+    %(optimizer)s
+    milestones : iterable of int. The numbers of steps; one that is there twice counts twice.
+    %(gamma)s
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> optimizer = wg.optim.SGD([wg.ones(1, requires_grad=True)], lr=1.0)
     >>> schedule = wg.optim.lr_scheduler.MultiStepLR(optimizer, [1, 3], gamma=0.5)
     >>> for _ in range(2):
-    ...     optimizer.step()
-    ...     schedule.step()
-    >>> schedule.get_last_lr()
+    %(scheduled_steps)s
     [0.5]
     """
 
@@ -103,7 +85,6 @@ class MultiStepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        """The next learning rates, one for each group; called by `step`."""
         self._warn_outside_step()
         if self.last_epoch not in self.milestones:
             return self._rates()
@@ -119,24 +100,16 @@ class ConstantLR(LRScheduler):
 
     Parameters
     ----------
-    optimizer : Optimizer
-        Whose learning rates it sets.
-    factor : float
-        Between 0 and 1.
-    total_iters : int
-        How many steps have it.
-    last_epoch : int
-        -1 starts; another number goes on from a saved state.
+    %(optimizer)s
+    factor : float. Between 0 and 1.
+    total_iters : int. How many steps have it.
 
     Raises
     ------
-    ValueError
-        If `factor` is not between 0 and 1.
+    ValueError: If `factor` is not between 0 and 1.
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> optimizer = wg.optim.SGD([wg.ones(1, requires_grad=True)], lr=1.0)
     >>> schedule = wg.optim.lr_scheduler.ConstantLR(optimizer, factor=0.5, total_iters=2)
     >>> for _ in range(2):
     ...     print(schedule.get_last_lr())
@@ -164,7 +137,6 @@ class ConstantLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        """The next learning rates, one for each group; called by `step`."""
         self._warn_outside_step()
         if self.last_epoch == 0:
             return self._scaled(self.factor)
@@ -182,28 +154,18 @@ class LinearLR(LRScheduler):
 
     Parameters
     ----------
-    optimizer : Optimizer
-        Whose learning rates it sets.
-    start_factor, end_factor : float
-        The factors at the beginning and from step `total_iters` on.
-    total_iters : int
-        How many steps the factor takes.
-    last_epoch : int
-        -1 starts; another number goes on from a saved state.
+    %(optimizer)s
+    start_factor, end_factor : float. The factors at the beginning and from step `total_iters` on.
+    total_iters : int. How many steps the factor takes.
 
     Raises
     ------
-    ValueError
-        If a factor is not between 0 and 1, or the first is 0.
+    ValueError: If a factor is not between 0 and 1, or the first is 0.
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> optimizer = wg.optim.SGD([wg.ones(1, requires_grad=True)], lr=1.0)
     >>> schedule = wg.optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=2)
-    >>> optimizer.step()
-    >>> schedule.step()
-    >>> schedule.get_last_lr()
+    %(a_scheduled_step)s
     [0.75]
     """
 
@@ -231,7 +193,6 @@ class LinearLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        """The next learning rates, one for each group; called by `step`."""
         self._warn_outside_step()
         if self.last_epoch == 0:
             return self._scaled(self.start_factor)
@@ -252,22 +213,13 @@ class ExponentialLR(LRScheduler):
 
     Parameters
     ----------
-    optimizer : Optimizer
-        Whose learning rates it sets.
-    gamma : float
-        The factor.
-    last_epoch : int
-        -1 starts; another number goes on from a saved state.
+    %(optimizer, gamma)s
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> optimizer = wg.optim.SGD([wg.ones(1, requires_grad=True)], lr=1.0)
     >>> schedule = wg.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
     >>> for _ in range(3):
-    ...     optimizer.step()
-    ...     schedule.step()
-    >>> schedule.get_last_lr()
+    %(scheduled_steps)s
     [0.125]
     """
 
@@ -276,7 +228,6 @@ class ExponentialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        """The next learning rates, one for each group; called by `step`."""
         self._warn_outside_step()
         return self._rates() if self._is_initial else self._scaled(self.gamma)
 
@@ -289,23 +240,14 @@ class PolynomialLR(LRScheduler):
 
     Parameters
     ----------
-    optimizer : Optimizer
-        Whose learning rates it sets.
-    total_iters : int
-        How many steps that takes.
-    power : float
-        The exponent of the polynomial.
-    last_epoch : int
-        -1 starts; another number goes on from a saved state.
+    %(optimizer)s
+    total_iters : int. How many steps that takes.
+    power : float. The exponent of the polynomial.
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> optimizer = wg.optim.SGD([wg.ones(1, requires_grad=True)], lr=1.0)
     >>> schedule = wg.optim.lr_scheduler.PolynomialLR(optimizer, total_iters=4, power=1.0)
-    >>> optimizer.step()
-    >>> schedule.step()
-    >>> schedule.get_last_lr()
+    %(a_scheduled_step)s
     [0.75]
     """
 
@@ -321,7 +263,6 @@ class PolynomialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        """The next learning rates, one for each group; called by `step`."""
         self._warn_outside_step()
         if self._is_initial or self.last_epoch > self.total_iters:
             return self._rates()
@@ -332,3 +273,6 @@ class PolynomialLR(LRScheduler):
     def _get_closed_form_lr(self) -> list[Any]:
         part = min(self.total_iters, self.last_epoch) / self.total_iters
         return [rate * (1.0 - part) ** self.power for rate in self.base_lrs]
+
+
+fill_sections(globals())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.optim.lr_scheduler.base import LRScheduler, loaded_functions, saved_functions
 from wengert.optim.optimizer import Optimizer
 
@@ -38,7 +39,6 @@ class _ByFunction(LRScheduler):
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from a state that `state_dict` gave."""
         others = {name: value for name, value in state_dict.items() if name != "lr_lambdas"}
         loaded_functions(self.lr_lambdas, state_dict["lr_lambdas"])
         self.__dict__.update(others)
@@ -49,21 +49,12 @@ class LambdaLR(_ByFunction):
 
     Parameters
     ----------
-    optimizer : Optimizer
-        Whose learning rates it sets.
-    lr_lambda : callable or list of callable
-        Gives the factor for the number of steps; one for all groups, or one for each.
-    last_epoch : int
-        -1 starts; another number goes on from a saved state.
+    %(optimizer, rate_lambda)s
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> optimizer = wg.optim.SGD([wg.ones(1, requires_grad=True)], lr=1.0)
     >>> schedule = wg.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1 / (1 + epoch))
-    >>> optimizer.step()
-    >>> schedule.step()
-    >>> schedule.get_last_lr()
+    %(a_scheduled_step)s
     [0.5]
     """
 
@@ -76,7 +67,6 @@ class LambdaLR(_ByFunction):
         super().__init__(optimizer, lr_lambda, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        """The next learning rates, one for each group; called by `step`."""
         self._warn_outside_step()
         return [
             rate * function(self.last_epoch)
@@ -89,21 +79,12 @@ class MultiplicativeLR(_ByFunction):
 
     Parameters
     ----------
-    optimizer : Optimizer
-        Whose learning rates it sets.
-    lr_lambda : callable or list of callable
-        Gives the factor for the number of steps; one for all groups, or one for each.
-    last_epoch : int
-        -1 starts; another number goes on from a saved state.
+    %(optimizer, rate_lambda)s
 
     Examples
     --------
-    >>> import wengert as wg
-    >>> optimizer = wg.optim.SGD([wg.ones(1, requires_grad=True)], lr=1.0)
     >>> schedule = wg.optim.lr_scheduler.MultiplicativeLR(optimizer, lambda epoch: 0.5)
-    >>> optimizer.step()
-    >>> schedule.step()
-    >>> schedule.get_last_lr()
+    %(a_scheduled_step)s
     [0.5]
     """
 
@@ -116,7 +97,6 @@ class MultiplicativeLR(_ByFunction):
         super().__init__(optimizer, lr_lambda, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        """The next learning rates, one for each group; called by `step`."""
         self._warn_outside_step()
         if self._is_initial:
             return self._rates()
@@ -124,3 +104,6 @@ class MultiplicativeLR(_ByFunction):
             group["lr"] * function(self.last_epoch)
             for function, group in zip(self.lr_lambdas, self.optimizer.param_groups, strict=True)
         ]
+
+
+fill_sections(globals())

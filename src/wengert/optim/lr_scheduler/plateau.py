@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
+from wengert.base.sections import fill_sections
 from wengert.optim.lr_scheduler.base import (
     LRScheduler,
     check_optimizer,
@@ -21,33 +22,24 @@ class ReduceLROnPlateau(LRScheduler):
 
     Parameters
     ----------
-    optimizer : Optimizer
-        Whose learning rates it sets.
-    mode : {"min", "max"}
-        Whether smaller or greater is better.
-    factor : float
-        What the learning rate is multiplied by; below 1.
-    patience : int
-        How many steps without improvement are put up with.
-    threshold : float
-        What counts as an improvement.
-    threshold_mode : {"rel", "abs"}
-        Whether the threshold is a part of the best value so far, or a difference from it.
-    cooldown : int
-        For how many steps it looks away after a change.
-    min_lr : float or list of float
-        The lowest learning rate, for all groups or for each.
-    eps : float
-        Smaller changes are left out.
+    %(optimizer)s
+    mode : {"min", "max"}. Whether smaller or greater is better.
+    factor : float. What the learning rate is multiplied by; below 1.
+    patience : int. How many steps without improvement are put up with.
+    threshold : float. What counts as an improvement.
+    threshold_mode : {"rel", "abs"}. Whether the threshold is a part of the best value so far, or a
+        difference from it.
+    cooldown : int. For how many steps it looks away after a change.
+    min_lr : float or list of float. The lowest learning rate, for all groups or for each.
+    eps : float. Smaller changes are left out.
 
     Raises
     ------
-    ValueError
-        If `factor` is not below 1, there is no such mode, or `min_lr` does not fit the groups.
+    ValueError: If `factor` is not below 1, there is no such mode, or `min_lr` does not fit the
+        groups.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> optimizer = wg.optim.SGD([wg.ones(1, requires_grad=True)], lr=1.0)
     >>> schedule = wg.optim.lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.5, patience=1)
     >>> for loss in (3.0, 2.0, 2.0, 2.0):
@@ -101,10 +93,8 @@ class ReduceLROnPlateau(LRScheduler):
 
         Parameters
         ----------
-        metrics : float or Tensor
-            The quantity.
-        epoch : int, optional
-            The number of the step; deprecated, as in PyTorch.
+        metrics : float or Tensor. The quantity.
+        epoch : int, optional. The number of the step; deprecated, as in PyTorch.
         """
         current = float(metrics)
         if epoch is not None:
@@ -167,6 +157,8 @@ class ReduceLROnPlateau(LRScheduler):
         self.threshold_mode = threshold_mode
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from a state that `state_dict` gave."""
         self.__dict__.update(state_dict)
         self._init_is_better(self.mode, self.threshold, self.threshold_mode)
+
+
+fill_sections(globals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wengert.base.names import shows
 from wengert.utils.data.dataset import (
     ConcatDataset,
     Dataset,
@@ -38,3 +39,4 @@ __all__ = [
     "get_worker_info",
     "random_split",
 ]
+__dir__ = shows(__all__)

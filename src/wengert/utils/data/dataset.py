@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import accumulate
-from typing import Any
+from typing import Any, Generic, TypeVar, cast
 
+from wengert.base.sections import fill_sections
 from wengert.ops.choice import randperm
+from wengert.ops.generator import Generator
+from wengert.types import Tensor
 
 __all__ = [
     "ConcatDataset",
@@ -19,8 +22,11 @@ __all__ = [
     "random_split",
 ]
 
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
-class Dataset:
+
+class Dataset(Generic[T_co]):
     """What has examples by their numbers: a subclass has ``__getitem__``, mostly ``__len__``, too.
 
     Examples
@@ -37,21 +43,17 @@ class Dataset:
     (20, 1)
     """
 
-    def __class_getitem__(cls, _: Any) -> Any:
-        # ``Dataset[int]`` says what examples are, for readers
-        return cls
-
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any) -> T_co:
         raise NotImplementedError(
             "Subclasses of Dataset should implement __getitem__, but "
             f"{type(self).__name__} does not"
         )
 
-    def __add__(self, other: Dataset) -> ConcatDataset:
+    def __add__(self, other: Dataset[T_co]) -> ConcatDataset[T_co]:
         return ConcatDataset([self, other])
 
 
-class IterableDataset(Dataset):
+class IterableDataset(Dataset[T_co]):
     """What gives examples one by one: a subclass has ``__iter__``.
 
     Examples
@@ -64,35 +66,32 @@ class IterableDataset(Dataset):
     [tensor([3, 2]), tensor([1])]
     """
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[T_co]:
         raise NotImplementedError(
             f"{type(self).__name__} gives no examples: a subclass of IterableDataset must have "
             "__iter__"
         )
 
 
-class TensorDataset(Dataset):
+class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """Rows of tensors: the example `i` is a tuple of the rows `i`.
 
     Parameters
     ----------
-    *tensors : Tensor
-        Of the same number of rows.
+    *tensors : Tensor. Of the same number of rows.
 
     Raises
     ------
-    AssertionError
-        If they are not; and a ValueError if there is no tensor.
+    AssertionError: If they are not; and a ValueError if there is no tensor.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> data = wg.utils.data.TensorDataset(wg.eye(2), wg.arange(2))
     >>> data[1]
     (tensor([0., 1.]), tensor(1))
     """
 
-    def __init__(self, *tensors: Any) -> None:
+    def __init__(self, *tensors: Tensor) -> None:
         if not tensors:
             raise ValueError("TensorDataset() takes at least one tensor")
         sizes = [tensor.size(0) for tensor in tensors]
@@ -100,25 +99,23 @@ class TensorDataset(Dataset):
             raise AssertionError(f"Size mismatch between tensors: they have {sizes} rows")
         self.tensors = tensors
 
-    def __getitem__(self, index: Any) -> tuple[Any, ...]:
+    def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
         return tuple(tensor[index] for tensor in self.tensors)
 
     def __len__(self) -> int:
         return int(self.tensors[0].size(0))
 
 
-class ConcatDataset(Dataset):
+class ConcatDataset(Dataset[T_co]):
     """Several data sets, one after the other.
 
     Parameters
     ----------
-    datasets : iterable of Dataset
-        At least one, each with examples by their numbers.
+    datasets : iterable of Dataset. At least one, each with examples by their numbers.
 
     Raises
     ------
-    AssertionError
-        If there is none, or one is an `IterableDataset`.
+    AssertionError: If there is none, or one is an `IterableDataset`.
 
     Examples
     --------
@@ -127,8 +124,8 @@ class ConcatDataset(Dataset):
     3
     """
 
-    def __init__(self, datasets: Iterable[Any]) -> None:
-        self.datasets = list(datasets)
+    def __init__(self, datasets: Iterable[Dataset[T_co] | Sequence[T_co]]) -> None:
+        self.datasets: list[Any] = list(datasets)
         if not self.datasets:
             raise AssertionError("datasets should not be an empty iterable")
         if any(isinstance(dataset, IterableDataset) for dataset in self.datasets):
@@ -138,7 +135,7 @@ class ConcatDataset(Dataset):
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index: int) -> T_co:
         if -index > len(self):
             raise ValueError(
                 "absolute value of index should not exceed dataset length: the index is "
@@ -149,18 +146,17 @@ class ConcatDataset(Dataset):
         index %= len(self)
         place = bisect_right(self.cumulative_sizes, index)
         before = self.cumulative_sizes[place - 1] if place else 0
-        return self.datasets[place][index - before]
+        example: T_co = self.datasets[place][index - before]
+        return example
 
 
-class Subset(Dataset):
+class Subset(Dataset[T_co]):
     """Some examples of a data set.
 
     Parameters
     ----------
-    dataset : Dataset
-        The whole.
-    indices : sequence of int
-        Their numbers there.
+    dataset : Dataset. The whole.
+    indices : sequence of int. Their numbers there.
 
     Examples
     --------
@@ -169,11 +165,11 @@ class Subset(Dataset):
     ['c', 'a']
     """
 
-    def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
-        self.dataset = dataset
+    def __init__(self, dataset: Dataset[T_co] | Sequence[T_co], indices: Sequence[int]) -> None:
+        self.dataset: Any = dataset
         self.indices = indices
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any) -> T_co:
         if isinstance(index, list):
             return self.dataset[[self.indices[i] for i in index]]
         return self.dataset[self.indices[index]]
@@ -182,37 +178,33 @@ class Subset(Dataset):
         return len(self.indices)
 
 
-def random_split(dataset: Any, lengths: Sequence[float], generator: Any = None) -> list[Subset]:
+def random_split(
+    dataset: Dataset[T] | Sequence[T], lengths: Sequence[float], generator: Generator | None = None
+) -> list[Subset[T]]:
     """Deal the examples of a data set out at random.
 
     Parameters
     ----------
-    dataset : Dataset
-        With a length.
-    lengths : sequence of int or of float
-        How many examples each part has; or which fractions of all, with a sum of 1. What rounding
-        leaves over goes to the first parts, one each.
-    generator : Generator, optional
-        Where random numbers come from.
+    dataset : Dataset. With a length.
+    lengths : sequence of int or of float. How many examples each part has; or which fractions of
+        all, with a sum of 1. What rounding leaves over goes to the first parts, one each.
+    generator : Generator, optional. Where random numbers come from.
 
     Returns
     -------
-    list of Subset
-        The parts.
+    list of Subset: The parts.
 
     Raises
     ------
-    ValueError
-        If the lengths are not those of the whole.
+    ValueError: If the lengths are not those of the whole.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> data = wg.utils.data.TensorDataset(wg.arange(10))
     >>> [len(part) for part in wg.utils.data.random_split(data, [0.7, 0.3])]
     [7, 3]
     """
-    count = len(dataset)
+    count = len(cast("Sized", dataset))
     sizes: list[Any] = list(lengths)
     if math.isclose(sum(sizes), 1) and sum(sizes) <= 1:
         for i, fraction in enumerate(sizes):
@@ -231,3 +223,6 @@ def random_split(dataset: Any, lengths: Sequence[float], generator: Any = None) 
         Subset(dataset, order[stop - size : stop])
         for size, stop in zip(sizes, accumulate(sizes), strict=True)
     ]
+
+
+fill_sections(globals())

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, Generic
 
 import numpy as np
 
 from wengert.base.dtypes import DTYPES
+from wengert.base.sections import fill_sections
 from wengert.ops.create import as_tensor, tensor
+from wengert.ops.generator import Generator as _Generator
 from wengert.ops.join import stack
 from wengert.tape.base import TensorBase
-from wengert.utils.data.dataset import IterableDataset
+from wengert.utils.data.dataset import Dataset, IterableDataset, T_co
 from wengert.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler, drawn_seed
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
 
 
-def get_worker_info() -> None:
+def get_worker_info() -> Any:
     """None: examples are fetched in this process, not in one of several workers.
 
     Examples
@@ -34,17 +36,14 @@ def default_convert(data: Any) -> Any:
 
     Parameters
     ----------
-    data : object
-        An example; dictionaries, tuples and lists are gone into.
+    data : object. An example; dictionaries, tuples and lists are gone into.
 
     Returns
     -------
-    object
-        The example.
+    object: The example.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from wengert.utils.data import default_convert
     >>> default_convert({"x": np.array([1, 2]), "name": "a"})
     {'x': tensor([1, 2]), 'name': 'a'}
@@ -64,21 +63,17 @@ def default_collate(batch: Sequence[Any]) -> Any:
 
     Parameters
     ----------
-    batch : list
-        Examples of one kind: tensors, arrays or numbers become a tensor with one more dimension in
-        front, strings a list; dictionaries, tuples and lists are gone into.
+    batch : list. Examples of one kind: tensors, arrays or numbers become a tensor with one more
+        dimension in front, strings a list; dictionaries, tuples and lists are gone into.
 
     Returns
     -------
-    object
-        The batch.
+    object: The batch.
 
     Raises
     ------
-    RuntimeError
-        If examples are of different lengths.
-    TypeError
-        If they are of a kind that no batch can be made of.
+    RuntimeError: If examples are of different lengths.
+    TypeError: If they are of a kind that no batch can be made of.
 
     Examples
     --------
@@ -112,7 +107,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
     )
 
 
-class DataLoader:
+class DataLoader(Generic[T_co]):
     """Go through a data set in batches, again and again.
 
     Examples are fetched in this process and thread. After the same seed they come in the order in
@@ -120,33 +115,24 @@ class DataLoader:
 
     Parameters
     ----------
-    dataset : Dataset or sequence, or IterableDataset
-        The examples.
-    batch_size : int, optional
-        How many make a batch; None for examples one by one.
-    shuffle : bool, optional
-        Whether each pass is in a new random order.
-    sampler : iterable of int, optional
-        The order, instead of `shuffle`.
-    batch_sampler : iterable of list, optional
-        The numbers in each batch, instead of all of these.
-    collate_fn : callable, optional
-        What makes a batch of a list of examples; default: `default_collate`.
-    drop_last : bool
-        Whether a last batch that is smaller is left out.
-    generator : Generator, optional
-        Where random numbers come from.
-    num_workers, pin_memory, timeout, worker_init_fn, prefetch_factor, persistent_workers
-        Accepted for PyTorch's sake: there are no worker processes.
+    dataset : Dataset or sequence, or IterableDataset. The examples.
+    batch_size : int, optional. How many make a batch; None for examples one by one.
+    shuffle : bool, optional. Whether each pass is in a new random order.
+    sampler : iterable of int, optional. The order, instead of `shuffle`.
+    batch_sampler : iterable of list, optional. The numbers in each batch, instead of all of these.
+    collate_fn : callable, optional. What makes a batch of a list of examples; default:
+        `default_collate`.
+    drop_last : bool. Whether a last batch that is smaller is left out.
+    generator : Generator, optional. Where random numbers come from.
+    num_workers, pin_memory, timeout, worker_init_fn, prefetch_factor, persistent_workers: Accepted
+        for PyTorch's sake: there are no worker processes.
 
     Raises
     ------
-    ValueError
-        If arguments exclude one another.
+    ValueError: If arguments exclude one another.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> from wengert.utils.data import DataLoader, TensorDataset
     >>> data = TensorDataset(wg.arange(5), wg.arange(5) ** 2)
     >>> for x, y in DataLoader(data, batch_size=3):
@@ -157,7 +143,7 @@ class DataLoader:
 
     def __init__(
         self,
-        dataset: Any,
+        dataset: Dataset[T_co] | Sequence[T_co],
         batch_size: int | None = 1,
         shuffle: bool | None = None,
         sampler: Iterable[int] | None = None,
@@ -169,7 +155,7 @@ class DataLoader:
         timeout: float = 0,
         worker_init_fn: Callable[[int], None] | None = None,
         multiprocessing_context: Any = None,
-        generator: Any = None,
+        generator: _Generator | None = None,
         *,
         prefetch_factor: int | None = None,
         persistent_workers: bool = False,
@@ -200,17 +186,16 @@ class DataLoader:
                 "drop_last"
             )
         if sampler is None and not self._is_iterable:
+            sized: Any = dataset
             sampler = (
-                RandomSampler(dataset, generator=generator)
-                if shuffle
-                else SequentialSampler(dataset)
+                RandomSampler(sized, generator=generator) if shuffle else SequentialSampler(sized)
             )
         if batch_size is not None and batch_sampler is None and sampler is not None:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         if self._is_iterable and batch_size is not None:
             # refuses sizes that are none
             BatchSampler((), batch_size, drop_last)
-        self.dataset = dataset
+        self.dataset: Any = dataset
         self.batch_size = batch_size
         self.sampler = sampler
         self.batch_sampler = batch_sampler
@@ -261,3 +246,6 @@ class DataLoader:
         if self.batch_size is None:
             return count
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
+
+
+fill_sections(globals())

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import islice
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from wengert.base.dtypes import DTYPES
+from wengert.base.sections import fill_sections
 from wengert.ops.choice import multinomial, randint, randperm
 from wengert.ops.create import as_tensor, empty
 from wengert.ops.generator import Generator
@@ -24,40 +25,37 @@ __all__ = [
 _AT_ONCE = 32
 """How many numbers PyTorch draws at once, which decides on what comes after them."""
 
+T_co = TypeVar("T_co", covariant=True)
+
 
 def drawn_seed(generator: Any = None) -> int:
     """A number for another generator to begin with."""
     return int(empty((), dtype=DTYPES["int64"]).random_(generator=generator).item())
 
 
-class Sampler:
+class Sampler(Generic[T_co]):
     """An order of examples: a subclass has ``__iter__``, which gives their numbers.
 
     Examples
     --------
     >>> from wengert.utils.data import DataLoader, Sampler
-    >>> class Backwards(Sampler):
+    >>> class Backwards(Sampler[int]):
     ...     def __iter__(self):
     ...         return iter((2, 1, 0))
     >>> list(DataLoader("abc", batch_size=None, sampler=Backwards()))
     ['c', 'b', 'a']
     """
 
-    def __class_getitem__(cls, _: Any) -> Any:
-        # ``Sampler[int]`` says what it gives, for readers
-        return cls
-
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[T_co]:
         raise NotImplementedError(f"{type(self).__name__} has no method __iter__()")
 
 
-class SequentialSampler(Sampler):
+class SequentialSampler(Sampler[int]):
     """The order that they are in.
 
     Parameters
     ----------
-    data_source : sized
-        The examples.
+    data_source : sized. The examples.
 
     Examples
     --------
@@ -76,30 +74,24 @@ class SequentialSampler(Sampler):
         return len(self.data_source)
 
 
-class RandomSampler(Sampler):
+class RandomSampler(Sampler[int]):
     """A random order.
 
     Parameters
     ----------
-    data_source : sized
-        The examples.
-    replacement : bool
-        Whether each number is drawn among all.
-    num_samples : int, optional
-        How many are drawn; default: as many as there are.
-    generator : Generator, optional
-        Where random numbers come from; default: one of its own, begun anew each time.
+    data_source : sized. The examples.
+    replacement : bool. Whether each number is drawn among all.
+    num_samples : int, optional. How many are drawn; default: as many as there are.
+    generator : Generator, optional. Where random numbers come from; default: one of its own, begun
+        anew each time.
 
     Raises
     ------
-    TypeError
-        If `replacement` is no boolean.
-    ValueError
-        If nothing is to be drawn.
+    TypeError: If `replacement` is no boolean.
+    ValueError: If nothing is to be drawn.
 
     Examples
     --------
-    >>> import wengert as wg
     >>> sorted(wg.utils.data.RandomSampler("abc"))
     [0, 1, 2]
     >>> len(wg.utils.data.RandomSampler("abc", replacement=True, num_samples=10))
@@ -151,15 +143,13 @@ class RandomSampler(Sampler):
         return self.num_samples
 
 
-class SubsetRandomSampler(Sampler):
+class SubsetRandomSampler(Sampler[int]):
     """Given numbers, in a random order.
 
     Parameters
     ----------
-    indices : sequence of int
-        The numbers.
-    generator : Generator, optional
-        Where random numbers come from.
+    indices : sequence of int. The numbers.
+    generator : Generator, optional. Where random numbers come from.
 
     Examples
     --------
@@ -180,24 +170,20 @@ class SubsetRandomSampler(Sampler):
         return len(self.indices)
 
 
-class WeightedRandomSampler(Sampler):
+class WeightedRandomSampler(Sampler[int]):
     """Numbers that are drawn with given probabilities.
 
     Parameters
     ----------
-    weights : sequence of float
-        The probabilities, times any factor.
-    num_samples : int
-        How many are drawn.
-    replacement : bool
-        Whether a number may come again.
-    generator : Generator, optional
-        Where random numbers come from.
+    weights : sequence of float. The probabilities, times any factor.
+    num_samples : int. How many are drawn.
+    replacement : bool. Whether a number may come again.
+    generator : Generator, optional. Where random numbers come from.
 
     Raises
     ------
-    ValueError
-        If nothing is to be drawn, the weights are no vector, or `replacement` is no boolean.
+    ValueError: If nothing is to be drawn, the weights are no vector, or `replacement` is no
+        boolean.
 
     Examples
     --------
@@ -238,22 +224,18 @@ class WeightedRandomSampler(Sampler):
         return self.num_samples
 
 
-class BatchSampler(Sampler):
+class BatchSampler(Sampler[list[int]]):
     """Numbers of another order, in lists of equal length.
 
     Parameters
     ----------
-    sampler : iterable of int
-        The other order.
-    batch_size : int
-        How long the lists are.
-    drop_last : bool
-        Whether a last list that is shorter is left out.
+    sampler : iterable of int. The other order.
+    batch_size : int. How long the lists are.
+    drop_last : bool. Whether a last list that is shorter is left out.
 
     Raises
     ------
-    ValueError
-        If `batch_size` is no positive integer, or `drop_last` no boolean.
+    ValueError: If `batch_size` is no positive integer, or `drop_last` no boolean.
 
     Examples
     --------
@@ -290,3 +272,6 @@ def _check_count(num_samples: Any) -> None:
         raise ValueError(
             f"num_samples should be a positive integer value, but got num_samples={num_samples}"
         )
+
+
+fill_sections(globals())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as _np
 
 import wengert.compat.autograd.numpy as np
+from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import cannot, getval
 
 __all__ = ["flatten", "flatten_func"]
@@ -18,16 +19,14 @@ def flatten(value: Any) -> tuple[Any, Callable[[Any], Any]]:
 
     Parameters
     ----------
-    value : array, number, or nested lists, tuples and dicts of them
-        The parts of dicts are taken in the order of their keys, which must have one.
+    value : array, number, or nested lists, tuples and dicts of them. The parts of dicts are taken
+        in the order of their keys, which must have one.
 
     Returns
     -------
-    vector : array
-        Of one dimension and one dtype.
-    unflatten : callable
-        Takes such a vector, and gives a container of the structure and shapes of `value`. Both
-        directions differentiate.
+    vector : array. Of one dimension and one dtype.
+    unflatten : callable. Takes such a vector, and gives a container of the structure and shapes of
+        `value`. Both directions differentiate.
 
     Examples
     --------
@@ -83,19 +82,14 @@ def flatten_func(
 
     Parameters
     ----------
-    func : callable
-        Takes a container like `example`, and perhaps more, and gives a container.
-    example
-        What the first argument looks like.
+    func : callable. Takes a container like `example`, and perhaps more, and gives a container.
+    example: What the first argument looks like.
 
     Returns
     -------
-    function : callable
-        Takes a vector in place of the container, and gives a vector.
-    unflatten : callable
-        Makes a container of a vector.
-    vector : array
-        `example` as a vector.
+    function : callable. Takes a vector in place of the container, and gives a vector.
+    unflatten : callable. Makes a container of a vector.
+    vector : array. `example` as a vector.
 
     Examples
     --------
@@ -110,3 +104,6 @@ def flatten_func(
         return flatten(func(unflatten(x), *args))[0]
 
     return function, unflatten, vector
+
+
+fill_sections(globals())

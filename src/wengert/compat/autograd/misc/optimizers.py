@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import wengert.compat.autograd.numpy as np
+from wengert.base.sections import fill_sections
 from wengert.compat.autograd.misc.flatten import flatten
 from wengert.compat.autograd.wrap_util import wraps
 
@@ -19,14 +20,12 @@ def unflatten_optimizer(optimize: Optimizer) -> Optimizer:
 
     Parameters
     ----------
-    optimize : callable
-        ``optimize(grad, x0, callback, *args, **kwargs)``, of vectors.
+    optimize : callable. ``optimize(grad, x0, callback, *args, **kwargs)``, of vectors.
 
     Returns
     -------
-    callable
-        The same, of containers: ``grad(x, i)`` takes and gives them, and ``callback(x, i, g)``
-        takes them.
+    callable: The same, of containers: ``grad(x, i)`` takes and gives them, and ``callback(x, i,
+        g)`` takes them.
     """
 
     @wraps(optimize)
@@ -124,3 +123,6 @@ def adam(
         scale = np.sqrt(squares / (1.0 - b2 ** (i + 1))) + eps
         x = x - step_size * unbiased / scale
     return x
+
+
+fill_sections(globals())

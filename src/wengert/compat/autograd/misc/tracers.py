@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.autograd.tracer import Node, trace
 from wengert.compat.autograd.util import subvals, toposort
 from wengert.compat.autograd.wrap_util import wraps
@@ -44,7 +45,6 @@ def const_graph_unary(fun: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
     Examples
     --------
-    >>> import wengert.compat.autograd.numpy as np
     >>> from wengert.compat.autograd.misc.tracers import const_graph_unary
     >>> f = const_graph_unary(lambda x: np.sin(x) ** 2 if x > 0 else x)
     >>> f(0.5).round(4), f(-0.5).round(4)
@@ -108,3 +108,6 @@ def full_graph(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """The node of the value of a call, from which the whole graph can be reached."""
     _, node = trace(FullGraphNode.new_root(), lambda args: fun(*args, **kwargs), args)
     return node
+
+
+fill_sections(globals())

@@ -3,8 +3,6 @@
 Every name of NumPy's is here. On NumPy's own arrays the functions are NumPy's; inside of a function
 that is being differentiated they are recorded, to any order.
 
->>> import wengert.compat.autograd.numpy as np
->>> from wengert.compat.autograd import grad
 >>> np.tanh(np.array([0.0, 1.0]))
 array([0.        , 0.76159416])
 >>> grad(lambda x: np.sum(np.tanh(x)))(np.array([0.0, 1.0]))
@@ -19,6 +17,7 @@ from typing import Any
 
 import numpy as _np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import ArrayBox as _ArrayBox
 from wengert.compat.autograd.numpy import rows as _rows
 from wengert.compat.autograd.numpy.dispatch import function_of as _function_of
@@ -29,7 +28,6 @@ _MODULES |= {"numpy_wrapper", "random"}
 
 
 def __getattr__(name: str) -> Any:
-    """Functions are made when they are first named."""
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
     if name.startswith("__"):
@@ -65,3 +63,6 @@ for _name in ("dot", "max", "mean", "min", "reshape", "sum"):
 
 def __dir__() -> list[str]:
     return sorted({*dir(_np), *_rows.__all__, *_MODULES})
+
+
+fill_sections(globals())

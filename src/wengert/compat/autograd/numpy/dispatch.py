@@ -34,8 +34,8 @@ from wengert.compat.autograd.operators import ROUNDING, unary, unwritten
 from wengert.numpy.functions import Ufunc
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
-from wengert.tensor.numpy_dispatch import kind_of
-from wengert.tensor.numpy_ufuncs import one_primitive
+from wengert.tensor.numpy.dispatch import kind_of
+from wengert.tensor.numpy.ufuncs import one_primitive
 
 __all__ = ["FILLED", "function_of", "refusal"]
 
@@ -206,7 +206,6 @@ class _Ufunc(Ufunc):
         self.__doc__ = f"`numpy.{ufunc.__name__}`, differentiable where arguments are boxes."
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute, with the keywords of NumPy's ufuncs."""
         x: Any = args[0] if args else None
         cls = x.__class__
         if len(args) == 1 and not kwargs and (cls is _np.ndarray or cls is float):

@@ -1,7 +1,5 @@
 """Layer 9 · compat: linear algebra, of NumPy's own arrays and of boxes.
 
->>> import wengert.compat.autograd.numpy as np
->>> from wengert.compat.autograd import grad
 >>> grad(np.linalg.norm)(np.array([3.0, 4.0]))
 array([0.6, 0.8])
 """
@@ -13,6 +11,7 @@ from typing import Any
 import numpy as _np
 
 import wengert.numpy as _wnp
+from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import isbox
 from wengert.compat.autograd.numpy.dispatch import function_of as _function_of
 
@@ -42,7 +41,6 @@ def eigvalsh(a: Any, UPLO: str = "L") -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    """Functions are made when they are first named."""
     value = None if name.startswith("_") else getattr(_np.linalg, name, None)
     if value is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}: NumPy has none")
@@ -53,3 +51,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(dir(_np.linalg))
+
+
+fill_sections(globals())

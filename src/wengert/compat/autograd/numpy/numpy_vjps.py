@@ -8,6 +8,7 @@ from typing import Any
 import numpy as _np
 
 import wengert.compat.autograd.numpy as np
+from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import plain
 from wengert.compat.autograd.numpy.rows import metadata
 
@@ -27,10 +28,8 @@ def unbroadcast(x: Any, target_meta: tuple[Any, ...], broadcast_idx: int = 0) ->
     Parameters
     ----------
     x : array
-    target_meta : tuple
-        What `metadata` tells of the argument.
-    broadcast_idx : int
-        Which axis comes first where `x` has more of them.
+    target_meta : tuple. What `metadata` tells of the argument.
+    broadcast_idx : int. Which axis comes first where `x` has more of them.
 
     Examples
     --------
@@ -101,3 +100,6 @@ def match_complex(target: Any, x: Any) -> Any:
     if wanted == given:
         return x
     return x + 0j if wanted else np.real(x)
+
+
+fill_sections(globals())

@@ -40,7 +40,6 @@ def _drawn(name: str, function: Any) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    """Functions are made when they are first named."""
     value = None if name.startswith("_") else getattr(_np.random, name, None)
     if value is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}: NumPy has none")

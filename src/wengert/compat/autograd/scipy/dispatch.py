@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base.extras import scipy_module
+from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import boxed, holds_box
 
 __all__ = ["found", "no_rule", "paired"]
@@ -28,12 +29,9 @@ def paired(
 
     Parameters
     ----------
-    name, place
-        What the function is called, and where in SciPy.
-    scipys
-        Gives SciPy's function.
-    formula
-        Takes what SciPy's function takes; None: no box may be given.
+    name, place: What the function is called, and where in SciPy.
+    scipys: Gives SciPy's function.
+    formula: Takes what SciPy's function takes; None: no box may be given.
     """
 
     def function(*args: Any, **kwargs: Any) -> Any:
@@ -57,8 +55,7 @@ def found(
 
     Raises
     ------
-    AttributeError
-        If SciPy has no such thing.
+    AttributeError: If SciPy has no such thing.
     """
     place = f"scipy.{part}.{own}".rstrip(".")
 
@@ -72,3 +69,6 @@ def found(
     if not callable(value) or isinstance(value, type):
         return value
     return paired(name, place, lambda: value, formulas.get(name))
+
+
+fill_sections(globals())

@@ -1,7 +1,5 @@
 """Layer 9 · compat: ``autograd.scipy.integrate``: `odeint`.
 
->>> import wengert.compat.autograd.numpy as np
->>> from wengert.compat.autograd import grad
 >>> from wengert.compat.autograd.scipy.integrate import odeint
 >>> times = np.linspace(0.0, 1.0, 2)
 >>> grad(lambda a: odeint(lambda y, t, a: -a * y, np.ones(1), times, (a,))[-1, 0])(2.0).round(6)
@@ -16,6 +14,7 @@ from typing import Any
 import wengert.compat.autograd.numpy as np
 from wengert.base.containers import flatten
 from wengert.base.extras import scipy_module
+from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import TRACING, boxed, holds_box, isbox
 from wengert.integrate.solvers import odeint as _odeint
 
@@ -37,27 +36,20 @@ def odeint(func: Callable[..., Any], y0: Any, t: Any, args: Any = (), **kwargs: 
 
     Parameters
     ----------
-    func : callable
-        The equations, written with ``autograd.numpy``.
-    y0 : array
-        The state at ``t[0]``.
-    t : array
-        The times at which the state is wanted.
-    args : tuple
-        Further arguments of `func`.
-    **kwargs
-        Of SciPy's: ``rtol``, ``atol``, ``tfirst``, ``h0``, ``hmax`` and ``hmin``; those that
+    func : callable. The equations, written with ``autograd.numpy``.
+    y0 : array. The state at ``t[0]``.
+    t : array. The times at which the state is wanted.
+    args : tuple. Further arguments of `func`.
+    **kwargs: Of SciPy's: ``rtol``, ``atol``, ``tfirst``, ``h0``, ``hmax`` and ``hmin``; those that
         concern its solver only are taken where nothing is differentiated, and then all are.
 
     Returns
     -------
-    array
-        The states, one row for each time.
+    array: The states, one row for each time.
 
     Raises
     ------
-    NotImplementedError
-        For an option that has no counterpart where derivatives are computed.
+    NotImplementedError: For an option that has no counterpart where derivatives are computed.
     """
     args = args if isinstance(args, tuple) else (args,)
     if not holds_box((y0, t, args)):
@@ -101,3 +93,6 @@ def _scipys(func: Any, y0: Any, t: Any, args: Any, kwargs: dict[str, Any]) -> An
         return slope
 
     return scipys(plainly, y0, t, args, **kwargs)
+
+
+fill_sections(globals())

@@ -1,7 +1,5 @@
 """Layer 9 · compat: ``autograd.scipy.linalg``.
 
->>> import wengert.compat.autograd.numpy as np
->>> from wengert.compat.autograd import grad
 >>> from wengert.compat.autograd.scipy.linalg import solve_triangular
 >>> a = np.array([[2.0, 0.0], [1.0, 1.0]])
 >>> np.tril(grad(lambda a: solve_triangular(a, np.ones(2), lower=True)[1])(a))
@@ -18,6 +16,7 @@ import numpy as _np
 
 import wengert.compat.autograd.numpy as np
 from wengert.base.extras import scipy_module
+from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import boxed
 from wengert.compat.autograd.primitives import defjvp, defjvp_argnums, defvjp_argnums, primitive
 from wengert.compat.autograd.primitives import defvjp as _defvjp
@@ -229,9 +228,11 @@ _FORMULAS: dict[str, Any] = {
 
 
 def __getattr__(name: str) -> Any:
-    """Functions are made when they are first named."""
     return globals().setdefault(name, found(__name__, "linalg", "", name, _FORMULAS))
 
 
 def __dir__() -> list[str]:
     return sorted(dir(scipy_module("linalg", "scipy.linalg")))
+
+
+fill_sections(globals())

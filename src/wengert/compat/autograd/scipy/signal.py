@@ -1,7 +1,5 @@
 """Layer 9 · compat: ``autograd.scipy.signal``: `convolve`, along chosen axes.
 
->>> import wengert.compat.autograd.numpy as np
->>> from wengert.compat.autograd import grad
 >>> from wengert.compat.autograd.scipy.signal import convolve
 >>> convolve(np.array([1.0, 2.0, 3.0]), np.array([1.0, 10.0]), mode="valid")
 array([12., 23.])
@@ -15,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import wengert.compat.autograd.numpy as np
+from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import boxed, isbox
 from wengert.numpy.arrays import array_of
 from wengert.ops.strided import unfold
@@ -34,24 +33,21 @@ def convolve(
     Parameters
     ----------
     A, B : array
-    axes : pair of sequences of int, optional
-        The axes of `A` and of `B` to convolve along; all by default.
-    dot_axes : pair of sequences of int
-        The axes of `A` and of `B` to multiply along and to sum over.
-    mode : {"full", "valid", "same"}
-        How much of the result to compute; ``"same"``: of the size of `A`.
+    axes : pair of sequences of int, optional. The axes of `A` and of `B` to convolve along; all by
+        default.
+    dot_axes : pair of sequences of int. The axes of `A` and of `B` to multiply along and to sum
+        over.
+    mode : {"full", "valid", "same"}. How much of the result to compute; ``"same"``: of the size of
+        `A`.
 
     Returns
     -------
-    array
-        With the remaining axes of `A`, then those of `B`, then those convolved along.
+    array: With the remaining axes of `A`, then those of `B`, then those convolved along.
 
     Raises
     ------
-    AssertionError
-        For another mode.
-    ValueError
-        For ``"valid"``, if neither array is the larger one along all axes.
+    AssertionError: For another mode.
+    ValueError: For ``"valid"``, if neither array is the larger one along all axes.
     """
     if mode not in ("valid", "full", "same"):
         raise AssertionError(f"Mode {mode} undefined, it can be one of 'valid', 'full', and 'same'")
@@ -98,3 +94,6 @@ def convolve(
     if isbox(A) or isbox(B):
         return boxed(made)
     return made._value if isbox(made) else made
+
+
+fill_sections(globals())

@@ -3,8 +3,6 @@
 Which of them differentiate, and by which arguments, is the table of `wengert.special` and of
 NumPy's protocols; others raise NotImplementedError on boxes.
 
->>> import wengert.compat.autograd.numpy as np
->>> from wengert.compat.autograd import grad
 >>> from wengert.compat.autograd.scipy.special import gammaln, logsumexp
 >>> grad(gammaln)(1.0).round(12)
 np.float64(-0.577215664902)
@@ -20,6 +18,7 @@ import numpy as _np
 
 import wengert.compat.autograd.numpy as np
 from wengert.base.extras import scipy_module
+from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import boxed, getval, holds_box
 from wengert.compat.autograd.scipy.dispatch import found, no_rule
 from wengert.ops.transcendental import polygamma as _polygamma
@@ -75,7 +74,6 @@ _FORMULAS: dict[str, Any] = {
 
 
 def __getattr__(name: str) -> Any:
-    """Functions are made when they are first named."""
     if name.startswith("_"):
         raise AttributeError(name)
     value = getattr(scipy_module("special", f"scipy.special.{name}"), name, None)
@@ -96,3 +94,6 @@ def _of_ufunc(name: str, ufunc: Any) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(dir(scipy_module("special", "scipy.special")))
+
+
+fill_sections(globals())

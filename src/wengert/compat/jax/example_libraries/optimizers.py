@@ -3,7 +3,6 @@
 Each gives ``init_fun(params) -> state``, ``update_fun(step, grads, state) -> state`` and
 ``get_params(state) -> params``, of nested containers.
 
->>> import wengert.compat.jax.numpy as jnp
 >>> from wengert.compat.jax.example_libraries import optimizers
 >>> init, update, get_params = optimizers.sgd(0.1)
 >>> get_params(update(0, jnp.ones(1), init(jnp.zeros(1))))
@@ -17,6 +16,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import wengert.compat.jax.numpy as jnp
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.trees import register, tree_flatten, tree_leaves, tree_map
 
 __all__ = [
@@ -76,8 +76,8 @@ def optimizer(opt_maker: Callable[..., Any]) -> Callable[..., Optimizer]:
 
     Parameters
     ----------
-    opt_maker : callable
-        It gives ``init(x0)``, ``update(step, grad, state)`` and ``get_params(state)``.
+    opt_maker : callable. It gives ``init(x0)``, ``update(step, grad, state)`` and
+        ``get_params(state)``.
     """
 
     @functools.wraps(opt_maker)
@@ -376,3 +376,6 @@ def pack_optimizer_state(marked_pytree: Any) -> OptimizerState:
     return OptimizerState(
         tuple([tuple(parts) for parts, _ in states]), tree, tuple([t for _, t in states])
     )
+
+
+fill_sections(globals())

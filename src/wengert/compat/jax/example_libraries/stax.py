@@ -3,7 +3,6 @@
 A layer is ``init_fun(key, input_shape) -> (output_shape, params)`` and ``apply_fun(params, inputs,
 **kwargs) -> outputs``; `serial` and `parallel` put layers together.
 
->>> from wengert.compat import jax
 >>> from wengert.compat.jax.example_libraries import stax
 >>> init, apply = stax.serial(stax.Dense(8), stax.Relu, stax.Dense(2), stax.LogSoftmax)
 >>> shape, params = init(jax.random.PRNGKey(0), (-1, 4))
@@ -20,6 +19,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import wengert.compat.jax.numpy as jnp
+from wengert.base.sections import fill_sections
 from wengert.compat.jax import lax_products, nn, sampling
 from wengert.compat.jax.keys import split
 from wengert.compat.jax.nn import initializers
@@ -359,3 +359,6 @@ def shape_dependent(make_layer: Callable[[Any], Layer]) -> Layer:
         return make_layer(inputs.shape)[1](params, inputs, **kwargs)
 
     return init_fun, apply_fun
+
+
+fill_sections(globals())

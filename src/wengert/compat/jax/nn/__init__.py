@@ -1,6 +1,5 @@
 """Layer 9 · compat: functions of neural networks under the names of ``jax.nn``.
 
->>> from wengert.compat import jax
 >>> jax.nn.softmax(jax.numpy.array([0.0, 0.0]))
 Array([0.5, 0.5], dtype=float32)
 """
@@ -10,6 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.nn import functions as _functions
 
 _NAMES = {name: getattr(_functions, name) for name in _functions.__all__}
@@ -30,3 +30,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted([*_NAMES, "initializers"])
+
+
+fill_sections(globals())

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import wengert.compat.jax.numpy as jnp
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, made, promote, promote_inexact
 from wengert.compat.jax.checks import check_dtype
 from wengert.compat.jax.numpy.calling import check_arrays, checked_dtype, plain, static
@@ -75,7 +76,6 @@ def relu(x: Any) -> Array:
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.nn.relu(jax.numpy.array([-1.0, 0.0, 2.0]))
     Array([0., 0., 2.], dtype=float32)
     """
@@ -182,8 +182,7 @@ def gelu(x: Any, approximate: bool = True) -> Array:
 
     Parameters
     ----------
-    approximate : bool
-        Whether by `tanh`, or by the error function.
+    approximate : bool. Whether by `tanh`, or by the error function.
     """
     x = _floating("gelu", x)
     if approximate:
@@ -252,20 +251,15 @@ def logsumexp(
 
     Parameters
     ----------
-    axis : int or tuple of int, optional
-        All, if it is left out.
-    b : array_like, optional
-        Factors of the exponentials.
-    keepdims : bool
-        Whether axes stay, of size 1.
-    return_sign : bool
-        Whether to return the sign of the sum apart, and the logarithm of its absolute value.
-    where : array_like of bool, optional
-        Which elements count.
+    axis : int or tuple of int, optional. All, if it is left out.
+    b : array_like, optional. Factors of the exponentials.
+    keepdims : bool. Whether axes stay, of size 1.
+    return_sign : bool. Whether to return the sign of the sum apart, and the logarithm of its
+        absolute value.
+    where : array_like of bool, optional. Which elements count.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.nn.logsumexp(jax.numpy.zeros(2))
     Array(0.6931472, dtype=float32)
     """
@@ -311,14 +305,11 @@ def softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
 
     Parameters
     ----------
-    axis : int or tuple of int
-        The axes along which the results sum to 1; None for all.
-    where : array_like of bool, optional
-        Which elements count; the others are 0.
+    axis : int or tuple of int. The axes along which the results sum to 1; None for all.
+    where : array_like of bool, optional. Which elements count; the others are 0.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.nn.softmax(jax.numpy.array([1.0, 1.0]))
     Array([0.5, 0.5], dtype=float32)
     """
@@ -350,17 +341,13 @@ def one_hot(x: Any, num_classes: Any, *, dtype: Any = None, axis: int = -1) -> A
 
     Parameters
     ----------
-    x : array_like of int
-        The places; where there is no such place, all is 0.
+    x : array_like of int. The places; where there is no such place, all is 0.
     num_classes : int
-    dtype : dtype
-        By default the default floating dtype.
-    axis : int
-        Where the new axis is.
+    dtype : dtype. By default the default floating dtype.
+    axis : int. Where the new axis is.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.nn.one_hot(jax.numpy.array([0, 2]), 3)
     Array([[1., 0., 0.],
            [0., 0., 1.]], dtype=float32)
@@ -417,16 +404,11 @@ def dot_product_attention(
 
     Parameters
     ----------
-    query, key, value : array_like
-        With a batch in front, or without; K divides N.
-    bias : array_like, optional
-        Added to the products, of a shape that broadcasts to (B, N, T, S).
-    mask : array_like of bool, optional
-        Where to look.
-    scale : float, optional
-        By default 1 / sqrt(H).
-    is_causal : bool
-        Whether to look at earlier places only.
+    query, key, value : array_like. With a batch in front, or without; K divides N.
+    bias : array_like, optional. Added to the products, of a shape that broadcasts to (B, N, T, S).
+    mask : array_like of bool, optional. Where to look.
+    scale : float, optional. By default 1 / sqrt(H).
+    is_causal : bool. Whether to look at earlier places only.
     """
     unbatched = query.ndim == 3
     q, k, v = (jnp.expand_dims(x, 0) if unbatched else jnp.asarray(x) for x in (query, key, value))
@@ -467,3 +449,6 @@ def dot_product_attention(
         return found
     residual = jnp.moveaxis(logsumexp(jnp.where(seen, scores, -np.inf), -1), 1, 2)
     return found, residual[0] if unbatched else residual
+
+
+fill_sections(globals())

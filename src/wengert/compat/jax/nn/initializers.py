@@ -2,7 +2,6 @@
 
 Each function gives a function of a key, a shape and a dtype.
 
->>> from wengert.compat import jax
 >>> init = jax.nn.initializers.glorot_normal()
 >>> init(jax.random.PRNGKey(0), (2, 3)).shape
 (2, 3)
@@ -15,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import wengert.compat.jax.numpy as jnp
+from wengert.base.sections import fill_sections
 from wengert.compat.jax import sampling
 from wengert.compat.jax.dtypes import default_dtype, requested_dtype
 from wengert.compat.jax.numpy.calling import shape_of
@@ -140,12 +140,10 @@ def variance_scaling(
 
     Parameters
     ----------
-    mode : str
-        ``"fan_in"``, ``"fan_out"``, ``"fan_avg"`` or ``"fan_geo_avg"``.
-    distribution : str
-        ``"truncated_normal"``, ``"normal"`` or ``"uniform"``.
-    in_axis, out_axis, batch_axis : int or sequence of int
-        The axes of inputs, of outputs, and those that do not count.
+    mode : str. ``"fan_in"``, ``"fan_out"``, ``"fan_avg"`` or ``"fan_geo_avg"``.
+    distribution : str. ``"truncated_normal"``, ``"normal"`` or ``"uniform"``.
+    in_axis, out_axis, batch_axis : int or sequence of int. The axes of inputs, of outputs, and
+        those that do not count.
     """
     own = dtype
 
@@ -232,3 +230,6 @@ def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None)
 
 def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'jax.nn.initializers' has no attribute {name!r}")
+
+
+fill_sections(globals())

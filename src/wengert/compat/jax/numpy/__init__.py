@@ -3,7 +3,6 @@
 The functions have JAX's signatures, defaults, dtypes (32 bits unless x64 is enabled) and errors;
 the arrays are immutable. What is differentiable in `wengert.numpy` is so here.
 
->>> import wengert.compat.jax.numpy as jnp
 >>> x = jnp.linspace(0, 1, 3)
 >>> jnp.sum(x**2), jnp.where(x > 0.2, x, 0.0)
 (Array(1.25, dtype=float32), Array([0. , 0.5, 1. ], dtype=float32))
@@ -19,6 +18,7 @@ from typing import Any
 
 import numpy as _np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.jax import methods as _methods
 from wengert.compat.jax import operators as _operators
 from wengert.compat.jax import updates as _updates
@@ -111,3 +111,5 @@ def __dir__() -> list[str]:
 
 
 globals().update(_OWN)
+
+fill_sections(globals())

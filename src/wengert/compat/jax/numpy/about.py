@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array
 from wengert.compat.jax.array import array_repr as shown
 from wengert.compat.jax.array import result_type as joined
@@ -20,7 +21,6 @@ def result_type(*args: Any) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.jax.numpy as jnp
     >>> jnp.result_type(jnp.int8, 1.0), jnp.result_type(1, 2)
     (dtype('float32'), dtype('int32'))
     """
@@ -91,4 +91,5 @@ ABOUT: dict[str, Callable[..., Any]] = {
     "promote_types": promote_types,
     "result_type": result_type,
 }
-"""The functions by name."""
+
+fill_sections(globals())

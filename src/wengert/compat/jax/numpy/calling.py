@@ -17,13 +17,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, made, of_kind, promote, promote_inexact
 from wengert.compat.jax.dtypes import canonical_dtype, requested_dtype
 from wengert.numpy.arrays import numpys_error
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.lift import cast
-from wengert.tensor import numpy_ufuncs
-from wengert.tensor.numpy_dispatch import named
+from wengert.tape.operands import cast
+from wengert.tensor.numpy import ufuncs as numpy_ufuncs
+from wengert.tensor.numpy.dispatch import named
 from wengert.tensor.tensor import Tensor
 
 __all__ = [
@@ -51,8 +52,7 @@ def check_arrays(name: str, *values: Any) -> None:
 
     Raises
     ------
-    TypeError
-        It names the function, the type and the position.
+    TypeError: It names the function, the type and the position.
     """
     for position, value in enumerate(values):
         cls = value.__class__
@@ -134,8 +134,7 @@ def call(name: str, *args: Any, weak: bool = False, **kwargs: Any) -> Any:
 
     Raises
     ------
-    ValueError, TypeError
-        As NumPy's own function does.
+    ValueError, TypeError: As NumPy's own function does.
     """
     numpys, ours = _counterpart(name)
     given = [plain(value) for value in args]
@@ -152,8 +151,7 @@ def no_out(name: str, out: Any) -> None:
 
     Raises
     ------
-    NotImplementedError
-        If it is given: arrays are immutable.
+    NotImplementedError: If it is given: arrays are immutable.
     """
     if out is not None:
         raise NotImplementedError(
@@ -177,8 +175,7 @@ def value_of(x: Any, what: str) -> Any:
 
     Raises
     ------
-    jax.errors.ConcretizationTypeError
-        If they differ within the batch of a `vmap`.
+    jax.errors.ConcretizationTypeError: If they differ within the batch of a `vmap`.
     """
     if isinstance(x, list | tuple):
         return np.asarray([value_of(part, what) for part in x])
@@ -212,8 +209,7 @@ def shape_of(shape: Any) -> tuple[int, ...]:
 
     Raises
     ------
-    TypeError
-        If it holds anything else.
+    TypeError: If it holds anything else.
     """
     given = shape
     if isinstance(shape, TensorBase | np.ndarray):
@@ -247,3 +243,6 @@ def documented(function: Any, name: str, text: str = "") -> Any:
         first = f"`numpy.{name}` on arrays of JAX."
         function.__doc__ = f"{first} {text}\n\nSee `numpy.{name}`." if text else first
     return function
+
+
+fill_sections(globals())

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made
 from wengert.compat.jax.dtypes import default_dtype
 from wengert.compat.jax.indexing import Places, checked_mode
@@ -56,7 +57,6 @@ def where(
 
     Examples
     --------
-    >>> import wengert.compat.jax.numpy as jnp
     >>> jnp.where(jnp.arange(3) > 1, 10.0, jnp.zeros(3))
     Array([ 0.,  0., 10.], dtype=float32)
     """
@@ -144,12 +144,11 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
 
     Parameters
     ----------
-    size : int, optional
-        How many places to give: what is more is cut off, what is missing is `fill_value`, 0.
+    size : int, optional. How many places to give: what is more is cut off, what is missing is
+        `fill_value`, 0.
 
     Examples
     --------
-    >>> import wengert.compat.jax.numpy as jnp
     >>> jnp.nonzero(jnp.array([0, 5, 0]), size=2, fill_value=-1)
     (Array([ 1, -1], dtype=int32),)
     """
@@ -216,9 +215,8 @@ def take(
 
     Parameters
     ----------
-    mode : str, optional
-        What becomes of places that do not exist: ``"fill"`` gives `fill_value` (NaN; the least
-        integer), ``"clip"`` the nearest, ``"wrap"`` counts round and round.
+    mode : str, optional. What becomes of places that do not exist: ``"fill"`` gives `fill_value`
+        (NaN; the least integer), ``"clip"`` the nearest, ``"wrap"`` counts round and round.
     """
     no_out("take", out)
     x, at = operands("take", a, indices)
@@ -413,6 +411,7 @@ CHOICES: dict[str, Callable[..., Any]] = {
     "take_along_axis": take_along_axis,
     "where": where,
 }
-"""The functions by name."""
 for _name, _function in CHOICES.items():
     documented(_function, _name)
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import (
     asarray as converted,
 )
@@ -52,21 +53,17 @@ def array(
 
     Parameters
     ----------
-    object : array_like
-        Arrays may be among the elements of lists: the gradient flows to them.
-    dtype : dtype, optional
-        Default: that of the elements together, of 32 bits unless x64 is enabled.
-    ndmin : int
-        The least number of dimensions, made up by leading ones of size 1.
+    object : array_like. Arrays may be among the elements of lists: the gradient flows to them.
+    dtype : dtype, optional. Default: that of the elements together, of 32 bits unless x64 is
+        enabled.
+    ndmin : int. The least number of dimensions, made up by leading ones of size 1.
 
     Returns
     -------
-    Array
-        Differentiable. A Python number gives a weakly typed array.
+    Array: Differentiable. A Python number gives a weakly typed array.
 
     Examples
     --------
-    >>> import wengert.compat.jax.numpy as jnp
     >>> jnp.array([1, 2.5]), jnp.array(1.0)
     (Array([1. , 2.5], dtype=float32), Array(1., dtype=float32, weak_type=True))
     """
@@ -96,7 +93,6 @@ def asarray(
 
     Examples
     --------
-    >>> import wengert.compat.jax.numpy as jnp
     >>> x = jnp.ones(2)
     >>> jnp.asarray(x) is x
     True
@@ -171,7 +167,6 @@ def full(
 
     Examples
     --------
-    >>> import wengert.compat.jax.numpy as jnp
     >>> jnp.full(2, 7)
     Array([7, 7], dtype=int32, weak_type=True)
     """
@@ -207,7 +202,6 @@ def arange(
 
     Examples
     --------
-    >>> import wengert.compat.jax.numpy as jnp
     >>> jnp.arange(3), jnp.arange(1, 2, 0.5)
     (Array([0, 1, 2], dtype=int32), Array([1. , 1.5], dtype=float32))
     """
@@ -247,7 +241,6 @@ def linspace(
 
     Examples
     --------
-    >>> import wengert.compat.jax.numpy as jnp
     >>> jnp.linspace(0, 1, 3)
     Array([0. , 0.5, 1. ], dtype=float32)
     """
@@ -307,7 +300,6 @@ def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = None, *, device: Any = N
 
     Examples
     --------
-    >>> import wengert.compat.jax.numpy as jnp
     >>> jnp.eye(2)
     Array([[1., 0.],
            [0., 1.]], dtype=float32)
@@ -407,6 +399,7 @@ CREATORS: dict[str, Callable[..., Any]] = {
     "zeros": _filled("zeros", 0),
     "zeros_like": _filled_like("zeros_like", 0),
 }
-"""The functions by name."""
 for _name, _function in CREATORS.items():
     documented(_function, _name)
+
+fill_sections(globals())

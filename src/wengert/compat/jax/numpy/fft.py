@@ -1,6 +1,5 @@
 """Layer 9 · compat: discrete Fourier transforms under the names of ``jax.numpy.fft``.
 
->>> import wengert.compat.jax.numpy as jnp
 >>> jnp.fft.rfft(jnp.array([1.0, 0.0, -1.0, 0.0]))
 Array([0.+0.j, 2.+0.j, 0.+0.j], dtype=complex64)
 """
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.numpy.calling import as_operands, call, documented, operands, static
 
@@ -93,3 +93,6 @@ def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> 
 
 def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'jax.numpy.fft' has no attribute {name!r}")
+
+
+fill_sections(globals())

@@ -2,7 +2,6 @@
 
 Where a matrix is singular or not positive, the result is NaN, as JAX has it, and nothing raises.
 
->>> import wengert.compat.jax.numpy as jnp
 >>> jnp.linalg.norm(jnp.array([3.0, 4.0]))
 Array(5., dtype=float32)
 """
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made
 from wengert.compat.jax.numpy import products, reductions
 from wengert.compat.jax.numpy.calling import (
@@ -239,7 +239,6 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
     Examples
     --------
-    >>> import wengert.compat.jax.numpy as jnp
     >>> jnp.linalg.norm(jnp.ones((2, 2)), axis=0)
     Array([1.4142135, 1.4142135], dtype=float32)
     """
@@ -386,3 +385,5 @@ def __getattr__(name: str) -> Any:
 
 for _name in __all__:
     documented(globals()[_name], f"linalg.{_name}")
+
+fill_sections(globals())

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, of_kind
 from wengert.compat.jax.numpy.calling import call, documented, finished, operands, plain
 from wengert.compat.jax.numpy.ufunc_class import ufunc
@@ -51,15 +52,12 @@ def vectorize(
     Parameters
     ----------
     pyfunc : callable
-    excluded : set
-        The positions of arguments that are handed on as they are.
-    signature : str, optional
-        The dimensions of the arrays that the function takes and gives: ``"(n,m),(m)->(n)"``.
-        Default: numbers.
+    excluded : set. The positions of arguments that are handed on as they are.
+    signature : str, optional. The dimensions of the arrays that the function takes and gives:
+        ``"(n,m),(m)->(n)"``. Default: numbers.
 
     Examples
     --------
-    >>> import wengert.compat.jax.numpy as jnp
     >>> f = jnp.vectorize(jnp.dot, signature="(n),(n)->()")
     >>> f(jnp.ones((2, 3)), jnp.arange(3.0))
     Array([3., 3.], dtype=float32)
@@ -150,7 +148,6 @@ def apply_along_axis(
 
     Examples
     --------
-    >>> import wengert.compat.jax.numpy as jnp
     >>> jnp.apply_along_axis(jnp.sum, 0, jnp.ones((2, 3)))
     Array([2., 2., 2.], dtype=float32)
     """
@@ -179,6 +176,7 @@ MAPPINGS: dict[str, Callable[..., Any]] = {
     "frompyfunc": frompyfunc,
     "vectorize": vectorize,
 }
-"""The functions by name."""
 for _name, _function in MAPPINGS.items():
     documented(_function, _name)
+
+fill_sections(globals())

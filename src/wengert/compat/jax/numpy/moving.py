@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made
 from wengert.compat.jax.numpy.calling import (
     call,
@@ -123,12 +124,10 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
 
     Parameters
     ----------
-    pad_width
-        The numbers of values before and after: one for all, a pair, or a pair for each axis.
-    mode : str or callable
-        ``"constant"`` with ``constant_values``, ``"edge"``, ``"reflect"``, ``"symmetric"``,
-        ``"wrap"``, ``"linear_ramp"``, ``"mean"``, ``"maximum"``, ``"minimum"``, ``"median"``,
-        ``"empty"``.
+    pad_width: The numbers of values before and after: one for all, a pair, or a pair for each axis.
+    mode : str or callable. ``"constant"`` with ``constant_values``, ``"edge"``, ``"reflect"``,
+        ``"symmetric"``, ``"wrap"``, ``"linear_ramp"``, ``"mean"``, ``"maximum"``, ``"minimum"``,
+        ``"median"``, ``"empty"``.
     """
     (x,) = operands("pad", array)
     known = {
@@ -250,6 +249,7 @@ MOVES: dict[str, Callable[..., Any]] = {
     "trim_zeros": trim_zeros,
     "unravel_index": unravel_index,
 }
-"""The functions by name."""
 for _name, _function in MOVES.items():
     documented(_function, _name)
+
+fill_sections(globals())

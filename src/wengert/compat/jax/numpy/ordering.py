@@ -428,6 +428,5 @@ ORDERS: dict[str, Callable[..., Any]] = {
     "unique_values": unique_values,
     "unpackbits": unpackbits,
 }
-"""The functions by name."""
 for _name, _function in ORDERS.items():
     documented(_function, _name)

@@ -113,7 +113,6 @@ PLACES: dict[str, Callable[..., Any]] = {
     "triu_indices_from": _places_from("triu_indices"),
     **{name: _window(name) for name in ("bartlett", "blackman", "hamming", "hanning", "kaiser")},
 }
-"""The functions by name."""
 for _name, _function in PLACES.items():
     documented(_function, _name)
 PLACES |= {name: _Grid(name) for name in ("mgrid", "ogrid")}  # type: ignore[misc]

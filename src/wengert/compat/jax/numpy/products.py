@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.jax import operators
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.numpy.calling import (
@@ -54,7 +55,6 @@ def dot(
 
     Examples
     --------
-    >>> import wengert.compat.jax.numpy as jnp
     >>> jnp.dot(jnp.arange(3.0), jnp.arange(3.0))
     Array(5., dtype=float32)
     """
@@ -140,7 +140,6 @@ def einsum(
 
     Examples
     --------
-    >>> import wengert.compat.jax.numpy as jnp
     >>> jnp.einsum("ij,j->i", jnp.eye(2), jnp.arange(2.0))
     Array([0., 1.], dtype=float32)
     """
@@ -474,6 +473,7 @@ PRODUCTS: dict[str, Callable[..., Any]] = {
     "vecdot": vecdot,
     "vecmat": vecmat,
 }
-"""The functions by name."""
 for _name, _function in PRODUCTS.items():
     documented(_function, _name)
+
+fill_sections(globals())

@@ -473,6 +473,5 @@ REDUCTIONS: dict[str, Callable[..., Any]] = {
     "ptp": ptp,
     "trace": trace,
 }
-"""The functions by name."""
 for _name, _function in REDUCTIONS.items():
     documented(_function, _name)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made, promote
 from wengert.compat.jax.numpy.calling import (
     call,
@@ -81,7 +82,6 @@ def reshape(
 
     Examples
     --------
-    >>> import wengert.compat.jax.numpy as jnp
     >>> jnp.reshape(jnp.arange(4), (2, -1))
     Array([[0, 1],
            [2, 3]], dtype=int32)
@@ -197,7 +197,6 @@ def concatenate(arrays: Any, axis: Any = 0, dtype: Any = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.jax.numpy as jnp
     >>> jnp.concatenate([jnp.arange(2), jnp.ones(1)])
     Array([0., 1., 1.], dtype=float32)
     """
@@ -348,6 +347,7 @@ SHAPES: dict[str, Callable[..., Any]] = {
     "unstack": unstack,
     "vstack": _stacked("vstack", 2, lambda ndim: 0),
 }
-"""The functions by name."""
 for _name, _function in SHAPES.items():
     documented(_function, _name)
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made
 from wengert.compat.jax.numpy.calling import call, checked_dtype, no_out, operands, plain, value_of
 from wengert.ops import select
@@ -21,14 +22,11 @@ class ufunc:
 
     Attributes
     ----------
-    nin, nout, nargs
-        The numbers of arguments, of results, and of both.
-    identity
-        The neutral element, or None.
+    nin, nout, nargs: The numbers of arguments, of results, and of both.
+    identity: The neutral element, or None.
 
     Examples
     --------
-    >>> import wengert.compat.jax.numpy as jnp
     >>> jnp.add.reduce(jnp.arange(4)), jnp.multiply.outer(jnp.arange(2), jnp.arange(3))
     (Array(6, dtype=int32), Array([[0, 0, 0],
            [0, 1, 2]], dtype=int32))
@@ -150,8 +148,7 @@ class ufunc:
 
         Raises
         ------
-        NotImplementedError
-            Unless ``inplace=False``: arrays are immutable.
+        NotImplementedError: Unless ``inplace=False``: arrays are immutable.
         """
         if inplace:
             raise NotImplementedError(
@@ -187,3 +184,6 @@ class ufunc:
             for i, j in zip(places, ends, strict=True)
         ]
         return call("stack", parts, axis)
+
+
+fill_sections(globals())

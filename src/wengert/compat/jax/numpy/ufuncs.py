@@ -27,10 +27,13 @@ from wengert.compat.jax.numpy.calling import (
     value_of,
 )
 from wengert.compat.jax.numpy.ufunc_class import ufunc
+from wengert.prims import parts as _records
 from wengert.tape.record import T
-from wengert.tensor import numpy_ufuncs
+from wengert.tensor.numpy import ufuncs as numpy_ufuncs
 
 __all__ = ["UFUNCS", "ufunc"]
+
+REQUIRES = (_records,)
 
 _FRACTIONS = (
     "arccos arccosh arcsin arcsinh arctan arctanh cbrt cos cosh deg2rad exp exp2 expm1 log log10 "
@@ -461,7 +464,6 @@ UFUNCS: dict[str, Callable[..., Any]] = {
     "spacing": spacing,
     "square": square,
 }
-"""The functions by name."""
 for _name, _function in UFUNCS.items():
     documented(_function, _name, "Computed element by element.")
 for _name, (_kinds, _identity) in _WITH_METHODS.items():

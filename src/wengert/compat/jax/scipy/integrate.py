@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import wengert.compat.jax.numpy as jnp
+from wengert.base.sections import fill_sections
 
 __all__ = ["trapezoid"]
 
@@ -14,7 +15,6 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.scipy.integrate.trapezoid(jax.numpy.arange(3.0))
     Array(2., dtype=float32)
     """
@@ -26,3 +26,6 @@ def __getattr__(name: str) -> Any:
         f"module 'jax.scipy.integrate' has no attribute {name!r}: wengert.integrate has solvers of "
         "differential equations with derivatives"
     )
+
+
+fill_sections(globals())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert.compat.jax.numpy as jnp
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, made, promote
 from wengert.compat.jax.numpy import linalg
 from wengert.compat.jax.numpy.calling import as_operands, operands, plain, static
@@ -105,8 +106,7 @@ def solve(
 
     Parameters
     ----------
-    assume_a : str
-        ``"gen"``, ``"sym"``, ``"her"``, or ``"pos"`` for a positive definite matrix.
+    assume_a : str. ``"gen"``, ``"sym"``, ``"her"``, or ``"pos"`` for a positive definite matrix.
     """
     if assume_a not in ("gen", "sym", "her", "pos"):
         raise ValueError(
@@ -131,8 +131,8 @@ def solve_triangular(
 
     Parameters
     ----------
-    trans : int or str
-        0 or ``"N"``: the matrix itself, 1 or ``"T"``: transposed, 2 or ``"C"``: and conjugated.
+    trans : int or str. 0 or ``"N"``: the matrix itself, 1 or ``"T"``: transposed, 2 or ``"C"``: and
+        conjugated.
     """
     x, y = as_operands("solve_triangular", a, b, inexact=True)
     if trans not in (0, 1, 2, "N", "T", "C"):
@@ -244,7 +244,6 @@ def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> 
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.scipy.linalg.expm(jax.numpy.zeros((2, 2)))
     Array([[1., 0.],
            [0., 1.]], dtype=float32)
@@ -367,3 +366,6 @@ def dft(n: int, scale: str | None = None, *, dtype: Any = None) -> Array:
 def __getattr__(name: str) -> Any:
     why = f": {_CURES[name]}" if name in _CURES else ""
     raise AttributeError(f"module 'jax.scipy.linalg' has no attribute {name!r}{why}")
+
+
+fill_sections(globals())

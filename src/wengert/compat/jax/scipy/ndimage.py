@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import wengert.compat.jax.numpy as jnp
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray
 from wengert.compat.jax.numpy.calling import operands
 
@@ -43,17 +44,13 @@ def map_coordinates(
     Parameters
     ----------
     input : array_like
-    coordinates : sequence of array_like
-        The places, for each dimension of `input`.
-    order : int
-        0: of the nearest element; 1: on lines between the nearest.
-    mode : str
-        What is beyond the ends: ``"constant"`` (`cval`), ``"nearest"``, ``"wrap"``, ``"mirror"``
-        or ``"reflect"``.
+    coordinates : sequence of array_like. The places, for each dimension of `input`.
+    order : int. 0: of the nearest element; 1: on lines between the nearest.
+    mode : str. What is beyond the ends: ``"constant"`` (`cval`), ``"nearest"``, ``"wrap"``,
+        ``"mirror"`` or ``"reflect"``.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.scipy.ndimage.map_coordinates(jax.numpy.arange(4.0), [jax.numpy.array([0.5, 2.0])], 1)
     Array([0.5, 2. ], dtype=float32)
     """
@@ -100,3 +97,6 @@ def map_coordinates(
 
 def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'jax.scipy.ndimage' has no attribute {name!r}")
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.reverse import value_and_grad
 
@@ -18,16 +19,12 @@ class OptimizeResults(NamedTuple):
 
     Attributes
     ----------
-    x
-        The minimum.
-    success
-        Whether the gradient is small enough there.
-    status
-        0 for that, else 1 (too many iterations) or 3 (the line search found nothing).
-    fun, jac, hess_inv
-        The value, the gradient, and the approximation of the inverse of the Hessian.
-    nfev, njev, nit
-        The numbers of values, gradients and iterations.
+    x: The minimum.
+    success: Whether the gradient is small enough there.
+    status: 0 for that, else 1 (too many iterations) or 3 (the line search found nothing).
+    fun, jac, hess_inv: The value, the gradient, and the approximation of the inverse of the
+        Hessian.
+    nfev, njev, nit: The numbers of values, gradients and iterations.
     """
 
     x: Any
@@ -90,25 +87,18 @@ def minimize(
 
     Parameters
     ----------
-    fun : callable
-        ``fun(x, *args)``, of one number.
-    x0 : Array, shape (n,)
-        Where to start.
-    method : str
-        ``"BFGS"``; ``"l-bfgs-experimental-do-not-rely-on-this"`` is the same here.
-    tol : float, optional
-        How small the gradient is to become.
-    options : dict, optional
-        ``maxiter``, ``gtol``, ``norm``.
+    fun : callable. ``fun(x, *args)``, of one number.
+    x0 : Array, shape (n,). Where to start.
+    method : str. ``"BFGS"``; ``"l-bfgs-experimental-do-not-rely-on-this"`` is the same here.
+    tol : float, optional. How small the gradient is to become.
+    options : dict, optional. ``maxiter``, ``gtol``, ``norm``.
 
     Returns
     -------
-    OptimizeResults
-        The result is not differentiable: see `wengert.implicit`.
+    OptimizeResults: The result is not differentiable: see `wengert.implicit`.
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> found = jax.scipy.optimize.minimize(
     ...     lambda x: jax.numpy.sum((x - 1) ** 2), jax.numpy.zeros(2), method="BFGS")
     >>> found.x
@@ -174,3 +164,6 @@ def __getattr__(name: str) -> Any:
         f"module 'jax.scipy.optimize' has no attribute {name!r}: wengert.scipy has minimize, "
         "least_squares, root and curve_fit with derivatives"
     )
+
+
+fill_sections(globals())

@@ -1,6 +1,5 @@
 """Layer 9 · compat: special functions under the names of ``jax.scipy.special``.
 
->>> from wengert.compat import jax
 >>> jax.scipy.special.expit(0.0)
 Array(0.5, dtype=float32, weak_type=True)
 """
@@ -15,6 +14,7 @@ import numpy as np
 
 import wengert.compat.jax.numpy as jnp
 from wengert.base.extras import scipy_module
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, made
 from wengert.compat.jax.checks import no_warnings
 from wengert.compat.jax.nn.functions import log_softmax as _log_softmax
@@ -30,7 +30,7 @@ from wengert.compat.jax.numpy.calling import (
     value_of,
 )
 from wengert.ops import special
-from wengert.tensor.numpy_special import rule_of
+from wengert.tensor.numpy.special import rule_of
 
 __all__ = ["factorial", "logsumexp", "polygamma"]
 
@@ -169,7 +169,6 @@ def polygamma(n: Any, x: Any) -> Array:
 
     Examples
     --------
-    >>> from wengert.compat import jax
     >>> jax.numpy.round(jax.scipy.special.polygamma(1, 1.0), 3)
     Array(1.645, dtype=float32, weak_type=True)
     """
@@ -257,3 +256,6 @@ def bernoulli(n: int) -> Array:
 def __getattr__(name: str) -> Any:
     why = f": {_CURES[name]}" if name in _CURES else ""
     raise AttributeError(f"module 'jax.scipy.special' has no attribute {name!r}{why}")
+
+
+fill_sections(globals())

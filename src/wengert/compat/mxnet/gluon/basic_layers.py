@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.mxnet import ndarray as legacy
 from wengert.compat.mxnet import numpy_extension
 from wengert.compat.mxnet.gluon.block import Block, HybridBlock
@@ -87,14 +88,11 @@ class Dense(HybridBlock):
 
     Parameters
     ----------
-    units : int
-        The number of outputs.
+    units : int. The number of outputs.
     activation : str, optional
     use_bias : bool
-    flatten : bool
-        Whether all dimensions but the first count as one.
-    in_units : int
-        The number of inputs; 0: what the first batch has.
+    flatten : bool. Whether all dimensions but the first count as one.
+    in_units : int. The number of inputs; 0: what the first batch has.
     """
 
     def __init__(
@@ -131,7 +129,6 @@ class Dense(HybridBlock):
         self.weight.shape = (self._units, count)
 
     def hybrid_forward(self, F: Any, x: Any, weight: Any, bias: Any = None) -> Any:
-        """Compute."""
         y = called("fully_connected", x, weight, bias, self._units, bias is None, self._flatten)
         return y if self.act is None else self.act(y)
 
@@ -166,7 +163,6 @@ class Activation(HybridBlock):
         return f"Activation({self._act_type})"
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """Compute."""
         return called("activation", x, self._act_type)
 
 
@@ -181,7 +177,6 @@ class LeakyReLU(HybridBlock):
         return f"LeakyReLU({self._alpha})"
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """Compute."""
         return called("leaky_relu", x, act_type="leaky", slope=self._alpha)
 
 
@@ -193,7 +188,6 @@ class PReLU(HybridBlock):
         self.alpha = self.params.get("alpha", shape=(in_channels,), init=alpha_initializer)
 
     def hybrid_forward(self, F: Any, x: Any, alpha: Any) -> Any:
-        """Compute."""
         return called("leaky_relu", x, alpha, act_type="prelu")
 
 
@@ -205,7 +199,6 @@ class ELU(HybridBlock):
         self._alpha = alpha
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """Compute."""
         return called("leaky_relu", x, act_type="elu", slope=self._alpha)
 
 
@@ -213,7 +206,6 @@ class SELU(HybridBlock):
     """The scaled ELU, which keeps mean and variance."""
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """Compute."""
         return called("leaky_relu", x, act_type="selu")
 
 
@@ -221,7 +213,6 @@ class GELU(HybridBlock):
     """x times the probability that a normal number is below it."""
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """Compute."""
         return called("leaky_relu", x, act_type="gelu")
 
 
@@ -233,7 +224,6 @@ class Swish(HybridBlock):
         self._beta = beta
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """Compute."""
         return x * called("sigmoid", x * self._beta)
 
 
@@ -242,10 +232,8 @@ class Dropout(HybridBlock):
 
     Parameters
     ----------
-    rate : float
-        The probability.
-    axes : tuple of int
-        Along which the choice is the same.
+    rate : float. The probability.
+    axes : tuple of int. Along which the choice is the same.
     """
 
     def __init__(self, rate: float, axes: Any = (), **kwargs: Any) -> None:
@@ -256,7 +244,6 @@ class Dropout(HybridBlock):
         return f"Dropout(p = {self._rate}, axes={self._axes})"
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """Compute."""
         return called("dropout", x, self._rate, axes=self._axes)
 
 
@@ -267,7 +254,6 @@ class Flatten(HybridBlock):
         return "Flatten"
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """Compute."""
         return x.reshape(x.shape[0], math.prod(x.shape[1:]))
 
 
@@ -276,13 +262,10 @@ class BatchNorm(HybridBlock):
 
     Parameters
     ----------
-    axis : int
-        Where the channels are.
-    momentum : float
-        How much of the running statistics a batch leaves.
+    axis : int. Where the channels are.
+    momentum : float. How much of the running statistics a batch leaves.
     epsilon : float
-    center, scale : bool
-        Whether `beta` and `gamma` are trained.
+    center, scale : bool. Whether `beta` and `gamma` are trained.
     """
 
     def __init__(
@@ -322,7 +305,6 @@ class BatchNorm(HybridBlock):
         )
 
     def infer_shape(self, x: Any, *args: Any) -> None:
-        """The number of channels, of the first batch."""
         for param in self._reg_params.values():
             param.shape = (x.shape[self._axis],)
 
@@ -335,7 +317,6 @@ class BatchNorm(HybridBlock):
         running_mean: Any,
         running_var: Any,
     ) -> Any:
-        """Compute."""
         return called(
             "batch_norm", x, gamma, beta, running_mean, running_var, self._eps, self._momentum,
             not self._scale, self._global, False, self._axis,
@@ -349,8 +330,7 @@ class LayerNorm(HybridBlock):
     ----------
     axis : int
     epsilon : float
-    center, scale : bool
-        Whether `beta` and `gamma` are trained.
+    center, scale : bool. Whether `beta` and `gamma` are trained.
     """
 
     def __init__(
@@ -386,7 +366,6 @@ class LayerNorm(HybridBlock):
             param.shape = (x.shape[self._axis],)
 
     def hybrid_forward(self, F: Any, x: Any, gamma: Any, beta: Any) -> Any:
-        """Compute."""
         return called("layer_norm", x, gamma, beta, self._axis, self._eps)
 
 
@@ -395,10 +374,8 @@ class Embedding(HybridBlock):
 
     Parameters
     ----------
-    input_dim : int
-        How many vectors there are.
-    output_dim : int
-        How long they are.
+    input_dim : int. How many vectors there are.
+    output_dim : int. How long they are.
     """
 
     def __init__(
@@ -420,7 +397,6 @@ class Embedding(HybridBlock):
         return f"Embedding({self._sizes[0]} -> {self._sizes[1]}, {self._dtype})"
 
     def hybrid_forward(self, F: Any, x: Any, weight: Any) -> Any:
-        """Compute."""
         return called("embedding", x, weight)
 
 
@@ -450,7 +426,6 @@ class Lambda(_Function):
     """``function(x)`` as a layer."""
 
     def forward(self, *args: Any) -> Any:
-        """Compute."""
         return self._found(args[0])(*args)
 
 
@@ -458,6 +433,8 @@ class HybridLambda(_Function):
     """``function(F, x)`` as a layer."""
 
     def forward(self, *args: Any) -> Any:
-        """Compute."""
         function = self._found(args[0])
         return function(*args) if isinstance(self._function, str) else function(legacy, *args)
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.mxnet import ndarray as legacy
 from wengert.compat.mxnet import storage
 from wengert.compat.mxnet.context import checked
@@ -37,14 +38,12 @@ class Block:
 
     Parameters
     ----------
-    prefix : str, optional
-        What the names of its parameters begin with; default: the class's name and a number.
-    params : ParameterDict, optional
-        Parameters to share with another block: ``other.params``.
+    prefix : str, optional. What the names of its parameters begin with; default: the class's name
+        and a number.
+    params : ParameterDict, optional. Parameters to share with another block: ``other.params``.
 
     Examples
     --------
-    >>> from wengert.compat.mxnet import np, npx
     >>> from wengert.compat.mxnet.gluon import nn
     >>> npx.set_np()
     >>> class Centred(nn.Block):
@@ -210,3 +209,6 @@ class HybridBlock(Block):
 
 def _indented(block: Any) -> str:
     return repr(block).replace("\n", "\n  ")
+
+
+fill_sections(globals())

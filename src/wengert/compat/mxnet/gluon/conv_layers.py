@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from wengert.base.sections import fill_sections
 from wengert.compat.mxnet.gluon.basic_layers import Activation, called
 from wengert.compat.mxnet.gluon.block import HybridBlock
 
@@ -21,14 +22,12 @@ class _Conv(HybridBlock):
 
     Parameters
     ----------
-    channels : int
-        The number of results.
+    channels : int. The number of results.
     kernel_size, strides, padding, dilation : int or tuple of int
     groups : int
     activation : str, optional
     use_bias : bool
-    in_channels : int
-        The number of channels of the argument; 0: what the first batch has.
+    in_channels : int. The number of channels of the argument; 0: what the first batch has.
     """
 
     _d: ClassVar[int]
@@ -98,11 +97,9 @@ class _Conv(HybridBlock):
         return f"{type(self).__name__}({', '.join(parts)})"
 
     def infer_shape(self, x: Any, *args: Any) -> None:
-        """The number of channels, of the first batch."""
         self.weight.shape = self._shape(x.shape[1])
 
     def hybrid_forward(self, F: Any, x: Any, weight: Any, bias: Any = None) -> Any:
-        """Compute."""
         kind = "deconvolution" if self._transposed else "convolution"
         more = {"adj": self._adj} if self._transposed else {}
         y = called(
@@ -181,7 +178,6 @@ class _Pool(HybridBlock):
         )
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """Compute."""
         return called(
             "pooling", x, self._size, self._kind, self._global, self._strides, self._padding,
             "full" if self._ceil else "valid", self._count,
@@ -204,3 +200,5 @@ GlobalMaxPool1D, GlobalMaxPool2D, GlobalMaxPool3D = (
 GlobalAvgPool1D, GlobalAvgPool2D, GlobalAvgPool3D = (
     _pool(f"GlobalAvgPool{d}D", d, "avg", True) for d in (1, 2, 3)
 )
+
+fill_sections(globals())

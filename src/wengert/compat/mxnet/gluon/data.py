@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import absent
 from wengert.compat.mxnet.numpy.creation import made
@@ -82,8 +83,7 @@ class ArrayDataset(Dataset):
 
     Raises
     ------
-    AssertionError
-        If the lengths differ.
+    AssertionError: If the lengths differ.
     """
 
     def __init__(self, *args: Any) -> None:
@@ -175,13 +175,10 @@ class DataLoader:
     dataset : Dataset or array
     batch_size : int
     shuffle : bool
-    sampler, batch_sampler : iterable, optional
-        Positions, or lists of them.
+    sampler, batch_sampler : iterable, optional. Positions, or lists of them.
     last_batch : {'keep', 'discard'}
-    batchify_fn : callable, optional
-        Makes a batch of a list of examples.
-    num_workers : int
-        Has no effect: batches are made in this process.
+    batchify_fn : callable, optional. Makes a batch of a list of examples.
+    num_workers : int. Has no effect: batches are made in this process.
     """
 
     def __init__(
@@ -218,3 +215,6 @@ class DataLoader:
 def __getattr__(name: str) -> Any:
     cures = {"vision": "read images with another library: nothing is downloaded here"}
     raise absent("wengert.compat.mxnet.gluon.data", name, cures)
+
+
+fill_sections(globals())

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import absent, shown
 from wengert.compat.mxnet.gluon.block import HybridBlock
@@ -57,8 +58,7 @@ class Loss(HybridBlock):
 
     Parameters
     ----------
-    weight : float, optional
-        A factor of the loss.
+    weight : float, optional. A factor of the loss.
     batch_axis : int
     """
 
@@ -79,13 +79,11 @@ class _Given(Loss):
         Parameters
         ----------
         pred, label : NDArray
-        sample_weight : NDArray, optional
-            Factors that are broadcast to the losses of elements.
+        sample_weight : NDArray, optional. Factors that are broadcast to the losses of elements.
 
         Raises
         ------
-        TypeError
-            If `pred` or `label` is no array.
+        TypeError: If `pred` or `label` is no array.
         """
         for name, value in (("pred", pred), ("label", label)):
             if not isinstance(value, NDArray):
@@ -190,8 +188,7 @@ class SigmoidBinaryCrossEntropyLoss(_Given):
 
     Parameters
     ----------
-    from_sigmoid : bool
-        Whether `pred` is a probability already.
+    from_sigmoid : bool. Whether `pred` is a probability already.
     """
 
     def __init__(
@@ -223,12 +220,9 @@ class SoftmaxCrossEntropyLoss(_Given):
 
     Parameters
     ----------
-    axis : int
-        Along which the classes are.
-    sparse_label : bool
-        Whether labels are numbers of classes; else probabilities.
-    from_logits : bool
-        Whether `pred` is the logarithm of probabilities already.
+    axis : int. Along which the classes are.
+    sparse_label : bool. Whether labels are numbers of classes; else probabilities.
+    from_logits : bool. Whether `pred` is the logarithm of probabilities already.
     """
 
     def __init__(
@@ -281,3 +275,6 @@ SoftmaxCELoss = SoftmaxCrossEntropyLoss
 
 def __getattr__(name: str) -> Any:
     raise absent("wengert.compat.mxnet.gluon.loss", name, {"CTCLoss": "use wengert.nn.functional"})
+
+
+fill_sections(globals())

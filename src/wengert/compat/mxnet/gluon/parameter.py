@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.mxnet import initializer, storage
 from wengert.compat.mxnet.base import MXNetError
 from wengert.compat.mxnet.context import Context, checked
@@ -41,13 +42,10 @@ class Parameter:
     ----------
     name : str
     grad_req : {'write', 'add', 'null'}
-    shape : tuple of int, optional
-        Sizes that are not known yet are 0 or -1.
+    shape : tuple of int, optional. Sizes that are not known yet are 0 or -1.
     dtype : dtype
-    lr_mult, wd_mult : float
-        Factors of the learning rate and of the weight decay.
-    init : Initializer or str, optional
-        How to start; default: what `initialize` is given.
+    lr_mult, wd_mult : float. Factors of the learning rate and of the weight decay.
+    init : Initializer or str, optional. How to start; default: what `initialize` is given.
 
     Examples
     --------
@@ -133,10 +131,8 @@ class Parameter:
 
         Parameters
         ----------
-        init : Initializer or str, optional
-            Default: the parameter's own, or `default_init`.
-        force_reinit : bool
-            Start anew, if it has been initialized.
+        init : Initializer or str, optional. Default: the parameter's own, or `default_init`.
+        force_reinit : bool. Start anew, if it has been initialized.
         """
         checked(ctx)
         if self._data is not None and not force_reinit:
@@ -251,10 +247,8 @@ class ParameterDict:
 
     Parameters
     ----------
-    prefix : str
-        Put before the names that `get` is given.
-    shared : ParameterDict, optional
-        Where `get` looks first.
+    prefix : str. Put before the names that `get` is given.
+    shared : ParameterDict, optional. Where `get` looks first.
     """
 
     def __init__(self, prefix: str = "", shared: Any = None) -> None:
@@ -379,8 +373,7 @@ def fill(params: dict[str, Parameter], arrays: Any, filename: str, **options: An
 
     Raises
     ------
-    AssertionError
-        If one is missing, or is left over; nothing has changed then.
+    AssertionError: If one is missing, or is left over; nothing has changed then.
     """
     missing = sorted(set(params) - set(arrays))
     surplus = sorted(set(arrays) - set(params))
@@ -396,3 +389,6 @@ def fill(params: dict[str, Parameter], arrays: Any, filename: str, **options: An
             if param._data is None and param._pending is None:
                 param._pending = "zeros"
             param.set_data(arrays[name])
+
+
+fill_sections(globals())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.mxnet import optimizer as optimizers
 from wengert.compat.mxnet.base import shown
 from wengert.compat.mxnet.gluon.parameter import DeferredInitializationError, Parameter
@@ -17,15 +18,13 @@ class Trainer:
     Parameters
     ----------
     params : ParameterDict, dict or list of Parameter
-    optimizer : str or Optimizer
-        ``"sgd"``, ``"adam"``, ... (see `wengert.compat.mxnet.optimizer`).
-    optimizer_params : dict, optional
-        The arguments of the optimizer, such as ``{"learning_rate": 0.1}``.
+    optimizer : str or Optimizer. ``"sgd"``, ``"adam"``, ... (see `wengert.compat.mxnet.optimizer`).
+    optimizer_params : dict, optional. The arguments of the optimizer, such as
+        ``{"learning_rate": 0.1}``.
 
     Raises
     ------
-    ValueError
-        If something in `params` is no parameter.
+    ValueError: If something in `params` is no parameter.
     """
 
     def __init__(
@@ -72,9 +71,8 @@ class Trainer:
 
         Raises
         ------
-        UserWarning
-            If a gradient has not been computed since the last step, unless `ignore_stale_grad`;
-            nothing is updated then.
+        UserWarning: If a gradient has not been computed since the last step, unless
+            `ignore_stale_grad`; nothing is updated then.
         """
         self.update(batch_size, ignore_stale_grad)
 
@@ -108,3 +106,6 @@ class Trainer:
             state = self._states[i]
             rule.update(i, data, data.grad, state, param.lr_mult, param.wd_mult)
             data._fresh_grad = False
+
+
+fill_sections(globals())

@@ -38,7 +38,6 @@ _CURES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Functions are made when they are first named."""
     if name in ("np", "npx"):  # what a hybrid block finds in its F
         return importlib.import_module(
             "wengert.compat.mxnet." + {"np": "numpy", "npx": "numpy_extension"}[name]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.arrays import unmasked
+from wengert.base.sections import fill_sections
 from wengert.compat.mxnet import storage
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import shown
@@ -25,17 +26,14 @@ def array(source_array: Any, ctx: Any = None, dtype: Any = None) -> Any:
     ----------
     source_array : array_like
     ctx : Context, optional
-    dtype : dtype, optional
-        Default: float32, of another `NDArray` its own.
+    dtype : dtype, optional. Default: float32, of another `NDArray` its own.
 
     Raises
     ------
-    TypeError
-        If it holds anything but numbers.
+    TypeError: If it holds anything but numbers.
 
     Examples
     --------
-    >>> from wengert.compat.mxnet import nd
     >>> nd.array([[1, 2]]).shape
     (1, 2)
     """
@@ -91,7 +89,6 @@ def arange(
 
     Examples
     --------
-    >>> from wengert.compat.mxnet import nd
     >>> nd.arange(2, 6, step=2, repeat=2).asnumpy()
     array([2., 2., 4., 4.], dtype=float32)
     """
@@ -135,4 +132,5 @@ CREATORS: dict[str, Callable[..., Any]] = {
     "save": save,
     **{name: _filled(name) for name in ("empty", "ones", "zeros")},
 }
-"""The functions by their names."""
+
+fill_sections(globals())

@@ -35,7 +35,6 @@ def _shown(name: str) -> Callable[..., Any]:
 
 
 def __getattr__(name: str) -> Any:
-    """Functions are made when they are first named."""
     if name not in _FUNCTIONS:
         cures = {"gelqf": "use mx.np.linalg.qr", "syevd": "use mx.np.linalg.eigh"}
         raise absent("wengert.compat.mxnet.nd.linalg", name, cures)

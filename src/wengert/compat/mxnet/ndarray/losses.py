@@ -70,4 +70,3 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "make_loss": make_loss,
     "softmax_cross_entropy": softmax_cross_entropy,
 }
-"""The functions by their names."""

@@ -55,7 +55,6 @@ _CURES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Functions are made when they are first named."""
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
     found: Any

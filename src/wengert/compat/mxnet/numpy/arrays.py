@@ -36,7 +36,6 @@ class ndarray(NDArray):
 
     @property
     def dtype(self) -> Any:
-        """NumPy's dtype of the elements."""
         return self.payload.dtype
 
     def __repr__(self) -> str:

@@ -191,4 +191,3 @@ CREATORS: dict[str, Callable[..., Any]] = {
     **{n: _like(n) for n in ["empty_like", "full_like", "ones_like", "zeros_like"]},
     **{n: _plain(n) for n in ["blackman", "hamming", "hanning", "bartlett", "kaiser", "indices"]},
 }
-"""The functions by their names."""

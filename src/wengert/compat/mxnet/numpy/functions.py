@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert import numpy as wnp
+from wengert.base.sections import fill_sections
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.operators import whole_number
 from wengert.compat.mxnet.results import CLASSES, computed
@@ -134,3 +135,6 @@ def function_of(name: str) -> Callable[..., Any]:
         f"float32 stays float32, and float64 comes of float64 only. See `numpy.{name}`."
     )
     return function
+
+
+fill_sections(globals())

@@ -15,7 +15,6 @@ from wengert.numpy import linalg as _linalg
 
 
 def __getattr__(name: str) -> Any:
-    """Functions are made when they are first named."""
     if name not in dir(_linalg) or name == "LinAlgError":
         raise _absent("wengert.compat.mxnet.np.linalg", name, {})
     return globals().setdefault(name, _function_of(f"linalg.{name}"))

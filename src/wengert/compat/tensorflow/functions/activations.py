@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.values import (
     FLOATING,
     REAL,
@@ -42,24 +43,18 @@ def relu(features: Any, name: str | None = None) -> Any:
 
     Parameters
     ----------
-    features : Tensor
-        Of a real dtype.
-    name : str, optional
-        Accepted, and of no effect.
+    features : Tensor. Of a real dtype.
 
     Returns
     -------
-    Tensor
-        Differentiable.
+    Tensor: Differentiable.
 
     Raises
     ------
-    InvalidArgumentError
-        If the dtype is another one.
+    InvalidArgumentError: If the dtype is another one.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.nn.relu([-1.0, 2.0]).numpy())
     [0. 2.]
     """
@@ -73,7 +68,6 @@ def relu6(features: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.nn.relu6([-1.0, 2.0, 8.0]).numpy())
     [0. 2. 6.]
     """
@@ -88,7 +82,6 @@ def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> An
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.nn.leaky_relu([-1.0, 2.0]).numpy())
     [-0.2  2. ]
     """
@@ -104,7 +97,6 @@ def elu(features: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.nn.elu([-1.0, 2.0]).numpy().round(3))
     [-0.632  2.   ]
     """
@@ -119,7 +111,6 @@ def selu(features: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.nn.selu([-1.0, 2.0]).numpy().round(3))
     [-1.111  2.101]
     """
@@ -137,26 +128,19 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> A
 
     Parameters
     ----------
-    features : Tensor
-        Of a real floating dtype.
-    approximate : bool
-        Whether to compute it with `tanh`.
-    name : str, optional
-        Accepted, and of no effect.
+    features : Tensor. Of a real floating dtype.
+    approximate : bool. Whether to compute it with `tanh`.
 
     Returns
     -------
-    Tensor
-        Differentiable.
+    Tensor: Differentiable.
 
     Raises
     ------
-    ValueError
-        If the dtype is another one.
+    ValueError: If the dtype is another one.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.nn.gelu([1.0, 2.0]).numpy().round(3))
     [0.841 1.954]
     """
@@ -175,7 +159,6 @@ def silu(features: Any, beta: Any = 1.0) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.nn.silu([1.0, 2.0]).numpy().round(3))
     [0.731 1.762]
     """
@@ -194,7 +177,6 @@ def crelu(features: Any, axis: Any = -1, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.nn.crelu([1.0, -2.0]).numpy())
     [1. 0. 0. 2.]
     """
@@ -225,26 +207,19 @@ def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Any:
 
     Parameters
     ----------
-    logits : Tensor
-        Of a real floating dtype.
-    axis : int, optional
-        The dimension; the last by default.
-    name : str, optional
-        Accepted, and of no effect.
+    logits : Tensor. Of a real floating dtype.
+    axis : int, optional. The dimension; the last by default.
 
     Returns
     -------
-    Tensor
-        Differentiable; it does not overflow.
+    Tensor: Differentiable; it does not overflow.
 
     Raises
     ------
-    InvalidArgumentError
-        If there is no such dimension, or the dtype is another one.
+    InvalidArgumentError: If there is no such dimension, or the dtype is another one.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.nn.softmax([0.0, 0.0]).numpy())
     [0.5 0.5]
     """
@@ -258,9 +233,11 @@ def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.nn.log_softmax([0.0, 1000.0]).numpy())
     [-1000.     0.]
     """
     x, place = _along("LogSoftmax", logits, axis)
     return wg.log_softmax(x, place)
+
+
+fill_sections(globals())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.templates import FLAT, SAME, fits, function_of, hinted
 from wengert.compat.tensorflow.functions.values import (
     COMPLEX,
@@ -342,12 +343,10 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Any:
 
     Raises
     ------
-    TypeError
-        If the dtypes differ.
+    TypeError: If the dtypes differ.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.truediv([1, 2], 4).numpy())
     [0.25 0.5 ]
     """
@@ -371,7 +370,6 @@ def divide(x: Any, y: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.divide([1.0, 2.0], 4).numpy())
     [0.25 0.5 ]
     """
@@ -383,12 +381,10 @@ def polygamma(a: Any, x: Any, name: str | None = None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError
-        If `a` is no number by itself.
+    InvalidArgumentError: If `a` is no number by itself.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.polygamma(1.0, [1.0, 2.0]).numpy())
     [1.644934   0.64493406]
     """
@@ -404,12 +400,10 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
 
     Raises
     ------
-    ValueError
-        If `scalar` is no number by itself.
+    ValueError: If `scalar` is no number by itself.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.scalar_mul(2, tf.constant([1.0, 2.0])).numpy())
     [2. 4.]
     """
@@ -427,7 +421,6 @@ def atan2(y: Any, x: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.atan2([1.0, 0.0], [1.0, -1.0]).numpy().round(3))
     [0.785 3.142]
     """
@@ -439,7 +432,6 @@ def igamma(a: Any, x: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.igamma([1.0, 2.0], [1.0, 1.0]).numpy().round(3))
     [0.632 0.264]
     """
@@ -451,7 +443,6 @@ def igammac(a: Any, x: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.igammac([1.0, 2.0], [1.0, 1.0]).numpy().round(3))
     [0.368 0.736]
     """
@@ -463,7 +454,6 @@ def zeta(x: Any, q: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.zeta([2.0, 3.0], [1.0, 1.0]).numpy().round(3))
     [1.645 1.202]
     """
@@ -475,8 +465,10 @@ def nextafter(x1: Any, x2: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.nextafter([1.0], [2.0]).numpy().round(3))
     [1.]
     """
     return _nextafter(x1, x2)
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.values import (
     aligned,
     computed,
@@ -31,22 +32,16 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
 
     Parameters
     ----------
-    x : Tensor
-        Or what becomes one.
-    dtype : DType
-        Fractions are cut off on the way to whole numbers, and imaginary parts on the way to real
-        ones.
-    name : str, optional
-        Accepted, and of no effect.
+    x : Tensor. Or what becomes one.
+    dtype : DType. Fractions are cut off on the way to whole numbers, and imaginary parts on the way
+        to real ones.
 
     Returns
     -------
-    Tensor
-        Differentiable, unless one of the dtypes is of whole numbers or bools.
+    Tensor: Differentiable, unless one of the dtypes is of whole numbers or bools.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.cast([1.8, -1.8], tf.int32).numpy())
     [ 1 -1]
     """
@@ -64,7 +59,6 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.saturate_cast([-5.0, 300.0], tf.uint8).numpy())
     [  0 255]
     """
@@ -86,12 +80,10 @@ def bitcast(input: Any, type: Any, name: str | None = None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError
-        If the sizes differ.
+    InvalidArgumentError: If the sizes differ.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.bitcast(1.0, tf.int32).numpy())
     1065353216
     """
@@ -111,12 +103,10 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Any:
 
     Raises
     ------
-    TypeError
-        Unless both are float32, or both float64.
+    TypeError: Unless both are float32, or both float64.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.complex([1.0], [2.0]).numpy())
     [1.+2.j]
     """
@@ -129,3 +119,6 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Any:
         )
     a, b = aligned("Complex", a, b)
     return computed("Complex", wg.complex, *wg.broadcast_tensors(a, b))
+
+
+fill_sections(globals())

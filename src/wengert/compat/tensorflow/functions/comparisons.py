@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.templates import (
     ALL,
     FLAT,
@@ -150,10 +151,12 @@ def invert(x: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.bitwise.invert([0, 5]).numpy())
     [-1 -6]
     """
     x = tensor_of(x)
     check("Invert", x, INTEGERS)
     return computed("Invert", wg.bitwise_not, x)
+
+
+fill_sections(globals())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.values import (
     FLOATING,
     aligned,
@@ -212,7 +213,6 @@ def convolution(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.nn.convolution(tf.ones([1, 5, 1]), tf.ones([3, 1, 2])).shape
     TensorShape([1, 3, 2])
     """
@@ -237,7 +237,6 @@ def depthwise_conv2d(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> x, filters = tf.ones([1, 3, 3, 2]), tf.ones([2, 2, 2, 3])
     >>> tf.nn.depthwise_conv2d(x, filters, [1, 1, 1, 1], "VALID").shape
     TensorShape([1, 2, 2, 6])
@@ -262,7 +261,6 @@ def separable_conv2d(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> x, depth, point = tf.ones([1, 3, 3, 2]), tf.ones([2, 2, 2, 3]), tf.ones([1, 1, 6, 4])
     >>> tf.nn.separable_conv2d(x, depth, point, [1, 1, 1, 1], "VALID").shape
     TensorShape([1, 2, 2, 4])
@@ -278,7 +276,6 @@ def atrous_conv2d(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.nn.atrous_conv2d(tf.ones([1, 5, 5, 1]), tf.ones([3, 3, 1, 2]), 2, "VALID").shape
     TensorShape([1, 1, 1, 2])
     """
@@ -329,7 +326,9 @@ def _transposed(
                 f"{expected} spatial_dim: {i} input: {size} filter: {wide} output: {here[i]} "
                 f"stride: {step}",
             )
-    result = _TRANSPOSED[d](x, wg.permute(w, (d + 1, d, *range(d))), None, steps, 0, 0, 1, spread)
+    result: Any = _TRANSPOSED[d](
+        x, wg.permute(w, (d + 1, d, *range(d))), None, steps, 0, 0, 1, spread
+    )
     for i, (size, (before, _)) in enumerate(zip(sizes, pairs, strict=True)):
         have = result.payload.shape[i + 2]
         if have < before + size:
@@ -353,7 +352,6 @@ def conv1d_transpose(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.nn.conv1d_transpose(tf.ones([1, 2, 1]), tf.ones([3, 1, 1]), [1, 4, 1], 2).shape
     TensorShape([1, 4, 1])
     """
@@ -385,30 +383,21 @@ def conv2d_transpose(
 
     Parameters
     ----------
-    input : Tensor
-        Of shape ``(batch, height, width, channels in)``.
-    filters : Tensor
-        Of shape ``(height, width, channels out, channels in)``.
-    output_shape : sequence of int
-        The shape of the result.
-    strides, padding, data_format, dilations
-        Those of the `conv2d` that goes the other way.
-    name : str, optional
-        Accepted, and of no effect.
+    input : Tensor. Of shape ``(batch, height, width, channels in)``.
+    filters : Tensor. Of shape ``(height, width, channels out, channels in)``.
+    output_shape : sequence of int. The shape of the result.
+    strides, padding, data_format, dilations: Those of the `conv2d` that goes the other way.
 
     Returns
     -------
-    Tensor
-        Differentiable in both.
+    Tensor: Differentiable in both.
 
     Raises
     ------
-    InvalidArgumentError
-        If the shapes do not fit.
+    InvalidArgumentError: If the shapes do not fit.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> x, filters = tf.ones([1, 2, 2, 1]), tf.ones([3, 3, 1, 1])
     >>> tf.nn.conv2d_transpose(x, filters, [1, 4, 4, 1], strides=2).shape
     TensorShape([1, 4, 4, 1])
@@ -441,7 +430,6 @@ def conv3d_transpose(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> x, filters = tf.ones([1, 2, 2, 2, 1]), tf.ones([2, 2, 2, 1, 1])
     >>> tf.nn.conv3d_transpose(x, filters, [1, 4, 4, 4, 1], strides=2).shape
     TensorShape([1, 4, 4, 4, 1])
@@ -457,3 +445,6 @@ def conv3d_transpose(
         data_format,
         dilations,
     )
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.values import (
     dtype_of,
     integers,
@@ -36,34 +37,24 @@ def bincount(
 
     Parameters
     ----------
-    arr : Tensor
-        Of whole numbers, not negative.
-    weights : Tensor, optional
-        Of the shape of `arr`.
-    minlength, maxlength : int, optional
-        The least and the greatest number of counts; what lies beyond is left out.
-    dtype : DType, optional
-        Of the counts; int32 by default.
-    name : str, optional
-        Accepted, and of no effect.
-    axis : None or 0
-        Only all elements together are counted here.
-    binary_output : bool
-        Whether to say only if a number comes at all.
+    arr : Tensor. Of whole numbers, not negative.
+    weights : Tensor, optional. Of the shape of `arr`.
+    minlength, maxlength : int, optional. The least and the greatest number of counts; what lies
+        beyond is left out.
+    dtype : DType, optional. Of the counts; int32 by default.
+    axis : None or 0. Only all elements together are counted here.
+    binary_output : bool. Whether to say only if a number comes at all.
 
     Returns
     -------
-    Tensor
-        Differentiable in `weights`.
+    Tensor: Differentiable in `weights`.
 
     Raises
     ------
-    InvalidArgumentError
-        If a number is negative, or `axis` is another.
+    InvalidArgumentError: If a number is negative, or `axis` is another.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.bincount([1, 1, 3]).numpy())
     [0 2 0 1]
     """
@@ -80,7 +71,7 @@ def bincount(
         counts: Any = np.bincount(numbers[inside], minlength=size)
         counts = counts > 0 if binary_output else counts
         return wg.as_tensor(counts.astype(dtype_of(dtype, _INT32)))
-    values = wg.reshape(tensor_of(weights), (-1,))
+    values: Any = wg.reshape(tensor_of(weights), (-1,))
     values = wg.index_select(values, 0, wg.as_tensor(np.flatnonzero(inside)))
     start = wg.as_tensor(np.zeros(size, values.payload.dtype))
     return wg.index_add(start, 0, wg.as_tensor(numbers[inside].astype(np.int64)), values)
@@ -99,7 +90,6 @@ def confusion_matrix(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.confusion_matrix([0, 1, 1], [1, 1, 1]).numpy())
     [[0 1]
      [0 2]]
@@ -125,7 +115,6 @@ def histogram_fixed_width(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.histogram_fixed_width([-1.0, 0.5, 5.0], [0.0, 2.0], nbins=2).numpy())
     [2 1]
     """
@@ -134,3 +123,6 @@ def histogram_fixed_width(
     (bins,) = integers(nbins, "nbins")
     place = np.clip(np.floor((numbers - low) / (high - low) * bins), 0, bins - 1).astype(np.int64)
     return wg.as_tensor(np.bincount(place, minlength=bins).astype(dtype_of(dtype, _INT32)))
+
+
+fill_sections(globals())

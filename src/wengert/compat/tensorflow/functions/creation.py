@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.values import (
     INTEGERS,
     aligned,
@@ -56,26 +57,20 @@ def zeros(shape: Any, dtype: Any = None, name: str | None = None, layout: Any = 
 
     Parameters
     ----------
-    shape : sequence of int, or Tensor
-        Its shape.
-    dtype : DType, optional
-        float32 by default.
-    name, layout : optional
-        Accepted, and of no effect.
+    shape : sequence of int, or Tensor. Its shape.
+    dtype : DType, optional. float32 by default.
+    name, layout : optional. Accepted, and of no effect.
 
     Returns
     -------
-    Tensor
-        Of that shape and dtype.
+    Tensor: Of that shape and dtype.
 
     Raises
     ------
-    InvalidArgumentError
-        If a size is negative.
+    InvalidArgumentError: If a size is negative.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.zeros([2], tf.int32).numpy())
     [0 0]
     """
@@ -88,7 +83,6 @@ def ones(shape: Any, dtype: Any = None, name: str | None = None, layout: Any = N
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.ones([2]).numpy())
     [1. 1.]
     """
@@ -101,7 +95,6 @@ def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> 
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.fill([2], 7).numpy())
     [7 7]
     """
@@ -123,7 +116,6 @@ def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: A
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.zeros_like([1.0, 2.0]).numpy())
     [0. 0.]
     """
@@ -136,7 +128,6 @@ def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: An
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.ones_like([5, 6]).numpy())
     [1 1]
     """
@@ -155,7 +146,6 @@ def eye(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.eye(2).numpy())
     [[1. 0.]
      [0. 1.]]
@@ -182,28 +172,20 @@ def range(
 
     Parameters
     ----------
-    start, limit : number
-        Where one is given, it is `limit`, and `start` is 0.
-    delta : number
-        The step.
-    dtype : DType, optional
-        int32, or what holds all three.
-    name : str, optional
-        Accepted, and of no effect.
+    start, limit : number. Where one is given, it is `limit`, and `start` is 0.
+    delta : number. The step.
+    dtype : DType, optional. int32, or what holds all three.
 
     Returns
     -------
-    Tensor
-        Of one dimension.
+    Tensor: Of one dimension.
 
     Raises
     ------
-    InvalidArgumentError
-        If the step is 0, or leads away from `limit`.
+    InvalidArgumentError: If the step is 0, or leads away from `limit`.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.range(3).numpy(), tf.range(1.0, 2.0, 0.5).numpy())
     [0 1 2] [1.  1.5]
     """
@@ -233,28 +215,20 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any
 
     Parameters
     ----------
-    start, stop : Tensor
-        Numbers, or tensors of one shape.
-    num : int
-        How many.
-    name : str, optional
-        Accepted, and of no effect.
-    axis : int
-        Where the new dimension goes, if they are tensors.
+    start, stop : Tensor. Numbers, or tensors of one shape.
+    num : int. How many.
+    axis : int. Where the new dimension goes, if they are tensors.
 
     Returns
     -------
-    Tensor
-        Differentiable; whole numbers give a float64.
+    Tensor: Differentiable; whole numbers give a float64.
 
     Raises
     ------
-    InvalidArgumentError
-        If `num` is not positive.
+    InvalidArgumentError: If `num` is not positive.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.linspace(0.0, 1.0, 3).numpy())
     [0.  0.5 1. ]
     """
@@ -286,32 +260,22 @@ def one_hot(
 
     Parameters
     ----------
-    indices : Tensor
-        Of whole numbers; for one outside of ``range(depth)`` all elements are zero.
-    depth : int
-        The size of the new dimension.
-    on_value, off_value : number, optional
-        What to put in the place of 1 and 0.
-    axis : int, optional
-        Where the new dimension goes; last by default.
-    dtype : DType, optional
-        That of the values if they are given, else float32.
-    name : str, optional
-        Accepted, and of no effect.
+    indices : Tensor. Of whole numbers; for one outside of ``range(depth)`` all elements are zero.
+    depth : int. The size of the new dimension.
+    on_value, off_value : number, optional. What to put in the place of 1 and 0.
+    axis : int, optional. Where the new dimension goes; last by default.
+    dtype : DType, optional. That of the values if they are given, else float32.
 
     Returns
     -------
-    Tensor
-        Of one more dimension.
+    Tensor: Of one more dimension.
 
     Raises
     ------
-    InvalidArgumentError
-        If `indices` are no whole numbers.
+    InvalidArgumentError: If `indices` are no whole numbers.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.one_hot([1, 0], 3).numpy())
     [[0. 1. 0.]
      [1. 0. 0.]]
@@ -344,7 +308,6 @@ def sequence_mask(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.sequence_mask([1, 2], 3).numpy())
     [[ True False False]
      [ True  True False]]
@@ -364,7 +327,6 @@ def shape(input: Any, out_type: Any = None, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.shape([[1, 2, 3]]).numpy())
     [1 3]
     """
@@ -378,7 +340,6 @@ def size(input: Any, out_type: Any = None, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.size([[1, 2, 3]]).numpy())
     3
     """
@@ -391,7 +352,6 @@ def rank(input: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.rank([[1, 2, 3]]).numpy())
     2
     """
@@ -403,7 +363,6 @@ def shape_n(input: Any, out_type: Any = None, name: str | None = None) -> list[A
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> [x.numpy().tolist() for x in tf.shape_n([[1, 2], [[1]]])]
     [[2], [1, 1]]
     """
@@ -416,8 +375,10 @@ def identity_n(input: Any, name: str | None = None) -> list[Any]:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> [float(x) for x in tf.identity_n([tf.constant(1.0), tf.constant(2.0)])]
     [1.0, 2.0]
     """
     return [wg.clone(tensor_of(part)) for part in input]
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.values import (
     COMPLEX,
     FLOATING,
@@ -41,28 +42,20 @@ def softmax_cross_entropy_with_logits(
 
     Parameters
     ----------
-    labels : Tensor
-        Probabilities, of the shape of `logits` or one that broadcasts.
-    logits : Tensor
-        Of a real floating dtype.
-    axis : int
-        The dimension of the classes.
-    name : str, optional
-        Accepted, and of no effect.
+    labels : Tensor. Probabilities, of the shape of `logits` or one that broadcasts.
+    logits : Tensor. Of a real floating dtype.
+    axis : int. The dimension of the classes.
 
     Returns
     -------
-    Tensor
-        Without the dimension of the classes; differentiable in both.
+    Tensor: Without the dimension of the classes; differentiable in both.
 
     Raises
     ------
-    InvalidArgumentError
-        If the shapes or dtypes do not fit.
+    InvalidArgumentError: If the shapes or dtypes do not fit.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> loss = tf.nn.softmax_cross_entropy_with_logits(labels=[[1.0, 0.0]], logits=[[0.0, 0.0]])
     >>> print(loss.numpy())
     [0.6931472]
@@ -92,28 +85,20 @@ def sparse_softmax_cross_entropy_with_logits(
 
     Parameters
     ----------
-    labels : Tensor
-        Of whole numbers, of the shape of `logits` without its last dimension.
-    logits : Tensor
-        Of a real floating dtype.
-    name : str, optional
-        Accepted, and of no effect.
+    labels : Tensor. Of whole numbers, of the shape of `logits` without its last dimension.
+    logits : Tensor. Of a real floating dtype.
 
     Returns
     -------
-    Tensor
-        Of the shape of `labels`; differentiable in `logits`.
+    Tensor: Of the shape of `labels`; differentiable in `logits`.
 
     Raises
     ------
-    InvalidArgumentError
-        If there is no such class, or `labels` are no whole numbers.
-    ValueError
-        If the shapes do not fit.
+    InvalidArgumentError: If there is no such class, or `labels` are no whole numbers.
+    ValueError: If the shapes do not fit.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[0], logits=[[0.0, 0.0]])
     >>> print(loss.numpy())
     [0.6931472]
@@ -164,24 +149,18 @@ def sigmoid_cross_entropy_with_logits(
 
     Parameters
     ----------
-    labels, logits : Tensor
-        Of one shape and one real floating dtype.
-    name : str, optional
-        Accepted, and of no effect.
+    labels, logits : Tensor. Of one shape and one real floating dtype.
 
     Returns
     -------
-    Tensor
-        Of that shape; differentiable in both.
+    Tensor: Of that shape; differentiable in both.
 
     Raises
     ------
-    ValueError
-        If the shapes differ.
+    ValueError: If the shapes differ.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.nn.sigmoid_cross_entropy_with_logits(labels=[1.0], logits=[0.0]).numpy())
     [0.6931472]
     """
@@ -198,7 +177,6 @@ def weighted_cross_entropy_with_logits(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.nn.weighted_cross_entropy_with_logits([1.0], [0.0], 3.0).numpy())
     [2.0794415]
     """
@@ -214,7 +192,6 @@ def l2_loss(t: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.nn.l2_loss([3.0, 4.0]).numpy())
     12.5
     """
@@ -232,7 +209,6 @@ def log_poisson_loss(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.nn.log_poisson_loss([1.0], [0.0]).numpy())
     [1.]
     """
@@ -255,7 +231,6 @@ def compute_average_loss(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.nn.compute_average_loss([1.0, 3.0], global_batch_size=4).numpy())
     1.0
     """
@@ -272,10 +247,12 @@ def lbeta(x: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.lbeta([1.0, 2.0]).numpy())
     -0.6931472
     """
     x = tensor_of(x)
     check("Lgamma", x, FLOATING)
     return wg.sub(wg.sum(wg.special.gammaln(x), -1), wg.special.gammaln(wg.sum(x, -1)))
+
+
+fill_sections(globals())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.matrices import matrices
 from wengert.compat.tensorflow.functions.products import turned
 from wengert.compat.tensorflow.functions.values import (
@@ -43,12 +44,10 @@ def cholesky(input: Any, name: str | None = None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError
-        If the matrix is not positive definite.
+    InvalidArgumentError: If the matrix is not positive definite.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.linalg.cholesky([[4.0, 2.0], [2.0, 5.0]]).numpy())
     [[2. 0.]
      [1. 2.]]
@@ -69,7 +68,6 @@ def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> q, r = tf.linalg.qr([[3.0, 1.0], [4.0, 2.0]])
     >>> print(abs(r.numpy()).round(3))
     [[5.  2.2]
@@ -87,24 +85,17 @@ def svd(
 
     Parameters
     ----------
-    tensor : Tensor
-        A matrix, or a batch.
-    full_matrices : bool
-        Whether ``u`` and ``v`` are square.
-    compute_uv : bool
-        Whether to compute them at all.
-    name : str, optional
-        Accepted, and of no effect.
+    tensor : Tensor. A matrix, or a batch.
+    full_matrices : bool. Whether ``u`` and ``v`` are square.
+    compute_uv : bool. Whether to compute them at all.
 
     Returns
     -------
-    s, u, v : Tensor
-        In this order, the vectors in columns; differentiable where singular values differ. Only
-        ``s`` if `compute_uv` is false.
+    s, u, v : Tensor. In this order, the vectors in columns; differentiable where singular values
+        differ. Only ``s`` if `compute_uv` is false.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> s, u, v = tf.linalg.svd([[2.0, 0.0], [0.0, 1.0]])
     >>> print(s.numpy())
     [2. 1.]
@@ -113,7 +104,7 @@ def svd(
     if not compute_uv:
         return wg.linalg.svdvals(x)
     u, s, vh = wg.linalg.svd(x, full_matrices=bool(full_matrices))
-    v = wg.transpose(vh, -1, -2)
+    v: Any = wg.transpose(vh, -1, -2)
     return s, u, wg.conj_physical(v) if v.payload.dtype.kind == "c" else v
 
 
@@ -123,7 +114,6 @@ def eigh(tensor: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> values, vectors = tf.linalg.eigh([[2.0, 0.0], [0.0, 1.0]])
     >>> print(values.numpy())
     [1. 2.]
@@ -137,7 +127,6 @@ def eigvalsh(tensor: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.linalg.eigvalsh([[2.0, 0.0], [0.0, 1.0]]).numpy())
     [1. 2.]
     """
@@ -156,7 +145,6 @@ def eig(tensor: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> values, vectors = tf.linalg.eig([[2.0, 0.0], [0.0, 1.0]])
     >>> print(values.numpy())
     [2.+0.j 1.+0.j]
@@ -170,7 +158,6 @@ def eigvals(tensor: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.linalg.eigvals([[2.0, 0.0], [0.0, 1.0]]).numpy())
     [2.+0.j 1.+0.j]
     """
@@ -183,7 +170,6 @@ def lu(input: Any, output_idx_type: Any = None, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> factors, p = tf.linalg.lu([[0.0, 1.0], [2.0, 0.0]])
     >>> print(p.numpy())
     [1 0]
@@ -207,7 +193,6 @@ def matrix_rank(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.linalg.matrix_rank([[1.0, 1.0], [1.0, 1.0]]).numpy())
     1
     """
@@ -230,7 +215,6 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | Non
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.linalg.pinv([[2.0], [0.0]]).numpy())
     [[0.5 0. ]]
     """
@@ -238,3 +222,6 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | Non
     if rcond is None:
         rcond = 10 * max(x.payload.shape[-2:]) * float(np.finfo(x.payload.dtype).eps)
     return wg.linalg.pinv(x, rtol=rcond)
+
+
+fill_sections(globals())

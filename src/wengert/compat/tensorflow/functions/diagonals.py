@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.values import (
     NUMBERS,
     aligned,
@@ -35,7 +36,6 @@ def trace(x: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.linalg.trace([[1, 2], [3, 4]]).numpy())
     5
     """
@@ -65,32 +65,25 @@ def diag(
 
     Parameters
     ----------
-    diagonal : Tensor
-        The elements.
-    name, align : optional
-        Accepted, and of no effect.
-    k : int
-        Which diagonal: 0 is the main one, positive ones are above it.
-    num_rows, num_cols : int
-        The size of the matrix; what the diagonal needs by default.
-    padding_value : number
-        What the other elements are.
+    diagonal : Tensor. The elements.
+    name, align : optional. Accepted, and of no effect.
+    k : int. Which diagonal: 0 is the main one, positive ones are above it.
+    num_rows, num_cols : int. The size of the matrix; what the diagonal needs by default.
+    padding_value : number. What the other elements are.
 
     Returns
     -------
-    Tensor
-        Differentiable.
+    Tensor: Differentiable.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.linalg.diag([1, 2]).numpy())
     [[1 0]
      [0 2]]
     """
     x = tensor_of(diagonal)
     offset = _offset(k)
-    result = wg.diag_embed(x, offset)
+    result: Any = wg.diag_embed(x, offset)
     need = result.payload.shape[-1]
     rows = need if num_rows == -1 else num_rows
     columns = need if num_cols == -1 else num_cols
@@ -123,7 +116,6 @@ def diag_part(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.linalg.diag_part([[1, 2], [3, 4]]).numpy())
     [1 4]
     """
@@ -143,12 +135,10 @@ def set_diag(
 
     Raises
     ------
-    InvalidArgumentError
-        If there are not as many elements as the diagonal has.
+    InvalidArgumentError: If there are not as many elements as the diagonal has.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.linalg.set_diag([[1, 2], [3, 4]], [9, 9]).numpy())
     [[9 2]
      [3 9]]
@@ -163,7 +153,6 @@ def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = Non
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.linalg.band_part([[1, 2], [3, 4]], -1, 0).numpy())
     [[1 0]
      [3 4]]
@@ -181,7 +170,6 @@ def tensor_diag(diagonal: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.linalg.tensor_diag([1, 2]).numpy())
     [[1 0]
      [0 2]]
@@ -196,7 +184,6 @@ def tensor_diag_part(input: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.linalg.tensor_diag_part([[1, 2], [3, 4]]).numpy())
     [1 4]
     """
@@ -207,3 +194,6 @@ def tensor_diag_part(input: Any, name: str | None = None) -> Any:
         raise invalid("DiagPart", f"Received shape {shown(x.payload.shape)}: its halves differ")
     count = int(np.prod(sizes))
     return wg.reshape(wg.diagonal(wg.reshape(x, (count, count))), sizes)
+
+
+fill_sections(globals())

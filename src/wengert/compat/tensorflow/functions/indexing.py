@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.values import (
     aligned,
     axis_of,
@@ -60,31 +61,24 @@ def gather(
 
     Parameters
     ----------
-    params : Tensor
-        Or what becomes one.
-    indices : Tensor
-        Of whole numbers; not negative ones.
-    validate_indices, name : optional
-        Accepted, and of no effect.
-    axis : int, optional
-        The dimension; the first after the batches by default.
-    batch_dims : int
-        How many of the first dimensions both have in common: elements are picked batch by batch.
+    params : Tensor. Or what becomes one.
+    indices : Tensor. Of whole numbers; not negative ones.
+    validate_indices, name : optional. Accepted, and of no effect.
+    axis : int, optional. The dimension; the first after the batches by default.
+    batch_dims : int. How many of the first dimensions both have in common: elements are picked
+        batch by batch.
 
     Returns
     -------
-    Tensor
-        With the dimensions of `indices` in the place of the one that they pick from.
+    Tensor: With the dimensions of `indices` in the place of the one that they pick from.
         Differentiable in `params`.
 
     Raises
     ------
-    InvalidArgumentError
-        If a position does not exist, or `indices` are no whole numbers.
+    InvalidArgumentError: If a position does not exist, or `indices` are no whole numbers.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.gather([10, 20, 30], [2, 0]).numpy())
     [30 10]
     """
@@ -120,7 +114,7 @@ def gather(
     if not batches:
         picked = wg.index_select(x, place, wg.as_tensor(found.reshape(-1)))
         return wg.reshape(picked, sizes[:place] + found.shape + sizes[place + 1 :])
-    moved = wg.movedim(x, place, batches)
+    moved: Any = wg.movedim(x, place, batches)
     rest = moved.payload.shape[batches + 1 :]
     flat = wg.reshape(moved, (many * count, *rest))
     offsets = np.arange(many).reshape((*sizes[:batches], *(1,) * (found.ndim - batches))) * count
@@ -173,12 +167,10 @@ def gather_nd(
 
     Raises
     ------
-    InvalidArgumentError
-        If a position does not exist.
+    InvalidArgumentError: If a position does not exist.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).numpy())
     [2 3]
     """
@@ -206,29 +198,21 @@ def boolean_mask(
 
     Parameters
     ----------
-    tensor : Tensor
-        Or what becomes one.
-    mask : Tensor
-        Of bools, or of numbers, which are true if they are not 0; of the shape of some
+    tensor : Tensor. Or what becomes one.
+    mask : Tensor. Of bools, or of numbers, which are true if they are not 0; of the shape of some
         neighbouring dimensions of `tensor`.
-    axis : int, optional
-        The first of these dimensions; 0 by default.
-    name : str, optional
-        Accepted, and of no effect.
+    axis : int, optional. The first of these dimensions; 0 by default.
 
     Returns
     -------
-    Tensor
-        With one dimension in the place of those of the mask. Differentiable.
+    Tensor: With one dimension in the place of those of the mask. Differentiable.
 
     Raises
     ------
-    ValueError
-        If the shapes do not fit, or the mask has no dimensions.
+    ValueError: If the shapes do not fit, or the mask has no dimensions.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.boolean_mask([1, 2, 3], [True, False, True]).numpy())
     [1 3]
     """
@@ -251,30 +235,22 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
 
     Parameters
     ----------
-    condition : Tensor
-        Of bools; where it stands alone, numbers that are not 0 count as true.
-    x, y : Tensor, optional
-        Of one dtype; all three broadcast.
-    name : str, optional
-        Accepted, and of no effect.
+    condition : Tensor. Of bools; where it stands alone, numbers that are not 0 count as true.
+    x, y : Tensor, optional. Of one dtype; all three broadcast.
 
     Returns
     -------
-    Tensor
-        Differentiable in `x` and `y`; of the one that is not chosen, a derivative that is infinite
-        or NaN does not spoil the result. Without `x` and `y` one row of int64 for each true
-        element.
+    Tensor: Differentiable in `x` and `y`; of the one that is not chosen, a derivative that is
+        infinite or NaN does not spoil the result. Without `x` and `y` one row of int64 for each
+        true element.
 
     Raises
     ------
-    ValueError
-        If only one of `x` and `y` is given.
-    InvalidArgumentError
-        If dtypes differ, or shapes do not broadcast.
+    ValueError: If only one of `x` and `y` is given.
+    InvalidArgumentError: If dtypes differ, or shapes do not broadcast.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.where([True, False], [1, 2], [3, 4]).numpy())
     [1 4]
     >>> print(tf.where([False, True, True]).numpy())
@@ -299,12 +275,10 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError
-        If the part is not within the tensor.
+    InvalidArgumentError: If the part is not within the tensor.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.slice([[1, 2], [3, 4]], [0, 1], [-1, 1]).numpy())
     [[2]
      [4]]
@@ -346,25 +320,20 @@ def strided_slice(
 
     Parameters
     ----------
-    input_ : Tensor
-        Or what becomes one.
-    begin, end, strides : sequence of int
-        One number for each dimension that is cut.
-    begin_mask, end_mask : int
-        Where a bit is set, that number does not count, and the slice begins or ends at the edge.
-    ellipsis_mask, new_axis_mask, shrink_axis_mask : int
-        Where a bit is set there stands ``...``, a new dimension, or a single position.
-    var, name : optional
-        Accepted, and of no effect.
+    input_ : Tensor. Or what becomes one.
+    begin, end, strides : sequence of int. One number for each dimension that is cut.
+    begin_mask, end_mask : int. Where a bit is set, that number does not count, and the slice begins
+        or ends at the edge.
+    ellipsis_mask, new_axis_mask, shrink_axis_mask : int. Where a bit is set there stands ``...``, a
+        new dimension, or a single position.
+    var, name : optional. Accepted, and of no effect.
 
     Returns
     -------
-    Tensor
-        Differentiable.
+    Tensor: Differentiable.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.strided_slice([1, 2, 3, 4], [0], [4], [2]).numpy())
     [1 3]
     """
@@ -384,3 +353,6 @@ def strided_slice(
             last = None if end_mask & bit else stop
             index.append(builtins.slice(first, last, step))
     return computed("StridedSlice", read, tensor_of(input_), tuple(index))
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.values import (
     aligned,
     axes_of,
@@ -39,26 +40,19 @@ def concat(values: Any, axis: Any, name: str | None = "concat") -> Any:
 
     Parameters
     ----------
-    values : sequence of Tensor
-        Of one dtype, and of one shape but for the dimension `axis`.
-    axis : int
-        The dimension.
-    name : str, optional
-        Accepted, and of no effect.
+    values : sequence of Tensor. Of one dtype, and of one shape but for the dimension `axis`.
+    axis : int. The dimension.
 
     Returns
     -------
-    Tensor
-        Differentiable.
+    Tensor: Differentiable.
 
     Raises
     ------
-    InvalidArgumentError
-        If dtypes or shapes do not fit, or there is no such dimension.
+    InvalidArgumentError: If dtypes or shapes do not fit, or there is no such dimension.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.concat([[1, 2], [3]], axis=0).numpy())
     [1 2 3]
     """
@@ -98,14 +92,11 @@ def stack(values: Any, axis: Any = 0, name: str | None = "stack") -> Any:
 
     Raises
     ------
-    InvalidArgumentError
-        If the shapes differ, or the dtypes.
-    ValueError
-        If there is no such dimension.
+    InvalidArgumentError: If the shapes differ, or the dtypes.
+    ValueError: If there is no such dimension.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.stack([[1, 2], [3, 4]], axis=1).numpy())
     [[1 3]
      [2 4]]
@@ -139,14 +130,11 @@ def unstack(value: Any, num: int | None = None, axis: Any = 0, name: str | None 
 
     Raises
     ------
-    InvalidArgumentError
-        If `num` is given and is not their number.
-    ValueError
-        If there is no such dimension.
+    InvalidArgumentError: If `num` is given and is not their number.
+    ValueError: If there is no such dimension.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> [part.numpy().tolist() for part in tf.unstack([[1, 2], [3, 4]])]
     [[1, 2], [3, 4]]
     """
@@ -175,30 +163,23 @@ def split(
 
     Parameters
     ----------
-    value : Tensor
-        Or what becomes one.
-    num_or_size_splits : int or sequence of int
-        How many parts, or their sizes, of which one may be -1: what is left.
-    axis : int
-        The dimension.
-    num : int, optional
-        The number of sizes; not needed.
-    name : str, optional
-        Accepted, and of no effect.
+    value : Tensor. Or what becomes one.
+    num_or_size_splits : int or sequence of int. How many parts, or their sizes, of which one may be
+        -1: what is left.
+    axis : int. The dimension.
+    num : int, optional. The number of sizes; not needed.
 
     Returns
     -------
-    list of Tensor
-        Differentiable.
+    list of Tensor: Differentiable.
 
     Raises
     ------
-    InvalidArgumentError
-        If the sizes do not add up to that of the dimension, or it cannot be cut into equal parts.
+    InvalidArgumentError: If the sizes do not add up to that of the dimension, or it cannot be cut
+        into equal parts.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> [part.numpy().tolist() for part in tf.split([1, 2, 3, 4], 2)]
     [[1, 2], [3, 4]]
     >>> [part.numpy().tolist() for part in tf.split([1, 2, 3, 4], [1, 3])]
@@ -235,12 +216,10 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError
-        If `multiples` has not one number for each dimension.
+    InvalidArgumentError: If `multiples` has not one number for each dimension.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.tile([1, 2], [2]).numpy())
     [1 2 1 2]
     """
@@ -263,7 +242,6 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.repeat([1, 2], [1, 3]).numpy())
     [1 2 2 2]
     """
@@ -283,12 +261,10 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError
-        If a dimension does not exist, or `axis` is no list.
+    InvalidArgumentError: If a dimension does not exist, or `axis` is no list.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.reverse([1, 2, 3], [0]).numpy())
     [3 2 1]
     """
@@ -316,7 +292,6 @@ def reverse_sequence(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.reverse_sequence([[1, 2, 3]], [2], seq_axis=1, batch_axis=0).numpy())
     [[2 1 3]]
     """
@@ -338,7 +313,6 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.roll([1, 2, 3], 1, 0).numpy())
     [3 1 2]
     """
@@ -358,32 +332,24 @@ def pad(
 
     Parameters
     ----------
-    tensor : Tensor
-        Or what becomes one.
-    paddings : sequence of pairs of int
-        For each dimension, how many elements before and how many after.
-    mode : str
-        ``"CONSTANT"``; ``"REFLECT"``, mirrored without the edge; ``"SYMMETRIC"``, with it.
-    constant_values : number
-        What constant elements are.
-    name : str, optional
-        Accepted, and of no effect.
+    tensor : Tensor. Or what becomes one.
+    paddings : sequence of pairs of int. For each dimension, how many elements before and how many
+        after.
+    mode : str. ``"CONSTANT"``; ``"REFLECT"``, mirrored without the edge; ``"SYMMETRIC"``, with it.
+    constant_values : number. What constant elements are.
 
     Returns
     -------
-    Tensor
-        Differentiable.
+    Tensor: Differentiable.
 
     Raises
     ------
-    InvalidArgumentError
-        If there is not one pair for each dimension, or more is to be mirrored than is there.
-    ValueError
-        If the mode is another.
+    InvalidArgumentError: If there is not one pair for each dimension, or more is to be mirrored
+        than is there.
+    ValueError: If the mode is another.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.pad([1, 2, 3], [[2, 1]]).numpy())
     [0 0 1 2 3 0]
     >>> print(tf.pad([1, 2, 3], [[2, 1]], "REFLECT").numpy())
@@ -421,3 +387,6 @@ def pad(
         order = np.pad(np.arange(size), (before, after), mode=how)
         x = wg.index_select(x, place, wg.as_tensor(order))
     return x
+
+
+fill_sections(globals())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.products import turned
 from wengert.compat.tensorflow.functions.values import (
     REAL,
@@ -57,12 +58,10 @@ def det(input: Any, name: str | None = None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError
-        If the matrix is not square, or no floating or complex one.
+    InvalidArgumentError: If the matrix is not square, or no floating or complex one.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.linalg.det([[2.0, 1.0], [0.0, 3.0]]).numpy())
     6.0
     """
@@ -75,7 +74,6 @@ def slogdet(input: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.linalg.slogdet([[0.0, 1.0], [1.0, 0.0]]).sign.numpy())
     -1.0
     """
@@ -88,12 +86,10 @@ def logdet(matrix: Any, name: str | None = None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError
-        If it is not positive definite.
+    InvalidArgumentError: If it is not positive definite.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(round(float(tf.linalg.logdet([[2.0, 0.0], [0.0, 2.0]])), 4))
     1.3863
     """
@@ -110,12 +106,10 @@ def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError
-        If the matrix has no inverse.
+    InvalidArgumentError: If the matrix has no inverse.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.linalg.inv([[2.0, 0.0], [0.0, 4.0]]).numpy())
     [[0.5  0.  ]
      [0.   0.25]]
@@ -155,28 +149,20 @@ def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None)
 
     Parameters
     ----------
-    matrix : Tensor
-        A square matrix, or a batch of them.
-    rhs : Tensor
-        A matrix of right-hand sides, its columns, or a batch.
-    adjoint : bool
-        Whether to solve with the conjugate transpose of `matrix`.
-    name : str, optional
-        Accepted, and of no effect.
+    matrix : Tensor. A square matrix, or a batch of them.
+    rhs : Tensor. A matrix of right-hand sides, its columns, or a batch.
+    adjoint : bool. Whether to solve with the conjugate transpose of `matrix`.
 
     Returns
     -------
-    Tensor
-        Of the shape of `rhs`; differentiable.
+    Tensor: Of the shape of `rhs`; differentiable.
 
     Raises
     ------
-    InvalidArgumentError
-        If the matrix has no inverse, or the shapes do not fit.
+    InvalidArgumentError: If the matrix has no inverse, or the shapes do not fit.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [[2.0], [2.0]]).numpy())
     [[1. ]
      [0.5]]
@@ -198,7 +184,6 @@ def triangular_solve(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.linalg.triangular_solve([[1.0, 0.0], [1.0, 2.0]], [[1.0], [5.0]]).numpy())
     [[1.]
      [2.]]
@@ -215,7 +200,6 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.linalg.cholesky_solve([[2.0, 0.0], [0.0, 1.0]], [[4.0], [3.0]]).numpy())
     [[1.]
      [3.]]
@@ -236,25 +220,17 @@ def lstsq(
 
     Parameters
     ----------
-    matrix : Tensor
-        Of full rank, or a batch of such.
-    rhs : Tensor
-        A matrix of right-hand sides, or a batch.
-    l2_regularizer : float
-        How much the square of `x` counts beside the square of the distance.
-    fast : bool
-        Has no effect.
-    name : str, optional
-        Accepted, and of no effect.
+    matrix : Tensor. Of full rank, or a batch of such.
+    rhs : Tensor. A matrix of right-hand sides, or a batch.
+    l2_regularizer : float. How much the square of `x` counts beside the square of the distance.
+    fast : bool. Has no effect.
 
     Returns
     -------
-    Tensor
-        Differentiable; the smallest solution where there are several.
+    Tensor: Differentiable; the smallest solution where there are several.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.linalg.lstsq([[1.0], [1.0]], [[1.0], [3.0]]).numpy().round(3))
     [[2.]]
     """
@@ -276,7 +252,6 @@ def expm(input: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.linalg.expm([[0.0, 1.0], [0.0, 0.0]]).numpy())
     [[1. 1.]
      [0. 1.]]
@@ -290,12 +265,10 @@ def cross(a: Any, b: Any, name: str | None = None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError
-        If the shapes differ, or the last dimension is not of size 3.
+    InvalidArgumentError: If the shapes differ, or the last dimension is not of size 3.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.linalg.cross([1, 0, 0], [0, 1, 0]).numpy())
     [0 0 1]
     """
@@ -308,3 +281,6 @@ def cross(a: Any, b: Any, name: str | None = None) -> Any:
             f"{shown(x.payload.shape)} vs. {shown(y.payload.shape)}",
         )
     return wg.linalg.cross(x, y)
+
+
+fill_sections(globals())

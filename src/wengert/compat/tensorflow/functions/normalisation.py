@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.indexing import gather
 from wengert.compat.tensorflow.functions.norms import clip_by_norm
 from wengert.compat.tensorflow.functions.streams import stream_of
@@ -47,12 +48,10 @@ def bias_add(value: Any, bias: Any, data_format: Any = None, name: str | None = 
 
     Raises
     ------
-    InvalidArgumentError
-        If there are not as many numbers as channels.
+    InvalidArgumentError: If there are not as many numbers as channels.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.nn.bias_add([[1.0, 2.0]], [10.0, 20.0]).numpy())
     [[11. 22.]]
     """
@@ -85,23 +84,17 @@ def moments(
 
     Parameters
     ----------
-    x : Tensor
-        Of a floating dtype.
-    axes : sequence of int
-        The dimensions.
-    shift, name : optional
-        Accepted, and of no effect.
-    keepdims : bool
-        Whether to leave dimensions of size 1.
+    x : Tensor. Of a floating dtype.
+    axes : sequence of int. The dimensions.
+    shift, name : optional. Accepted, and of no effect.
+    keepdims : bool. Whether to leave dimensions of size 1.
 
     Returns
     -------
-    mean, variance : Tensor
-        Differentiable.
+    mean, variance : Tensor. Differentiable.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> mean, variance = tf.nn.moments(tf.constant([[1.0, 3.0]]), axes=[1])
     >>> print(mean.numpy(), variance.numpy())
     [2.] [1.]
@@ -119,7 +112,6 @@ def weighted_moments(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> mean, variance = tf.nn.weighted_moments([1.0, 5.0], [0], [3.0, 1.0])
     >>> print(mean.numpy(), variance.numpy())
     2.0 3.0
@@ -128,7 +120,7 @@ def weighted_moments(
     places = axes_of("Sum", axes, x.payload.ndim)
     w = wg.broadcast_to(w, x.payload.shape)
     total = wg.sum(w, places, True)
-    mean = wg.div(wg.sum(wg.mul(w, x), places, True), total)
+    mean: Any = wg.div(wg.sum(wg.mul(w, x), places, True), total)
     spread = wg.div(wg.sum(wg.mul(w, wg.square(wg.sub(x, mean))), places, True), total)
     if keepdims:
         return mean, spread
@@ -150,23 +142,16 @@ def batch_normalization(
 
     Parameters
     ----------
-    x, mean, variance : Tensor
-        Of one floating dtype, and of shapes that broadcast.
-    offset, scale : Tensor or None
-        None is left out.
-    variance_epsilon : float
-        So that nothing is divided by 0.
-    name : str, optional
-        Accepted, and of no effect.
+    x, mean, variance : Tensor. Of one floating dtype, and of shapes that broadcast.
+    offset, scale : Tensor or None. None is left out.
+    variance_epsilon : float. So that nothing is divided by 0.
 
     Returns
     -------
-    Tensor
-        Differentiable in all of them.
+    Tensor: Differentiable in all of them.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.nn.batch_normalization([1.0, 3.0], 2.0, 1.0, None, None, 0.0).numpy())
     [-1.  1.]
     """
@@ -188,30 +173,22 @@ def dropout(
 
     Parameters
     ----------
-    x : Tensor
-        Of a real floating dtype.
-    rate : float
-        From 0 to 1, without 1.
-    noise_shape : sequence of int, optional
-        The shape of the choice, which is broadcast; that of `x` by default.
-    seed : int, optional
-        See `set_seed`.
-    name : str, optional
-        Accepted, and of no effect.
+    x : Tensor. Of a real floating dtype.
+    rate : float. From 0 to 1, without 1.
+    noise_shape : sequence of int, optional. The shape of the choice, which is broadcast; that of
+        `x` by default.
+    seed : int, optional. See `set_seed`.
 
     Returns
     -------
-    Tensor
-        Differentiable.
+    Tensor: Differentiable.
 
     Raises
     ------
-    ValueError
-        If `rate` is out of range, or the dtype is another one.
+    ValueError: If `rate` is out of range, or the dtype is another one.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.nn.dropout([1.0, 2.0], rate=0.0).numpy())
     [1. 2.]
     """
@@ -246,12 +223,10 @@ def embedding_lookup(
 
     Raises
     ------
-    InvalidArgumentError
-        If there is no such row.
+    InvalidArgumentError: If there is no such row.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> table = tf.constant([[1.0, 2.0], [3.0, 4.0]])
     >>> print(tf.nn.embedding_lookup(table, [1, 0, 1]).numpy())
     [[3. 4.]
@@ -278,7 +253,6 @@ def local_response_normalization(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.nn.local_response_normalization(tf.ones([1, 1, 1, 3])).numpy())
     [[[[0.5 0.5 0.5]]]]
     """
@@ -304,7 +278,6 @@ def space_to_depth(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.nn.space_to_depth(tf.ones([1, 4, 4, 1]), 2).shape
     TensorShape([1, 2, 2, 4])
     """
@@ -325,7 +298,6 @@ def depth_to_space(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.nn.depth_to_space(tf.ones([1, 2, 2, 4]), 2).shape
     TensorShape([1, 4, 4, 1])
     """
@@ -343,3 +315,6 @@ def _image(op: str, x: Any, data_format: str) -> tuple[int, int, int, int]:
         raise invalid(op, "images of shape (batch, height, width, channels) are offered here")
     n, h, w, c = x.payload.shape
     return n, h, w, c
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.values import (
     COMPLEX,
     aligned,
@@ -40,28 +41,20 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
 
     Parameters
     ----------
-    t : Tensor
-        Of a real dtype.
-    clip_value_min, clip_value_max : Tensor
-        Numbers, or tensors that broadcast to the shape of `t`.
-    name : str, optional
-        Accepted, and of no effect.
+    t : Tensor. Of a real dtype.
+    clip_value_min, clip_value_max : Tensor. Numbers, or tensors that broadcast to the shape of `t`.
 
     Returns
     -------
-    Tensor
-        Differentiable; at the bounds themselves the gradient passes.
+    Tensor: Differentiable; at the bounds themselves the gradient passes.
 
     Raises
     ------
-    InvalidArgumentError
-        If the shapes do not broadcast, or dtypes differ.
-    TypeError
-        If a bound does not fit into the dtype.
+    InvalidArgumentError: If the shapes do not broadcast, or dtypes differ.
+    TypeError: If a bound does not fit into the dtype.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.clip_by_value([1, 5, 9], 2, 6).numpy())
     [2 5 6]
     """
@@ -82,23 +75,17 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
 
     Parameters
     ----------
-    t : Tensor
-        Of a floating dtype.
-    clip_norm : Tensor
-        A positive number.
-    axes : int or sequence of int, optional
-        The dimensions along which norms are taken; all by default.
-    name : str, optional
-        Accepted, and of no effect.
+    t : Tensor. Of a floating dtype.
+    clip_norm : Tensor. A positive number.
+    axes : int or sequence of int, optional. The dimensions along which norms are taken; all by
+        default.
 
     Returns
     -------
-    Tensor
-        Differentiable.
+    Tensor: Differentiable.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.clip_by_norm([3.0, 4.0], 1.0).numpy())
     [0.6 0.8]
     """
@@ -119,12 +106,10 @@ def global_norm(t_list: Any, name: str | None = None) -> Any:
 
     Raises
     ------
-    TypeError
-        If `t_list` is no sequence.
+    TypeError: If `t_list` is no sequence.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.linalg.global_norm([[3.0], [4.0]]).numpy())
     5.0
     """
@@ -151,30 +136,21 @@ def clip_by_global_norm(
 
     Parameters
     ----------
-    t_list : sequence of Tensor
-        Such as gradients; None stays None.
-    clip_norm : Tensor
-        A positive number.
-    use_norm : Tensor, optional
-        The norm, if it is known.
-    name : str, optional
-        Accepted, and of no effect.
+    t_list : sequence of Tensor. Such as gradients; None stays None.
+    clip_norm : Tensor. A positive number.
+    use_norm : Tensor, optional. The norm, if it is known.
 
     Returns
     -------
-    list of Tensor
-        The scaled tensors; NaN if the norm is not finite.
-    Tensor
-        The norm before.
+    list of Tensor: The scaled tensors; NaN if the norm is not finite.
+    Tensor: The norm before.
 
     Raises
     ------
-    TypeError
-        If `t_list` is no sequence.
+    TypeError: If `t_list` is no sequence.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> parts, norm = tf.clip_by_global_norm([[3.0], [4.0]], 1.0)
     >>> print(parts[0].numpy(), parts[1].numpy(), norm.numpy())
     [0.6] [0.8] 5.0
@@ -208,31 +184,23 @@ def norm(
 
     Parameters
     ----------
-    tensor : Tensor
-        Of a floating or complex dtype.
-    ord : str or number
-        ``"euclidean"``; ``"fro"`` (the same, of matrices); 1, 2, ``np.inf``; for vectors any
-        positive number.
-    axis : int or pair of int, optional
-        One dimension: norms of vectors. Two: norms of matrices. None: of all elements as a vector.
-    keepdims : bool, optional
-        Whether to leave dimensions of size 1.
-    name : str, optional
-        Accepted, and of no effect.
+    tensor : Tensor. Of a floating or complex dtype.
+    ord : str or number. ``"euclidean"``; ``"fro"`` (the same, of matrices); 1, 2, ``np.inf``; for
+        vectors any positive number.
+    axis : int or pair of int, optional. One dimension: norms of vectors. Two: norms of matrices.
+        None: of all elements as a vector.
+    keepdims : bool, optional. Whether to leave dimensions of size 1.
 
     Returns
     -------
-    Tensor
-        Differentiable; the derivative of a Euclidean norm at 0 is 0 here.
+    Tensor: Differentiable; the derivative of a Euclidean norm at 0 is 0 here.
 
     Raises
     ------
-    ValueError
-        If the norm is not known, or there are more than two dimensions.
+    ValueError: If the norm is not known, or there are more than two dimensions.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.norm([[3.0, 4.0], [5.0, 12.0]], axis=1).numpy())
     [ 5. 13.]
     """
@@ -276,7 +244,6 @@ def normalize(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> unit, length = tf.linalg.normalize([3.0, 4.0])
     >>> print(unit.numpy(), length.numpy())
     [0.6 0.8] [5.]
@@ -294,7 +261,6 @@ def l2_normalize(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.nn.l2_normalize([3.0, 4.0]).numpy())
     [0.6 0.8]
     """
@@ -305,3 +271,6 @@ def l2_normalize(
     total = wg.sum(wg.square(wg.abs(x)), places, True)
     bounded = wg.where(wg.ge(total, epsilon), total, wg.full_like(total, epsilon))
     return wg.mul(x, wg.rsqrt(bounded))
+
+
+fill_sections(globals())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.values import (
     NUMBERS,
     REAL,
@@ -65,28 +66,20 @@ def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | 
 
     Parameters
     ----------
-    values : Tensor
-        Of a real dtype.
-    axis : int
-        The dimension; the last by default.
-    direction : str
-        ``"ASCENDING"`` or ``"DESCENDING"``.
-    name : str, optional
-        Accepted, and of no effect.
+    values : Tensor. Of a real dtype.
+    axis : int. The dimension; the last by default.
+    direction : str. ``"ASCENDING"`` or ``"DESCENDING"``.
 
     Returns
     -------
-    Tensor
-        Differentiable.
+    Tensor: Differentiable.
 
     Raises
     ------
-    ValueError
-        If the direction is another.
+    ValueError: If the direction is another.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.sort([3, 1, 2], direction="DESCENDING").numpy())
     [3 2 1]
     """
@@ -105,7 +98,6 @@ def argsort(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.argsort([3, 1, 2]).numpy())
     [1 2 0]
     """
@@ -124,30 +116,21 @@ def top_k(
 
     Parameters
     ----------
-    input : Tensor
-        Of a real dtype.
-    k : int
-        How many.
-    sorted : bool
-        Has no effect: they are in order, of equal ones the first first.
-    index_type : DType, optional
-        int32 by default.
-    name : str, optional
-        Accepted, and of no effect.
+    input : Tensor. Of a real dtype.
+    k : int. How many.
+    sorted : bool. Has no effect: they are in order, of equal ones the first first.
+    index_type : DType, optional. int32 by default.
 
     Returns
     -------
-    TopKV2
-        With ``values``, which are differentiable, and ``indices``.
+    TopKV2: With ``values``, which are differentiable, and ``indices``.
 
     Raises
     ------
-    InvalidArgumentError
-        If there are fewer elements.
+    InvalidArgumentError: If there are fewer elements.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> values, indices = tf.math.top_k([1, 3, 2], k=2)
     >>> print(values.numpy(), indices.numpy())
     [3 2] [1 2]
@@ -174,7 +157,6 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.in_top_k([1, 0], [[0.1, 0.9], [0.2, 0.8]], 1).numpy())
     [ True False]
     """
@@ -193,17 +175,14 @@ def unique(x: Any, out_idx: Any = None, name: str | None = None) -> Any:
 
     Returns
     -------
-    Unique
-        With ``y``, which is differentiable, and ``idx``.
+    Unique: With ``y``, which is differentiable, and ``idx``.
 
     Raises
     ------
-    InvalidArgumentError
-        If `x` has not one dimension.
+    InvalidArgumentError: If `x` has not one dimension.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> y, idx = tf.unique([7, 3, 7])
     >>> print(y.numpy(), idx.numpy())
     [7 3] [0 1 0]
@@ -218,7 +197,6 @@ def unique_with_counts(x: Any, out_idx: Any = None, name: str | None = None) -> 
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.unique_with_counts([7, 3, 7]).count.numpy())
     [2 1]
     """
@@ -258,12 +236,10 @@ def searchsorted(
 
     Raises
     ------
-    ValueError
-        If `side` is neither ``"left"`` nor ``"right"``.
+    ValueError: If `side` is neither ``"left"`` nor ``"right"``.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.searchsorted([1, 3, 5], [2, 3], side="right").numpy())
     [1 2]
     """
@@ -282,7 +258,6 @@ def invert_permutation(x: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.invert_permutation([2, 0, 1]).numpy())
     [1 2 0]
     """
@@ -300,7 +275,6 @@ def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.unravel_index([3, 4], [2, 3]).numpy())
     [[1 1]
      [0 1]]
@@ -318,7 +292,6 @@ def is_non_decreasing(x: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.is_non_decreasing([1, 1, 2]).numpy())
     True
     """
@@ -330,7 +303,6 @@ def is_strictly_increasing(x: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.is_strictly_increasing([1, 1, 2]).numpy())
     False
     """
@@ -349,28 +321,20 @@ def argmax(input: Any, axis: Any = None, output_type: Any = None, name: str | No
 
     Parameters
     ----------
-    input : Tensor
-        Of a real or bool dtype.
-    axis : int, optional
-        The dimension; 0 by default.
-    output_type : DType, optional
-        int64 by default.
-    name : str, optional
-        Accepted, and of no effect.
+    input : Tensor. Of a real or bool dtype.
+    axis : int, optional. The dimension; 0 by default.
+    output_type : DType, optional. int64 by default.
 
     Returns
     -------
-    Tensor
-        Of whole numbers.
+    Tensor: Of whole numbers.
 
     Raises
     ------
-    InvalidArgumentError
-        If there is no such dimension, or it is empty.
+    InvalidArgumentError: If there is no such dimension, or it is empty.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.argmax([1, 5, 2]).numpy())
     1
     """
@@ -382,7 +346,6 @@ def argmin(input: Any, axis: Any = None, output_type: Any = None, name: str | No
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.argmin([[1, 5, 2], [3, 1, 0]], axis=1).numpy())
     [0 2]
     """
@@ -399,3 +362,6 @@ def _position(op: str, function: Any, value: Any, axis: Any, output_type: Any) -
         x = converted(x, np.dtype(np.uint8))
     kind = dtype_of(output_type, np.dtype(np.int64))
     return computed(op, lambda x: converted(function(x, place), kind), x)
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.values import (
     COMPLEX,
     FLOATING,
@@ -319,19 +320,14 @@ def abs(x: Any, name: str | None = None) -> Any:
 
     Parameters
     ----------
-    x : Tensor
-        Of a number dtype.
-    name : str, optional
-        Accepted, and of no effect.
+    x : Tensor. Of a number dtype.
 
     Returns
     -------
-    Tensor
-        Of the shape of `x`; differentiable, with derivative 0 at 0.
+    Tensor: Of the shape of `x`; differentiable, with derivative 0 at 0.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.abs([-1.0, 2.0]).numpy())
     [1. 2.]
     """
@@ -347,7 +343,6 @@ def round(x: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.round([0.5, 1.5, 1.6]).numpy())
     [0. 2. 2.]
     """
@@ -361,12 +356,10 @@ def logical_not(x: Any, name: str | None = None) -> Any:
 
     Raises
     ------
-    TypeError, InvalidArgumentError
-        If `x` is no bool, or no tensor of bools.
+    TypeError, InvalidArgumentError: If `x` is no bool, or no tensor of bools.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.logical_not([True, False]).numpy())
     [False  True]
     """
@@ -379,7 +372,6 @@ def real(input: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.real([1 + 2j]).numpy())
     [1.]
     """
@@ -392,7 +384,6 @@ def imag(input: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.imag([1 + 2j]).numpy())
     [2.]
     """
@@ -405,12 +396,10 @@ def conj(x: Any, name: str | None = None) -> Any:
 
     Raises
     ------
-    TypeError
-        If the elements are no numbers.
+    TypeError: If the elements are no numbers.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.conj([1 + 2j]).numpy())
     [1.-2.j]
     """
@@ -426,7 +415,6 @@ def angle(input: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.angle([1j]).numpy())
     [1.57079633]
     """
@@ -443,7 +431,6 @@ def reciprocal_no_nan(x: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.reciprocal_no_nan([0.0, 4.0]).numpy())
     [0.   0.25]
     """
@@ -462,7 +449,6 @@ def softplus(features: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.nn.softplus([0.0, 1.0]).numpy().round(3))
     [0.693 1.313]
     """
@@ -474,8 +460,10 @@ def softsign(features: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.nn.softsign([0.0, 1.0]).numpy().round(3))
     [0.  0.5]
     """
     return _softsign(features)
+
+
+fill_sections(globals())

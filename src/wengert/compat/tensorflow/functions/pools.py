@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.values import (
     FLOATING,
     check,
@@ -164,12 +165,10 @@ def pool(
 
     Raises
     ------
-    ValueError
-        If the type is another.
+    ValueError: If the type is another.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.nn.pool(tf.ones([1, 4, 1]), [2], "AVG").shape
     TensorShape([1, 3, 1])
     """
@@ -177,3 +176,6 @@ def pool(
         raise ValueError(f"pooling_type must be 'MAX' or 'AVG', not {pooling_type!r}")
     op = "MaxPool" if pooling_type == "MAX" else "AvgPool"
     return _pooled(op, None, input, window_shape, strides, padding, data_format, dilations)
+
+
+fill_sections(globals())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.values import (
     NUMBERS,
     aligned,
@@ -63,32 +64,24 @@ def matmul(
 
     Parameters
     ----------
-    a, b : Tensor
-        Of one number dtype, and of at least two dimensions; all but the last two broadcast.
-    transpose_a, transpose_b : bool
-        Whether to transpose one of them first.
-    adjoint_a, adjoint_b : bool
-        Whether to conjugate it, too.
-    output_type : DType, optional
-        The dtype of the result.
-    a_is_sparse, b_is_sparse, grad_a, grad_b, name : optional
-        Accepted, and of no effect.
+    a, b : Tensor. Of one number dtype, and of at least two dimensions; all but the last two
+        broadcast.
+    transpose_a, transpose_b : bool. Whether to transpose one of them first.
+    adjoint_a, adjoint_b : bool. Whether to conjugate it, too.
+    output_type : DType, optional. The dtype of the result.
+    a_is_sparse, b_is_sparse, grad_a, grad_b, name : optional. Accepted, and of no effect.
 
     Returns
     -------
-    Tensor
-        Differentiable.
+    Tensor: Differentiable.
 
     Raises
     ------
-    InvalidArgumentError
-        If the shapes do not fit, or the dtypes differ.
-    ValueError
-        If a matrix is to be both transposed and adjoint.
+    InvalidArgumentError: If the shapes do not fit, or the dtypes differ.
+    ValueError: If a matrix is to be both transposed and adjoint.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.matmul([[1.0, 2.0]], [[3.0], [4.0]]).numpy())
     [[11.]]
     """
@@ -131,7 +124,6 @@ def matvec(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.linalg.matvec([[1.0, 2.0]], [3.0, 4.0]).numpy())
     [11.]
     """
@@ -147,12 +139,10 @@ def matrix_transpose(a: Any, name: str | None = "matrix_transpose", conjugate: b
 
     Raises
     ------
-    ValueError
-        If there are fewer.
+    ValueError: If there are fewer.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.linalg.matrix_transpose([[1, 2]]).numpy())
     [[1]
      [2]]
@@ -171,7 +161,6 @@ def adjoint(matrix: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.linalg.adjoint([[1j]]).numpy())
     [[0.-1.j]]
     """
@@ -184,26 +173,20 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
 
     Parameters
     ----------
-    a, b : Tensor
-        Of one number dtype.
-    axes : int, or pair of int or of sequences of int
-        How many of the last dimensions of `a` and the first of `b`; or which ones of each.
-    name : str, optional
-        Accepted, and of no effect.
+    a, b : Tensor. Of one number dtype.
+    axes : int, or pair of int or of sequences of int. How many of the last dimensions of `a` and
+        the first of `b`; or which ones of each.
 
     Returns
     -------
-    Tensor
-        Differentiable.
+    Tensor: Differentiable.
 
     Raises
     ------
-    InvalidArgumentError
-        If the sizes differ.
+    InvalidArgumentError: If the sizes differ.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.tensordot([1.0, 2.0], [3.0, 4.0], axes=1).numpy())
     11.0
     """
@@ -232,28 +215,21 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
 
     Parameters
     ----------
-    equation : str
-        The indices of each input, and of the result.
-    *inputs : Tensor
-        Of one dtype.
-    **kwargs
-        ``optimize`` and ``name``, which have no effect.
+    equation : str. The indices of each input, and of the result.
+    *inputs : Tensor. Of one dtype.
+    **kwargs: ``optimize`` and ``name``, which have no effect.
 
     Returns
     -------
-    Tensor
-        Differentiable.
+    Tensor: Differentiable.
 
     Raises
     ------
-    InvalidArgumentError
-        If the formula does not fit the shapes.
-    TypeError
-        If there is another keyword.
+    InvalidArgumentError: If the formula does not fit the shapes.
+    TypeError: If there is another keyword.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.einsum("ij,j->i", [[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0]).numpy())
     [3. 7.]
     """
@@ -289,14 +265,11 @@ def add_n(inputs: Any, name: str | None = None) -> Any:
 
     Raises
     ------
-    ValueError
-        If there is none.
-    InvalidArgumentError
-        If the shapes differ.
+    ValueError: If there is none.
+    InvalidArgumentError: If the shapes differ.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.add_n([[1, 2], [3, 4], [5, 6]]).numpy())
     [ 9 12]
     """
@@ -327,7 +300,6 @@ def accumulate_n(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.accumulate_n([[1, 2], [3, 4]]).numpy())
     [4 6]
     """
@@ -340,12 +312,10 @@ def polyval(coeffs: Any, x: Any, name: str | None = None) -> Any:
 
     Raises
     ------
-    ValueError
-        If `coeffs` is no list.
+    ValueError: If `coeffs` is no list.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.polyval([1.0, 2.0, 3.0], 2.0).numpy())
     11.0
     """
@@ -358,3 +328,6 @@ def polyval(coeffs: Any, x: Any, name: str | None = None) -> Any:
     for coefficient in others:
         value = coefficient + value * x
     return value
+
+
+fill_sections(globals())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.values import (
     FLOATING,
     NUMBERS,
@@ -196,7 +197,6 @@ def reduce_euclidean_norm(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.reduce_euclidean_norm([[3.0, 4.0], [5.0, 12.0]], axis=1).numpy())
     [ 5. 13.]
     """
@@ -225,12 +225,10 @@ def reduce_variance(
 
     Raises
     ------
-    TypeError
-        If the elements are whole numbers.
+    TypeError: If the elements are whole numbers.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.reduce_variance([[1.0, 3.0], [3.0, 9.0]], axis=1).numpy())
     [1. 9.]
     """
@@ -246,7 +244,6 @@ def reduce_std(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.reduce_std([[1.0, 3.0], [3.0, 9.0]], axis=1).numpy())
     [1. 3.]
     """
@@ -297,7 +294,6 @@ def count_nonzero(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.count_nonzero([[0, 2], [3, 4]], axis=1).numpy())
     [1 2]
     """
@@ -312,7 +308,6 @@ def zero_fraction(value: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.zero_fraction([0, 2, 3, 0]).numpy())
     0.5
     """
@@ -360,30 +355,21 @@ def cumsum(
 
     Parameters
     ----------
-    x : Tensor
-        Of a number dtype.
-    axis : int
-        The dimension.
-    exclusive : bool
-        Whether each element is left out of its own sum.
-    reverse : bool
-        Whether to add up from the end.
-    name : str, optional
-        Accepted, and of no effect.
+    x : Tensor. Of a number dtype.
+    axis : int. The dimension.
+    exclusive : bool. Whether each element is left out of its own sum.
+    reverse : bool. Whether to add up from the end.
 
     Returns
     -------
-    Tensor
-        Of the shape and dtype of `x`; differentiable.
+    Tensor: Of the shape and dtype of `x`; differentiable.
 
     Raises
     ------
-    InvalidArgumentError
-        If there is no such dimension.
+    InvalidArgumentError: If there is no such dimension.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.cumsum([1, 2, 3]).numpy(), tf.cumsum([1, 2, 3], exclusive=True).numpy())
     [1 3 6] [0 1 3]
     """
@@ -404,7 +390,6 @@ def cumprod(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.cumprod([1, 2, 3]).numpy())
     [1 2 6]
     """
@@ -425,7 +410,6 @@ def cumulative_logsumexp(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.math.cumulative_logsumexp([0.0, 0.0]).numpy())
     [0.        0.6931472]
     """
@@ -441,3 +425,6 @@ def _running_sum(x: Any, axis: int) -> Any:
 
 def _running_product(x: Any, axis: int) -> Any:
     return wg.cumprod(x, axis, dtype=x.payload.dtype)
+
+
+fill_sections(globals())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.indexing import flat_positions, positions
 from wengert.compat.tensorflow.functions.values import (
     aligned,
@@ -42,28 +43,21 @@ def scatter_nd(
 
     Parameters
     ----------
-    indices : Tensor
-        Rows of positions, one for each of the first dimensions of the result.
-    updates : Tensor
-        One part for each row.
-    shape : sequence of int, or Tensor
-        The shape of the result.
-    bad_indices_policy, name : optional
-        Accepted, and of no effect.
+    indices : Tensor. Rows of positions, one for each of the first dimensions of the result.
+    updates : Tensor. One part for each row.
+    shape : sequence of int, or Tensor. The shape of the result.
+    bad_indices_policy, name : optional. Accepted, and of no effect.
 
     Returns
     -------
-    Tensor
-        Differentiable in `updates`.
+    Tensor: Differentiable in `updates`.
 
     Raises
     ------
-    InvalidArgumentError
-        If a position does not exist, or the shapes do not fit.
+    InvalidArgumentError: If a position does not exist, or the shapes do not fit.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.scatter_nd([[1], [3], [1]], [5, 6, 7], [4]).numpy())
     [ 0 12  0  6]
     """
@@ -187,7 +181,6 @@ def dynamic_partition(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> [part.numpy().tolist() for part in tf.dynamic_partition([1, 2, 3], [0, 1, 0], 2)]
     [[1, 3], [2]]
     """
@@ -215,7 +208,6 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.dynamic_stitch([[0, 2], [1]], [[10, 30], [20]]).numpy())
     [10 20 30]
     """
@@ -228,3 +220,6 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Any:
     source = np.full(int(flat.max(initial=-1)) + 1, -1)
     source[flat] = np.arange(flat.size)
     return wg.index_select(rows, 0, wg.as_tensor(np.maximum(source, 0)))
+
+
+fill_sections(globals())

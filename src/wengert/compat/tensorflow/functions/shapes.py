@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.values import (
     integers,
     invalid,
@@ -38,26 +39,19 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
 
     Parameters
     ----------
-    tensor : Tensor
-        Or what becomes one.
-    shape : sequence of int, or Tensor
-        One size may be -1: what is left.
-    name : str, optional
-        Accepted, and of no effect.
+    tensor : Tensor. Or what becomes one.
+    shape : sequence of int, or Tensor. One size may be -1: what is left.
 
     Returns
     -------
-    Tensor
-        Differentiable.
+    Tensor: Differentiable.
 
     Raises
     ------
-    InvalidArgumentError
-        If the numbers of elements differ.
+    InvalidArgumentError: If the numbers of elements differ.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.reshape([1, 2, 3, 4], [2, -1]).numpy())
     [[1 2]
      [3 4]]
@@ -93,12 +87,10 @@ def expand_dims(input: Any, axis: Any, name: str | None = None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError
-        If `axis` is out of range.
+    InvalidArgumentError: If `axis` is out of range.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.expand_dims([1, 2, 3], 0).shape
     TensorShape([1, 3])
     """
@@ -119,12 +111,10 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError
-        If a named dimension does not exist or is of another size.
+    InvalidArgumentError: If a named dimension does not exist or is of another size.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.squeeze([[[1, 2]]]).shape, tf.squeeze([[[1, 2]]], axis=0).shape
     (TensorShape([2]), TensorShape([1, 2]))
     """
@@ -154,28 +144,20 @@ def transpose(
 
     Parameters
     ----------
-    a : Tensor
-        Or what becomes one.
-    perm : sequence of int, optional
-        For each dimension of the result, which one of `a` it is.
-    conjugate : bool
-        Whether to take the complex conjugate, too.
-    name : str, optional
-        Accepted, and of no effect.
+    a : Tensor. Or what becomes one.
+    perm : sequence of int, optional. For each dimension of the result, which one of `a` it is.
+    conjugate : bool. Whether to take the complex conjugate, too.
 
     Returns
     -------
-    Tensor
-        Differentiable.
+    Tensor: Differentiable.
 
     Raises
     ------
-    InvalidArgumentError
-        If `perm` is no order of the dimensions.
+    InvalidArgumentError: If `perm` is no order of the dimensions.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.transpose([[1, 2], [3, 4]]).numpy())
     [[1 3]
      [2 4]]
@@ -206,12 +188,10 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError
-        If the shapes do not fit.
+    InvalidArgumentError: If the shapes do not fit.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.broadcast_to([1, 2], [2, 2]).numpy())
     [[1 2]
      [1 2]]
@@ -232,12 +212,10 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError
-        If it has another one.
+    InvalidArgumentError: If it has another one.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.ensure_shape([1, 2], [None]).shape
     TensorShape([2])
     """
@@ -261,21 +239,15 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> Any:
 
     Parameters
     ----------
-    *args : Tensor
-        The coordinates along each dimension.
-    indexing : str
-        ``"xy"``, where the first two dimensions are exchanged, or ``"ij"``.
-    name : str, optional
-        Accepted, and of no effect.
+    *args : Tensor. The coordinates along each dimension.
+    indexing : str. ``"xy"``, where the first two dimensions are exchanged, or ``"ij"``.
 
     Raises
     ------
-    ValueError
-        If `indexing` is another.
+    ValueError: If `indexing` is another.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> [part.numpy().tolist() for part in tf.meshgrid([1, 2], [3, 4])]
     [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]
     """
@@ -292,12 +264,10 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
 
     Raises
     ------
-    ValueError
-        If they do not.
+    ValueError: If they do not.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.broadcast_static_shape(tf.TensorShape([2, 1]), tf.TensorShape([3]))
     TensorShape([2, 3])
     """
@@ -315,12 +285,10 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Any:
 
     Raises
     ------
-    InvalidArgumentError
-        If they do not.
+    InvalidArgumentError: If they do not.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.broadcast_dynamic_shape([2, 1], [3]).numpy())
     [2 3]
     """
@@ -332,3 +300,6 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Any:
             "BroadcastArgs", f"Incompatible shapes: {shown(first)} vs. {shown(second)}"
         ) from None
     return wg.as_tensor(np.array(found, np.int32))
+
+
+fill_sections(globals())

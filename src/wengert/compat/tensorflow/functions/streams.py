@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.values import integers, invalid, numbers_of, shown
 
 __all__ = ["Streams", "set_seed", "stateless", "stream_of"]
@@ -63,12 +64,10 @@ def set_seed(seed: Any) -> None:
 
     Parameters
     ----------
-    seed : int
-        Any one.
+    seed : int. Any one.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.random.set_seed(3)
     >>> a = tf.random.normal([2])
     >>> tf.random.set_seed(3)
@@ -83,8 +82,7 @@ def stateless(seed: Any) -> np.random.Generator:
 
     Raises
     ------
-    InvalidArgumentError
-        If there are not two.
+    InvalidArgumentError: If there are not two.
     """
     numbers = numbers_of(seed)
     if numbers.shape != (2,):
@@ -92,3 +90,6 @@ def stateless(seed: Any) -> np.random.Generator:
             "StatelessRandomGetKeyCounter", f"seed must have shape [2], not {shown(numbers.shape)}"
         )
     return np.random.default_rng([int(number) & _MASK for number in numbers])
+
+
+fill_sections(globals())

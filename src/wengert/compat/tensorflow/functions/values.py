@@ -17,13 +17,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.dtypes import cxx_name, numpy_dtype, of_numpy
 from wengert.compat.tensorflow.errors import InvalidArgumentError, OpError
 from wengert.compat.tensorflow.tensor import Tensor, made, same_dtype, tensor_of
 from wengert.compat.tensorflow.values import array_of
 from wengert.interp.levels import Lifted
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.lift import cast as converted
+from wengert.tape.operands import cast as converted
 
 __all__ = [
     "COMPLEX",
@@ -109,8 +110,7 @@ def check(op: str, x: Any, allowed: Sequence[str], attribute: str = "T") -> None
 
     Raises
     ------
-    InvalidArgumentError
-        Which says what to write instead.
+    InvalidArgumentError: Which says what to write instead.
     """
     kind = x.payload.dtype
     name = _CXX_NAMES.get(kind)
@@ -180,10 +180,8 @@ def aligned(op: str, *values: Any) -> list[Any]:
 
     Raises
     ------
-    InvalidArgumentError
-        If there are tensors of two dtypes.
-    TypeError
-        If a number does not fit into the dtype.
+    InvalidArgumentError: If there are tensors of two dtypes.
+    TypeError: If a number does not fit into the dtype.
     """
     return list(same_dtype(op, *values))
 
@@ -203,10 +201,8 @@ def truths(op: str, *values: Any) -> list[Any]:
 
     Raises
     ------
-    TypeError
-        If a value is a number.
-    InvalidArgumentError
-        If it is a tensor of numbers.
+    TypeError: If a value is a number.
+    InvalidArgumentError: If it is a tensor of numbers.
     """
     found = [_truth(value) for value in values]
     for i, x in enumerate(found):
@@ -244,8 +240,7 @@ def integers(value: Any, what: str = "shape") -> tuple[int, ...]:
 
     Raises
     ------
-    TypeError
-        If something in `value` is no integer.
+    TypeError: If something in `value` is no integer.
     """
     return tuple(_integer(part, what) for part in _parts(value))
 
@@ -276,8 +271,7 @@ def shape_of(op: str, value: Any) -> tuple[int, ...]:
 
     Raises
     ------
-    InvalidArgumentError
-        If one is negative.
+    InvalidArgumentError: If one is negative.
     """
     shape = integers(value)
     for size in shape:
@@ -291,8 +285,8 @@ def axis_of(op: str, axis: Any, ndim: int, message: str | None = None) -> int:
 
     Raises
     ------
-    InvalidArgumentError
-        If there is no such dimension; it begins with `message`, where one is given.
+    InvalidArgumentError: If there is no such dimension; it begins with `message`, where one is
+        given.
     """
     (number,) = integers(axis, "axis")
     if not -ndim <= number < ndim:
@@ -306,8 +300,7 @@ def axes_of(op: str, axis: Any, ndim: int) -> tuple[int, ...]:
 
     Raises
     ------
-    InvalidArgumentError
-        If one does not exist, or is named twice.
+    InvalidArgumentError: If one does not exist, or is named twice.
     """
     if axis is None:
         return tuple(range(ndim))
@@ -325,3 +318,6 @@ def axes_of(op: str, axis: Any, ndim: int) -> tuple[int, ...]:
             )
         found.append(number % ndim)
     return tuple(found)
+
+
+fill_sections(globals())

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.values import integers, invalid
 
 __all__ = [
@@ -37,8 +38,7 @@ def per_dimension(op: str, value: Any, d: int, channels_first: bool, what: str) 
 
     Raises
     ------
-    InvalidArgumentError
-        If there are not as many.
+    InvalidArgumentError: If there are not as many.
     """
     if value is None:
         return (1,) * d
@@ -71,8 +71,7 @@ def padding_of(
 
     Raises
     ------
-    InvalidArgumentError
-        If `padding` is not known.
+    InvalidArgumentError: If `padding` is not known.
     """
     if isinstance(padding, list | tuple):
         pairs = [(int(before), int(after)) for before, after in padding]
@@ -114,3 +113,6 @@ def is_channels_first(op: str, data_format: Any) -> bool:
 def extent_of(kernel: tuple[int, ...], dilations: tuple[int, ...]) -> tuple[int, ...]:
     """The size of windows whose elements are some way apart."""
     return tuple((k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True))
+
+
+fill_sections(globals())

@@ -1,6 +1,5 @@
 """Layer 9 · compat: ``tf.keras``, as far as tutorials on differentiation and training use it.
 
->>> import wengert.compat.tensorflow as tf
 >>> layers = [tf.keras.layers.Dense(8, activation="relu"), tf.keras.layers.Dense(1)]
 >>> model = tf.keras.Sequential(layers)
 >>> model(tf.ones([4, 3])).shape
@@ -11,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import initializers as initializers
 from wengert.compat.tensorflow import random as random
 from wengert.compat.tensorflow.keras import activations as activations
@@ -59,3 +59,6 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     raise refusal("keras", name)
+
+
+fill_sections(globals())

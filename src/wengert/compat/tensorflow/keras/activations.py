@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import math as _math
 from wengert.compat.tensorflow import nn as _nn
 from wengert.compat.tensorflow.functions.values import computed, made, tensor_of
@@ -82,7 +83,6 @@ def relu(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.activations.relu(tf.constant([-1.0, 2.0])).numpy())
     [0. 2.]
     """
@@ -103,7 +103,6 @@ def elu(x: Any, alpha: float = 1.0) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.activations.elu([-1.0, 2.0]).numpy().round(3))
     [-0.632  2.   ]
     """
@@ -117,7 +116,6 @@ def leaky_relu(x: Any, negative_slope: float = 0.2) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.activations.leaky_relu([-1.0, 2.0]).numpy())
     [-0.2  2. ]
     """
@@ -147,12 +145,10 @@ def get(identifier: Any) -> Any:
 
     Raises
     ------
-    ValueError
-        If there is none of that name.
+    ValueError: If there is none of that name.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.keras.activations.get("relu") is tf.keras.activations.relu
     True
     """
@@ -171,3 +167,6 @@ def get(identifier: Any) -> Any:
 
 def __getattr__(name: str) -> Any:
     raise refusal("keras.activations", name)
+
+
+fill_sections(globals())

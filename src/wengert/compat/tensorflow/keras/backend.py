@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.values import dtype_of
 from wengert.compat.tensorflow.refusal import refusal
 
@@ -28,7 +29,6 @@ def epsilon() -> float:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.keras.backend.epsilon()
     1e-07
     """
@@ -46,7 +46,6 @@ def floatx() -> str:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.keras.backend.floatx()
     'float32'
     """
@@ -59,8 +58,7 @@ def set_floatx(value: str) -> None:
 
     Raises
     ------
-    ValueError
-        If it is no floating dtype.
+    ValueError: If it is no floating dtype.
     """
     if value not in ("bfloat16", "float16", "float32", "float64"):
         raise ValueError(
@@ -110,3 +108,6 @@ def clear_session(free_memory: bool = True) -> None:
 
 def __getattr__(name: str) -> Any:
     raise refusal("keras.backend", name)
+
+
+fill_sections(globals())

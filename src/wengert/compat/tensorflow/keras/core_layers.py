@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import initializers, nn, operations
 from wengert.compat.tensorflow.keras import activations, regularizers
 from wengert.compat.tensorflow.keras.layer import Layer
@@ -18,29 +19,21 @@ class Dense(Layer):
 
     Parameters
     ----------
-    units : int
-        The size of the result's last dimension.
-    activation : str or callable, optional
-        A function of `tf.keras.activations`; none by default.
-    use_bias : bool
-        Whether there is a bias.
-    kernel_initializer, bias_initializer : Initializer or str
-        How the weights begin.
-    kernel_regularizer, bias_regularizer : Regularizer or str, optional
-        What they add to the loss.
-    kernel_constraint, bias_constraint : callable, optional
-        What is applied to them after each step.
-    **kwargs
-        Those of `Layer`.
+    units : int. The size of the result's last dimension.
+    activation : str or callable, optional. A function of `tf.keras.activations`; none by default.
+    use_bias : bool. Whether there is a bias.
+    kernel_initializer, bias_initializer : Initializer or str. How the weights begin.
+    kernel_regularizer, bias_regularizer : Regularizer or str, optional. What they add to the loss.
+    kernel_constraint, bias_constraint : callable, optional. What is applied to them after each
+        step.
+    **kwargs: Those of `Layer`.
 
     Raises
     ------
-    ValueError
-        If `units` is not positive.
+    ValueError: If `units` is not positive.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.keras.layers.Dense(3)(tf.ones([2, 4])).shape
     TensorShape([2, 3])
     """
@@ -76,7 +69,6 @@ class Dense(Layer):
         self.bias_constraint = bias_constraint
 
     def build(self, input_shape: Any) -> None:
-        """Make the kernel and the bias."""
         self.kernel = self.add_weight(
             shape=(input_shape[-1], self.units),
             initializer=self.kernel_initializer,
@@ -96,7 +88,6 @@ class Dense(Layer):
         self.built = True
 
     def call(self, inputs: Any) -> Any:
-        """The result for `inputs`."""
         if inputs.shape[-1] != self.kernel.shape[0]:
             raise ValueError(
                 f'Input 0 of layer "{self.name}" is incompatible with the layer: expected axis '
@@ -116,7 +107,6 @@ class Activation(Layer):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.layers.Activation("relu")([-1.0, 2.0]).numpy())
     [0. 2.]
     """
@@ -126,7 +116,6 @@ class Activation(Layer):
         self.activation = activations.get(activation)
 
     def call(self, inputs: Any) -> Any:
-        """The result for `inputs`."""
         return self.activation(inputs)
 
 
@@ -135,7 +124,6 @@ class ReLU(Layer):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.layers.ReLU(max_value=1.0)([-1.0, 2.0]).numpy())
     [0. 1.]
     """
@@ -153,7 +141,6 @@ class ReLU(Layer):
         self.threshold = threshold
 
     def call(self, inputs: Any) -> Any:
-        """The result for `inputs`."""
         return activations.relu(inputs, self.negative_slope, self.max_value, self.threshold)
 
 
@@ -162,7 +149,6 @@ class LeakyReLU(Layer):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.layers.LeakyReLU(0.5)([-1.0, 2.0]).numpy())
     [-0.5  2. ]
     """
@@ -173,7 +159,6 @@ class LeakyReLU(Layer):
         self.negative_slope = negative_slope
 
     def call(self, inputs: Any) -> Any:
-        """The result for `inputs`."""
         return nn.leaky_relu(inputs, self.negative_slope)
 
 
@@ -185,7 +170,6 @@ class ELU(Layer):
         self.alpha = alpha
 
     def call(self, inputs: Any) -> Any:
-        """The result for `inputs`."""
         return activations.elu(inputs, self.alpha)
 
 
@@ -194,7 +178,6 @@ class Softmax(Layer):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.layers.Softmax()([0.0, 0.0]).numpy())
     [0.5 0.5]
     """
@@ -204,7 +187,6 @@ class Softmax(Layer):
         self.axis = axis
 
     def call(self, inputs: Any) -> Any:
-        """The result for `inputs`."""
         return nn.softmax(inputs, self.axis)
 
 
@@ -212,7 +194,6 @@ class Identity(Layer):
     """The input itself."""
 
     def call(self, inputs: Any) -> Any:
-        """The input."""
         return inputs
 
 
@@ -221,7 +202,6 @@ class Lambda(Layer):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.layers.Lambda(lambda x: x * 2)([1.0, 2.0]).numpy())
     [2. 4.]
     """
@@ -233,5 +213,7 @@ class Lambda(Layer):
         self.arguments = arguments or {}
 
     def call(self, inputs: Any) -> Any:
-        """The result for `inputs`."""
         return self.function(inputs, **self.arguments)
+
+
+fill_sections(globals())

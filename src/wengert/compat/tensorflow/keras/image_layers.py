@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import initializers, nn, operations
 from wengert.compat.tensorflow.keras import activations, regularizers
 from wengert.compat.tensorflow.keras.layer import Layer
@@ -84,7 +85,6 @@ class _Conv(Layer):
         return (*self.kernel_size, channels // self.groups, self.filters)
 
     def build(self, input_shape: Any) -> None:
-        """Make the kernel and the bias."""
         self.kernel = self.add_weight(
             shape=self._kernel_shape(input_shape[-1]),
             initializer=self.kernel_initializer,
@@ -109,7 +109,6 @@ class _Conv(Layer):
         )
 
     def call(self, inputs: Any) -> Any:
-        """The result for `inputs`."""
         if not inputs.dtype.is_floating:
             inputs = operations.cast(inputs, self.kernel.dtype)
         result = self._convolved(inputs)
@@ -123,7 +122,6 @@ class Conv2D(_Conv):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.keras.layers.Conv2D(8, 3, padding="same")(tf.ones([2, 5, 5, 1])).shape
     TensorShape([2, 5, 5, 8])
     """
@@ -134,7 +132,6 @@ class Conv1D(_Conv):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.keras.layers.Conv1D(8, 3)(tf.ones([2, 5, 1])).shape
     TensorShape([2, 3, 8])
     """
@@ -147,7 +144,6 @@ class Conv2DTranspose(_Conv):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.keras.layers.Conv2DTranspose(8, 3, 2, "same")(tf.ones([2, 5, 5, 1])).shape
     TensorShape([2, 10, 10, 8])
     """
@@ -256,7 +252,6 @@ class ZeroPadding2D(Layer):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.keras.layers.ZeroPadding2D(1)(tf.ones([1, 2, 2, 1])).shape
     TensorShape([1, 4, 4, 1])
     """
@@ -268,5 +263,7 @@ class ZeroPadding2D(Layer):
         self.padding = tuple((n, n) if isinstance(n, int) else tuple(n) for n in (rows, columns))
 
     def call(self, inputs: Any) -> Any:
-        """The result for `inputs`."""
         return operations.pad(inputs, [(0, 0), *self.padding, (0, 0)])
+
+
+fill_sections(globals())

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import initializers
 from wengert.compat.tensorflow.functions.values import converted, is_floating, made, tensor_of
 from wengert.compat.tensorflow.keras import regularizers
@@ -38,19 +39,14 @@ class Layer:
 
     Parameters
     ----------
-    trainable : bool
-        Whether the weights are to be trained.
-    name : str, optional
-        A name.
-    dtype : DType, optional
-        That of the weights; float32 by default.
-    **kwargs
-        ``input_shape`` or ``input_dim``: the shape of one example, if this is the first layer of a
-        `Sequential`.
+    trainable : bool. Whether the weights are to be trained.
+    name : str, optional. A name.
+    dtype : DType, optional. That of the weights; float32 by default.
+    **kwargs: ``input_shape`` or ``input_dim``: the shape of one example, if this is the first layer
+        of a `Sequential`.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> class Scale(tf.keras.layers.Layer):
     ...     def build(self, input_shape):
     ...         self.factor = self.add_weight(shape=(input_shape[-1],), initializer="ones")
@@ -119,25 +115,18 @@ class Layer:
 
         Parameters
         ----------
-        shape : sequence of int
-            Its shape; none by default.
-        initializer : Initializer or str, optional
-            How it begins: ``"glorot_uniform"`` by default.
-        dtype : DType, optional
-            That of the layer by default.
-        trainable : bool
-            Whether it is to be trained.
-        regularizer, constraint : callable, optional
-            What it adds to the loss; what is applied to it after each step.
-        autocast, aggregation : optional
-            Accepted, and of no effect.
-        name : str, optional
-            A name.
+        shape : sequence of int. Its shape; none by default.
+        initializer : Initializer or str, optional. How it begins: ``"glorot_uniform"`` by default.
+        dtype : DType, optional. That of the layer by default.
+        trainable : bool. Whether it is to be trained.
+        regularizer, constraint : callable, optional. What it adds to the loss; what is applied to
+            it after each step.
+        autocast, aggregation : optional. Accepted, and of no effect.
+        name : str, optional. A name.
 
         Returns
         -------
-        Variable
-            The weight.
+        Variable: The weight.
         """
         if isinstance(shape, str):
             # the order of older programs: a name, and then the shape
@@ -254,8 +243,7 @@ class Layer:
 
         Raises
         ------
-        ValueError
-            If there are not as many, or a shape differs.
+        ValueError: If there are not as many, or a shape differs.
         """
         own = self.weights
         if len(own) != len(weights):
@@ -409,3 +397,6 @@ def _asks_for_training(kind: Any) -> bool:
         parameters = inspect.signature(kind.call).parameters
         asks = _ASKING[kind] = "training" in parameters
     return asks
+
+
+fill_sections(globals())

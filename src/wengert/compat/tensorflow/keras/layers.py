@@ -1,6 +1,5 @@
 """Layer 9 · compat: ``tf.keras.layers``: the layers that tutorials are made of.
 
->>> import wengert.compat.tensorflow as tf
 >>> layer = tf.keras.layers.Dense(3, activation="relu")
 >>> layer(tf.ones([2, 4])).shape
 TensorShape([2, 3])
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import initializers, nn, operations
 from wengert.compat.tensorflow.functions.values import converted, made, tensor_of
 from wengert.compat.tensorflow.keras import regularizers
@@ -109,7 +109,6 @@ class Flatten(Layer):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.keras.layers.Flatten()(tf.ones([2, 3, 4])).shape
     TensorShape([2, 12])
     """
@@ -118,7 +117,6 @@ class Flatten(Layer):
         super().__init__(**kwargs)
 
     def call(self, inputs: Any) -> Any:
-        """The result for `inputs`."""
         sizes = tuple(inputs.shape)
         return operations.reshape(inputs, (sizes[0], int(np.prod(sizes[1:]))))
 
@@ -128,7 +126,6 @@ class Reshape(Layer):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.keras.layers.Reshape((2, -1))(tf.ones([5, 6])).shape
     TensorShape([5, 2, 3])
     """
@@ -138,7 +135,6 @@ class Reshape(Layer):
         self.target_shape = tuple(target_shape)
 
     def call(self, inputs: Any) -> Any:
-        """The result for `inputs`."""
         return operations.reshape(inputs, (inputs.shape[0], *self.target_shape))
 
 
@@ -150,7 +146,6 @@ class Permute(Layer):
         self.dims = tuple(dims)
 
     def call(self, inputs: Any) -> Any:
-        """The result for `inputs`."""
         return operations.transpose(inputs, (0, *self.dims))
 
 
@@ -159,7 +154,6 @@ class Rescaling(Layer):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.layers.Rescaling(1 / 255)([0, 255]).numpy())
     [0. 1.]
     """
@@ -170,7 +164,6 @@ class Rescaling(Layer):
         self.offset = offset
 
     def call(self, inputs: Any) -> Any:
-        """The result for `inputs`."""
         x = made(converted(tensor_of(inputs), self._kind))
         scaled = operations.multiply(x, np.asarray(self.scale, self._kind))
         return operations.add(scaled, np.asarray(self.offset, self._kind))
@@ -181,7 +174,6 @@ class Embedding(Layer):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.keras.layers.Embedding(10, 4)(tf.constant([[1, 2, 3]])).shape
     TensorShape([1, 3, 4])
     """
@@ -217,7 +209,6 @@ class Embedding(Layer):
         self.built = True
 
     def call(self, inputs: Any) -> Any:
-        """The result for `inputs`."""
         return operations.gather(self.embeddings, operations.cast(inputs, "int32"))
 
 
@@ -229,7 +220,6 @@ class Dropout(Layer):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.layers.Dropout(0.5)([1.0, 2.0]).numpy())
     [1. 2.]
     """
@@ -248,7 +238,6 @@ class Dropout(Layer):
         self.seed = seed
 
     def call(self, inputs: Any, training: bool = False) -> Any:
-        """The result for `inputs`."""
         if not training or self.rate == 0:
             return inputs
         if self.rate == 1:
@@ -265,7 +254,6 @@ class GaussianNoise(Layer):
         self.seed = seed
 
     def call(self, inputs: Any, training: bool = False) -> Any:
-        """The result for `inputs`."""
         if not training or self.stddev == 0:
             return inputs
         draw = initializers.RandomNormal(0.0, self.stddev, self.seed)
@@ -313,7 +301,6 @@ class Concatenate(Layer):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.keras.layers.Concatenate()([tf.ones([2, 1]), tf.ones([2, 3])]).shape
     TensorShape([2, 4])
     """
@@ -323,7 +310,6 @@ class Concatenate(Layer):
         self.axis = axis
 
     def call(self, inputs: Any) -> Any:
-        """The result for `inputs`."""
         return operations.concat(list(inputs), self.axis)
 
 
@@ -343,7 +329,6 @@ def Input(
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> inputs = tf.keras.Input(shape=(4,))
     >>> outputs = tf.keras.layers.Dense(2)(inputs)
     >>> outputs.shape
@@ -371,9 +356,11 @@ class InputLayer(Layer):
         self._input_shape = tuple(batch_shape) if batch_shape else (batch_size, *chosen)
 
     def call(self, inputs: Any) -> Any:
-        """The input."""
         return inputs
 
 
 def __getattr__(name: str) -> Any:
     raise refusal("keras.layers", name)
+
+
+fill_sections(globals())

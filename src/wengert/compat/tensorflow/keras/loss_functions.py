@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.values import (
     converted,
     made,
@@ -141,7 +142,6 @@ def huber(y_true: Any, y_pred: Any, delta: float = 1.0) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.losses.huber([[0.0, 0.0]], [[0.5, 3.0]]).numpy())
     [1.3125]
     """
@@ -158,7 +158,6 @@ def kullback_leibler_divergence(y_true: Any, y_pred: Any) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.losses.kld([[0.5, 0.5]], [[0.5, 0.5]]).numpy())
     [0.]
     """
@@ -173,7 +172,6 @@ def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.losses.categorical_hinge([[1.0, 0.0]], [[0.5, 0.25]]).numpy())
     [0.75]
     """
@@ -189,7 +187,6 @@ def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.losses.cosine_similarity([[0.0, 1.0]], [[0.0, 2.0]]).numpy())
     [-1.]
     """
@@ -214,23 +211,17 @@ def binary_crossentropy(
 
     Parameters
     ----------
-    y_true, y_pred : Tensor
-        0 or 1; probabilities of 1, or their logits.
-    from_logits : bool
-        Whether `y_pred` are logits.
-    label_smoothing : float
-        How much of the targets is moved to one half.
-    axis : int
-        The dimension.
+    y_true, y_pred : Tensor. 0 or 1; probabilities of 1, or their logits.
+    from_logits : bool. Whether `y_pred` are logits.
+    label_smoothing : float. How much of the targets is moved to one half.
+    axis : int. The dimension.
 
     Returns
     -------
-    Tensor
-        Differentiable.
+    Tensor: Differentiable.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.losses.binary_crossentropy([[1.0]], [[0.0]], from_logits=True).numpy())
     [0.6931472]
     """
@@ -257,28 +248,21 @@ def categorical_crossentropy(
 
     Parameters
     ----------
-    y_true, y_pred : Tensor
-        Of one shape: probabilities, and probabilities or their logits.
-    from_logits : bool
-        Whether `y_pred` are logits.
-    label_smoothing : float
-        How much of the targets is shared out among all classes.
-    axis : int
-        The dimension of the classes.
+    y_true, y_pred : Tensor. Of one shape: probabilities, and probabilities or their logits.
+    from_logits : bool. Whether `y_pred` are logits.
+    label_smoothing : float. How much of the targets is shared out among all classes.
+    axis : int. The dimension of the classes.
 
     Returns
     -------
-    Tensor
-        Without that dimension; differentiable.
+    Tensor: Without that dimension; differentiable.
 
     Raises
     ------
-    ValueError
-        If the shapes differ.
+    ValueError: If the shapes differ.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.losses.categorical_crossentropy([[0.0, 1.0]], [[0.5, 0.5]]).numpy())
     [0.6931472]
     """
@@ -308,30 +292,22 @@ def sparse_categorical_crossentropy(
 
     Parameters
     ----------
-    y_true : Tensor
-        The numbers of the right classes.
-    y_pred : Tensor
-        Probabilities, or their logits, with one more dimension.
-    from_logits : bool
-        Whether `y_pred` are logits.
-    ignore_class : int, optional
-        A number whose places count 0.
-    axis : int
-        The dimension of the classes.
+    y_true : Tensor. The numbers of the right classes.
+    y_pred : Tensor. Probabilities, or their logits, with one more dimension.
+    from_logits : bool. Whether `y_pred` are logits.
+    ignore_class : int, optional. A number whose places count 0.
+    axis : int. The dimension of the classes.
 
     Returns
     -------
-    Tensor
-        Of the shape of `y_true`; differentiable in `y_pred`.
+    Tensor: Of the shape of `y_true`; differentiable in `y_pred`.
 
     Raises
     ------
-    InvalidArgumentError
-        If there is no such class.
+    InvalidArgumentError: If there is no such class.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.losses.sparse_categorical_crossentropy([1], [[0.5, 0.5]]).numpy())
     [0.6931472]
     """
@@ -358,3 +334,5 @@ mape = MAPE = mean_absolute_percentage_error
 msle = MSLE = mean_squared_logarithmic_error
 kld = KLD = kullback_leibler_divergence
 logcosh = log_cosh
+
+fill_sections(globals())

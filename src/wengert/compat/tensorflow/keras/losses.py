@@ -1,6 +1,5 @@
 """Layer 9 · compat: ``tf.keras.losses``: functions of targets and predictions, and their classes.
 
->>> import wengert.compat.tensorflow as tf
 >>> print(tf.keras.losses.MeanSquaredError()([1.0, 2.0], [1.0, 4.0]).numpy())
 2.0
 """
@@ -10,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.values import converted, made, operation, tensor_of
 from wengert.compat.tensorflow.keras import loss_functions
 from wengert.compat.tensorflow.keras.backend import float_type
@@ -131,17 +131,14 @@ class Loss:
 
     Parameters
     ----------
-    name : str, optional
-        Its name.
-    reduction : str or None
-        ``"sum_over_batch_size"``, their mean; ``"sum"``; ``"none"`` or None, one for each example.
-    dtype : DType, optional
-        What it is computed in; float32 by default.
+    name : str, optional. Its name.
+    reduction : str or None. ``"sum_over_batch_size"``, their mean; ``"sum"``; ``"none"`` or None,
+        one for each example.
+    dtype : DType, optional. What it is computed in; float32 by default.
 
     Raises
     ------
-    ValueError
-        If `reduction` is another one.
+    ValueError: If `reduction` is another one.
     """
 
     def __init__(
@@ -297,12 +294,10 @@ def get(identifier: Any) -> Any:
 
     Raises
     ------
-    ValueError
-        If there is none of that name.
+    ValueError: If there is none of that name.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.keras.losses.get("mse") is tf.keras.losses.mean_squared_error
     True
     """
@@ -316,3 +311,6 @@ def get(identifier: Any) -> Any:
 
 def __getattr__(name: str) -> Any:
     raise refusal("keras.losses", name)
+
+
+fill_sections(globals())

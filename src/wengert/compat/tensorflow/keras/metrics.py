@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import initializers
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 from wengert.compat.tensorflow.keras import losses as _losses
@@ -116,7 +117,6 @@ class _Average(Metric):
         self.reset_state()
 
     def reset_state(self) -> None:
-        """Begin again."""
         super().reset_state()
         self._total = 0.0
         self._count = 0.0
@@ -137,7 +137,6 @@ class _Average(Metric):
         self._count += float(weights.sum())
 
     def result(self) -> Any:
-        """What has been counted so far."""
         return self._tensor(self._total / self._count if self._count else 0.0)
 
 
@@ -146,7 +145,6 @@ class Mean(_Average):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> m = tf.keras.metrics.Mean()
     >>> m.update_state([1.0, 3.0])
     >>> float(m.result())
@@ -154,7 +152,6 @@ class Mean(_Average):
     """
 
     def update_state(self, values: Any, sample_weight: Any = None) -> None:
-        """Count values."""
         self._add(numbers_of(values), sample_weight)
 
 
@@ -163,17 +160,14 @@ class Sum(_Average):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> float(tf.keras.metrics.Sum()([1.0, 3.0]))
     4.0
     """
 
     def update_state(self, values: Any, sample_weight: Any = None) -> None:
-        """Count values."""
         self._add(numbers_of(values), sample_weight)
 
     def result(self) -> Any:
-        """What has been counted so far."""
         return self._tensor(self._total)
 
 
@@ -186,7 +180,6 @@ class MeanMetricWrapper(_Average):
         self._options = kwargs
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        """Count a batch."""
         self._add(numbers_of(self._fn(y_true, y_pred, **self._options)), sample_weight)
 
 
@@ -212,7 +205,6 @@ def binary_accuracy(y_true: Any, y_pred: Any, threshold: float = 0.5) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.metrics.binary_accuracy([1.0, 0.0], [0.7, 0.8]).numpy())
     [1. 0.]
     """
@@ -225,7 +217,6 @@ def categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.metrics.categorical_accuracy([[0.0, 1.0]], [[0.4, 0.6]]).numpy())
     [1.]
     """
@@ -238,7 +229,6 @@ def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.metrics.sparse_categorical_accuracy([1], [[0.4, 0.6]]).numpy())
     [1.]
     """
@@ -260,7 +250,6 @@ def top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> y, p = [[0.0, 0.0, 1.0]], [[0.5, 0.2, 0.3]]
     >>> print(tf.keras.metrics.top_k_categorical_accuracy(y, p, k=2).numpy())
     [1.]
@@ -358,7 +347,6 @@ class RootMeanSquaredError(_Average):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> float(tf.keras.metrics.RootMeanSquaredError()([0.0, 0.0], [3.0, 3.0]))
     3.0
     """
@@ -367,12 +355,10 @@ class RootMeanSquaredError(_Average):
         super().__init__(name=name, dtype=dtype)
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        """Count a batch."""
         y, p = _numbers(y_true, y_pred)
         self._add((p.astype(np.float64) - y) ** 2, sample_weight)
 
     def result(self) -> Any:
-        """What has been counted so far."""
         return self._tensor(np.sqrt(self._total / self._count if self._count else 0.0))
 
 
@@ -389,7 +375,6 @@ class _Share(_Average):
         raise NotImplementedError
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        """Count a batch."""
         y, p = _numbers(y_true, y_pred)
         right, said = y.astype(bool), p > self.thresholds
         places = self._among(right, said)
@@ -406,7 +391,6 @@ class Precision(_Share):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> float(tf.keras.metrics.Precision()([1, 0, 1], [1.0, 1.0, 0.0]))
     0.5
     """
@@ -420,7 +404,6 @@ class Recall(_Share):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> float(tf.keras.metrics.Recall()([1, 0, 1], [1.0, 1.0, 0.0]))
     0.5
     """
@@ -452,12 +435,10 @@ def get(identifier: Any) -> Any:
 
     Raises
     ------
-    ValueError
-        If there is none of that name.
+    ValueError: If there is none of that name.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.keras.metrics.get("mae").name
     'mae'
     """
@@ -473,3 +454,6 @@ def get(identifier: Any) -> Any:
 
 def __getattr__(name: str) -> Any:
     raise refusal("keras.metrics", name)
+
+
+fill_sections(globals())

@@ -1,6 +1,5 @@
 """Layer 9 · compat: ``tf.keras.Model`` and ``tf.keras.Sequential``: layers that can be trained.
 
->>> import wengert.compat.tensorflow as tf
 >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
 >>> model.compile(optimizer="sgd", loss="mse")
 >>> history = model.fit(tf.ones([8, 2]), tf.zeros([8, 1]), epochs=3, verbose=0)
@@ -12,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.values import constant_of
 from wengert.compat.tensorflow.keras import symbols
 from wengert.compat.tensorflow.keras.layer import Layer
@@ -30,14 +30,12 @@ class Model(Trainer, Layer):
 
     Parameters
     ----------
-    inputs, outputs : KerasTensor, or list or dict of them, optional
-        What `tf.keras.Input` gave, and what layers made of it.
-    **kwargs
-        Those of `Layer`.
+    inputs, outputs : KerasTensor, or list or dict of them, optional. What `tf.keras.Input` gave,
+        and what layers made of it.
+    **kwargs: Those of `Layer`.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> inputs = tf.keras.Input(shape=(3,))
     >>> hidden = tf.keras.layers.Dense(4, activation="relu")(inputs)
     >>> model = tf.keras.Model(inputs, tf.keras.layers.Dense(1)(hidden))
@@ -105,8 +103,7 @@ class Model(Trainer, Layer):
 
         Raises
         ------
-        ValueError
-            If there is none.
+        ValueError: If there is none.
         """
         if index is not None:
             return self.layers[index]
@@ -121,8 +118,7 @@ class Model(Trainer, Layer):
 
         Raises
         ------
-        ValueError
-            If the model has not been built.
+        ValueError: If the model has not been built.
         """
         print_fn(f'Model: "{self.name}"')
         for layer in self.layers:
@@ -140,15 +136,12 @@ class Sequential(Model):
 
     Parameters
     ----------
-    layers : sequence of Layer, optional
-        The layers; the first may be a `tf.keras.Input` or have an ``input_shape``, and then the
-        weights are made at once.
-    **kwargs
-        Those of `Layer`.
+    layers : sequence of Layer, optional. The layers; the first may be a `tf.keras.Input` or have an
+        ``input_shape``, and then the weights are made at once.
+    **kwargs: Those of `Layer`.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> model = tf.keras.Sequential([tf.keras.layers.Flatten(), tf.keras.layers.Dense(10)])
     >>> model(tf.ones([2, 28, 28])).shape
     TensorShape([2, 10])
@@ -166,8 +159,7 @@ class Sequential(Model):
 
         Raises
         ------
-        ValueError
-            If it is no layer.
+        ValueError: If it is no layer.
         """
         if isinstance(layer, symbols.Symbol):
             self._shape = (layer.shape, layer.dtype)
@@ -231,8 +223,7 @@ def clone_model(model: Any, **kwargs: Any) -> Any:
 
     Raises
     ------
-    NotImplementedError
-        Always.
+    NotImplementedError: Always.
     """
     raise NotImplementedError(
         "tf.keras.models.clone_model is not offered: make another model in the same way, and "
@@ -242,3 +233,6 @@ def clone_model(model: Any, **kwargs: Any) -> Any:
 
 def __getattr__(name: str) -> Any:
     raise refusal("keras.models", name)
+
+
+fill_sections(globals())

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import initializers, nn, operations
 from wengert.compat.tensorflow.functions.values import numbers_of
 from wengert.compat.tensorflow.keras.layer import Layer
@@ -21,20 +22,14 @@ class BatchNormalization(Layer):
 
     Parameters
     ----------
-    axis : int
-        The dimension of the channels.
-    momentum : float
-        How much of the running means stays at each step.
-    epsilon : float
-        So that nothing is divided by 0.
-    center, scale : bool
-        Whether there are weights ``beta`` and ``gamma``.
-    **kwargs
-        Initializers of the weights, and arguments of `Layer`.
+    axis : int. The dimension of the channels.
+    momentum : float. How much of the running means stays at each step.
+    epsilon : float. So that nothing is divided by 0.
+    center, scale : bool. Whether there are weights ``beta`` and ``gamma``.
+    **kwargs: Initializers of the weights, and arguments of `Layer`.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> layer = tf.keras.layers.BatchNormalization()
     >>> print(layer(tf.constant([[1.0], [3.0]]), training=True).numpy().round(2).ravel())
     [-1.  1.]
@@ -101,7 +96,6 @@ class BatchNormalization(Layer):
         self.built = True
 
     def call(self, inputs: Any, training: bool = False) -> Any:
-        """The result for `inputs`."""
         ndim = len(inputs.shape)
         place = self.axis % ndim
         shape = [1] * ndim
@@ -127,7 +121,6 @@ class LayerNormalization(Layer):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> layer = tf.keras.layers.LayerNormalization()
     >>> print(layer(tf.constant([[1.0, 3.0]])).numpy().round(2))
     [[-1.  1.]]
@@ -168,7 +161,6 @@ class LayerNormalization(Layer):
         self.built = True
 
     def call(self, inputs: Any) -> Any:
-        """The result for `inputs`."""
         ndim = len(inputs.shape)
         axes = self._axes(ndim)
         shape = [inputs.shape[axis] if axis in axes else 1 for axis in range(ndim)]
@@ -185,7 +177,6 @@ class Normalization(Layer):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> layer = tf.keras.layers.Normalization()
     >>> layer.adapt([[1.0], [3.0]])
     >>> print(layer(tf.constant([[5.0]])).numpy())
@@ -226,7 +217,6 @@ class Normalization(Layer):
         self.variance = wide.var(axes, keepdims=True).astype(self._kind)
 
     def call(self, inputs: Any) -> Any:
-        """The result for `inputs`."""
         if self.mean is None or self.variance is None:
             raise ValueError(
                 "You must call `.build(input_shape)` on the layer before using it: adapt"
@@ -236,3 +226,6 @@ class Normalization(Layer):
         if self.invert:
             return operations.add(operations.multiply(x, width), self.mean)
         return operations.divide(operations.subtract(x, self.mean), width)
+
+
+fill_sections(globals())

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.values import numbers_of
 from wengert.compat.tensorflow.keras.backend import name_for
 from wengert.compat.tensorflow.keras.schedules import LearningRateSchedule
@@ -21,26 +22,21 @@ class Optimizer:
 
     Parameters
     ----------
-    learning_rate : float or LearningRateSchedule
-        How far to go, at each step.
-    weight_decay : float, optional
-        The share of the weights that is taken away at each step, times the learning rate.
-    clipnorm, clipvalue, global_clipnorm : float, optional
-        What the norm of each gradient, its elements, or the norm of all together is limited to.
-    name : str, optional
-        A name.
+    learning_rate : float or LearningRateSchedule. How far to go, at each step.
+    weight_decay : float, optional. The share of the weights that is taken away at each step, times
+        the learning rate.
+    clipnorm, clipvalue, global_clipnorm : float, optional. What the norm of each gradient, its
+        elements, or the norm of all together is limited to.
+    name : str, optional. A name.
 
     Attributes
     ----------
-    iterations
-        The number of steps so far, a variable.
-    learning_rate
-        The rate, a variable; of a schedule, the rate of this step.
+    iterations: The number of steps so far, a variable.
+    learning_rate: The rate, a variable; of a schedule, the rate of this step.
 
     Raises
     ------
-    ValueError
-        If an argument is not offered.
+    ValueError: If an argument is not offered.
     """
 
     def __init__(
@@ -117,20 +113,16 @@ class Optimizer:
 
         Parameters
         ----------
-        grads_and_vars : iterable of pairs
-            Gradients and weights; a weight whose gradient is None stays, with a warning.
-        name : str, optional
-            Accepted, and of no effect.
+        grads_and_vars : iterable of pairs. Gradients and weights; a weight whose gradient is None
+            stays, with a warning.
 
         Returns
         -------
-        Variable
-            The number of steps.
+        Variable: The number of steps.
 
         Raises
         ------
-        ValueError
-            If there are no gradients at all.
+        ValueError: If there are no gradients at all.
         """
         pairs = list(grads_and_vars)
         self.apply([g for g, _ in pairs], [v for _, v in pairs])
@@ -183,8 +175,7 @@ class Optimizer:
 
         Raises
         ------
-        ValueError
-            If `loss` is a tensor, and there is no tape.
+        ValueError: If `loss` is a tensor, and there is no tape.
         """
         if not callable(loss) and tape is None:
             raise ValueError("`tape` is required when a `Tensor` loss is passed.")
@@ -242,3 +233,6 @@ def _refuse(name: str, kwargs: dict[str, Any]) -> None:
             raise ValueError(f"Argument(s) not recognized: {key!r} (of {name})")
         if value not in _INACTIVE and key != "jit_compile":
             raise ValueError(f"{name}({key}={value!r}) is not offered here: leave it out")
+
+
+fill_sections(globals())

@@ -1,6 +1,5 @@
 """Layer 9 · compat: ``tf.keras.optimizers``: steps along gradients, with Keras's numbers.
 
->>> import wengert.compat.tensorflow as tf
 >>> x = tf.Variable(2.0)
 >>> with tf.GradientTape() as tape:
 ...     y = x**2
@@ -17,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.keras import schedules
 from wengert.compat.tensorflow.keras.optimizer import Optimizer
 from wengert.compat.tensorflow.refusal import refusal
@@ -49,7 +49,6 @@ class SGD(Optimizer):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> w = tf.Variable([1.0, 2.0])
     >>> _ = tf.keras.optimizers.SGD(0.5).apply_gradients([(tf.constant([1.0, 1.0]), w)])
     >>> print(w.numpy())
@@ -84,7 +83,6 @@ class Adam(Optimizer):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> w = tf.Variable(1.0)
     >>> _ = tf.keras.optimizers.Adam(0.1).apply_gradients([(tf.constant(5.0), w)])
     >>> print(w.numpy().round(3))
@@ -126,7 +124,6 @@ class AdamW(Adam):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.keras.optimizers.AdamW().weight_decay
     0.004
     """
@@ -149,7 +146,6 @@ class RMSprop(Optimizer):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> w = tf.Variable(1.0)
     >>> _ = tf.keras.optimizers.RMSprop(0.1).apply_gradients([(tf.constant(5.0), w)])
     >>> print(w.numpy().round(3))
@@ -193,7 +189,6 @@ class Adagrad(Optimizer):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> w = tf.Variable(1.0)
     >>> _ = tf.keras.optimizers.Adagrad(0.1).apply_gradients([(tf.constant(5.0), w)])
     >>> print(w.numpy().round(3))
@@ -225,7 +220,6 @@ class Adadelta(Optimizer):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.keras.optimizers.Adadelta().rho
     0.95
     """
@@ -259,7 +253,6 @@ class Adamax(Optimizer):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> w = tf.Variable(1.0)
     >>> _ = tf.keras.optimizers.Adamax(0.1).apply_gradients([(tf.constant(5.0), w)])
     >>> print(w.numpy().round(3))
@@ -299,12 +292,10 @@ def get(identifier: Any) -> Any:
 
     Raises
     ------
-    ValueError
-        If there is none of that name.
+    ValueError: If there is none of that name.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> type(tf.keras.optimizers.get("adam")).__name__
     'Adam'
     """
@@ -318,3 +309,6 @@ def get(identifier: Any) -> Any:
 
 def __getattr__(name: str) -> Any:
     raise refusal("keras.optimizers", name)
+
+
+fill_sections(globals())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.values import computed, tensor_of
 from wengert.compat.tensorflow.refusal import refusal
 
@@ -24,7 +25,6 @@ class L1L2(Regularizer):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.regularizers.L1L2(l1=1.0, l2=0.5)(tf.constant([-1.0, 2.0])).numpy())
     5.5
     """
@@ -34,8 +34,6 @@ class L1L2(Regularizer):
         self.l2 = float(l2)
 
     def __call__(self, x: Any) -> Any:
-        """The amount."""
-
         def amount(x: Any) -> Any:
             total = wg.mul(wg.sum(wg.abs(x)), self.l1) if self.l1 else 0.0
             if self.l2:
@@ -50,7 +48,6 @@ class L1(L1L2):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.regularizers.L1(0.5)(tf.constant([-1.0, 2.0])).numpy())
     1.5
     """
@@ -64,7 +61,6 @@ class L2(L1L2):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.regularizers.L2(0.5)(tf.constant([-1.0, 2.0])).numpy())
     2.5
     """
@@ -87,8 +83,7 @@ def get(identifier: Any) -> Any:
 
     Raises
     ------
-    ValueError
-        If there is none of that name.
+    ValueError: If there is none of that name.
     """
     if identifier is None or callable(identifier):
         return identifier() if isinstance(identifier, type) else identifier
@@ -99,3 +94,6 @@ def get(identifier: Any) -> Any:
 
 def __getattr__(name: str) -> Any:
     raise refusal("keras.regularizers", name)
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 
 __all__ = [
@@ -51,7 +52,6 @@ class ExponentialDecay(LearningRateSchedule):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> rate = tf.keras.optimizers.schedules.ExponentialDecay(1.0, 10, 0.5)
     >>> float(rate(20))
     0.25
@@ -76,7 +76,6 @@ class ExponentialDecay(LearningRateSchedule):
         self.name = name
 
     def __call__(self, step: Any) -> Any:
-        """The learning rate."""
         share = _step(step) / self.decay_steps
         if self.staircase:
             share = math.floor(share)
@@ -88,7 +87,6 @@ class InverseTimeDecay(LearningRateSchedule):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> float(tf.keras.optimizers.schedules.InverseTimeDecay(1.0, 1, 1.0)(3))
     0.25
     """
@@ -108,7 +106,6 @@ class InverseTimeDecay(LearningRateSchedule):
         self.name = name
 
     def __call__(self, step: Any) -> Any:
-        """The learning rate."""
         share = _step(step) / self.decay_steps
         if self.staircase:
             share = math.floor(share)
@@ -120,7 +117,6 @@ class PiecewiseConstantDecay(LearningRateSchedule):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> rate = tf.keras.optimizers.schedules.PiecewiseConstantDecay([10], [1.0, 0.5])
     >>> float(rate(10)), float(rate(11))
     (1.0, 0.5)
@@ -138,7 +134,6 @@ class PiecewiseConstantDecay(LearningRateSchedule):
         self.name = name
 
     def __call__(self, step: Any) -> Any:
-        """The learning rate."""
         at = _step(step)
         place = sum(at > boundary for boundary in self.boundaries)
         return _rate(float(self.values[place]))
@@ -149,7 +144,6 @@ class PolynomialDecay(LearningRateSchedule):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> float(tf.keras.optimizers.schedules.PolynomialDecay(1.0, 10, 0.0)(5))
     0.5
     """
@@ -171,7 +165,6 @@ class PolynomialDecay(LearningRateSchedule):
         self.name = name
 
     def __call__(self, step: Any) -> Any:
-        """The learning rate."""
         at, steps = _step(step), float(self.decay_steps)
         if self.cycle:
             steps *= max(1.0, math.ceil(at / steps))
@@ -186,22 +179,15 @@ class CosineDecay(LearningRateSchedule):
 
     Parameters
     ----------
-    initial_learning_rate : float
-        Where it begins.
-    decay_steps : int
-        How many steps it falls.
-    alpha : float
-        The share that is left.
-    name : str
-        A name.
-    warmup_target : float, optional
-        Where it rises to first.
-    warmup_steps : int
-        In how many steps.
+    initial_learning_rate : float. Where it begins.
+    decay_steps : int. How many steps it falls.
+    alpha : float. The share that is left.
+    name : str. A name.
+    warmup_target : float, optional. Where it rises to first.
+    warmup_steps : int. In how many steps.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> float(tf.keras.optimizers.schedules.CosineDecay(1.0, 10)(5))
     0.5
     """
@@ -223,7 +209,6 @@ class CosineDecay(LearningRateSchedule):
         self.warmup_steps = warmup_steps
 
     def __call__(self, step: Any) -> Any:
-        """The learning rate."""
         at, start = _step(step), self.initial_learning_rate
         if self.warmup_target is not None:
             total = self.warmup_target - start
@@ -234,3 +219,6 @@ class CosineDecay(LearningRateSchedule):
         share = min(at, self.decay_steps) / self.decay_steps
         wave = 0.5 * (1 + math.cos(math.pi * share))
         return _rate(start * ((1 - self.alpha) * wave + self.alpha))
+
+
+fill_sections(globals())

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.values import constant_of, dtype_of
 from wengert.compat.tensorflow.shapes import TensorShape
 
@@ -90,8 +91,7 @@ def order_of(outputs: Any, inputs: Any) -> list[Symbol]:
 
     Raises
     ------
-    ValueError
-        If something else is needed.
+    ValueError: If something else is needed.
     """
     known = {id(symbol) for symbol in _inner(inputs)}
     done: list[Symbol] = []
@@ -134,3 +134,6 @@ def _filled(value: Any, values: dict[int, Any]) -> Any:
     if isinstance(value, dict):
         return {key: _filled(part, values) for key, part in value.items()}
     return value
+
+
+fill_sections(globals())

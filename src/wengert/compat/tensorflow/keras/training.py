@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import operations
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 from wengert.compat.tensorflow.keras import losses as _losses
@@ -66,21 +67,15 @@ class Trainer:
 
         Parameters
         ----------
-        optimizer : Optimizer or str
-            What takes the steps.
-        loss : Loss, callable or str, optional
-            A function of targets and predictions.
-        metrics : sequence of Metric, callable or str, optional
-            What else is counted.
-        run_eagerly, steps_per_execution, jit_compile, auto_scale_loss
-            Accepted, and of no effect.
-        loss_weights, weighted_metrics
-            Not offered.
+        optimizer : Optimizer or str. What takes the steps.
+        loss : Loss, callable or str, optional. A function of targets and predictions.
+        metrics : sequence of Metric, callable or str, optional. What else is counted.
+        run_eagerly, steps_per_execution, jit_compile, auto_scale_loss: Accepted, and of no effect.
+        loss_weights, weighted_metrics: Not offered.
 
         Raises
         ------
-        ValueError
-            If something is asked for that is not offered.
+        ValueError: If something is asked for that is not offered.
         """
         if loss_weights is not None or weighted_metrics is not None:
             raise ValueError(
@@ -108,8 +103,7 @@ class Trainer:
 
         Raises
         ------
-        ValueError
-            If there is no loss at all.
+        ValueError: If there is no loss at all.
         """
         parts = list(self.losses)  # type: ignore[attr-defined]
         if self._loss is not None:
@@ -224,40 +218,27 @@ class Trainer:
 
         Parameters
         ----------
-        x, y : array or Tensor, or Dataset
-            Inputs and targets; or a dataset of batches of both.
-        batch_size : int, optional
-            32 by default.
-        epochs, initial_epoch : int
-            The number of the last epoch, and of the first.
-        verbose : int or str
-            0 prints nothing, anything else one line for each epoch.
-        validation_split : float
-            The share of the examples, from the end, that is only counted.
-        validation_data : tuple or Dataset, optional
-            What is only counted after each epoch.
-        shuffle : bool
-            Whether examples are taken in another order in each epoch.
-        sample_weight : array, optional
-            How much each example counts.
-        steps_per_epoch, validation_steps : int, optional
-            How many batches to take.
-        validation_batch_size : int, optional
-            As `batch_size`.
-        validation_freq : int
-            After how many epochs to look at them.
-        callbacks, class_weight
-            Not offered.
+        x, y : array or Tensor, or Dataset. Inputs and targets; or a dataset of batches of both.
+        batch_size : int, optional. 32 by default.
+        epochs, initial_epoch : int. The number of the last epoch, and of the first.
+        verbose : int or str. 0 prints nothing, anything else one line for each epoch.
+        validation_split : float. The share of the examples, from the end, that is only counted.
+        validation_data : tuple or Dataset, optional. What is only counted after each epoch.
+        shuffle : bool. Whether examples are taken in another order in each epoch.
+        sample_weight : array, optional. How much each example counts.
+        steps_per_epoch, validation_steps : int, optional. How many batches to take.
+        validation_batch_size : int, optional. As `batch_size`.
+        validation_freq : int. After how many epochs to look at them.
+        callbacks, class_weight: Not offered.
 
         Returns
         -------
-        History
-            Whose ``history`` has the values after each epoch.
+        History: Whose ``history`` has the values after each epoch.
 
         Raises
         ------
-        ValueError
-            If the model has not been compiled, or something is asked for that is not offered.
+        ValueError: If the model has not been compiled, or something is asked for that is not
+            offered.
         """
         self._check_compiled()
         _refuse(callbacks=callbacks, class_weight=class_weight)
@@ -308,8 +289,8 @@ class Trainer:
 
         Returns
         -------
-        float, list of float, or dict
-            One number if only the loss is counted; by name if `return_dict` says so.
+        float, list of float, or dict: One number if only the loss is counted; by name if
+            `return_dict` says so.
         """
         self._check_compiled()
         _refuse(callbacks=callbacks)
@@ -424,3 +405,6 @@ def _arrays(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [np.asarray(numbers_of(part)) for part in value]
     return np.asarray(numbers_of(value))
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.functions.streams import set_seed
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 from wengert.compat.tensorflow.keras.backend import clear_session as clear_session
@@ -20,19 +21,15 @@ def to_categorical(x: Any, num_classes: int | None = None) -> Any:
 
     Parameters
     ----------
-    x : array
-        Of whole numbers.
-    num_classes : int, optional
-        How many classes there are.
+    x : array. Of whole numbers.
+    num_classes : int, optional. How many classes there are.
 
     Returns
     -------
-    ndarray
-        Of one more dimension; of a tensor, a tensor.
+    ndarray: Of one more dimension; of a tensor, a tensor.
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.utils.to_categorical([0, 2], 3))
     [[1. 0. 0.]
      [0. 0. 1.]]
@@ -52,7 +49,6 @@ def normalize(x: Any, axis: int = -1, order: int = 2) -> Any:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> print(tf.keras.utils.normalize([[3.0, 4.0]]))
     [[0.6 0.8]]
     """
@@ -67,7 +63,6 @@ def set_random_seed(seed: int) -> None:
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.keras.utils.set_random_seed(1)
     """
     random.seed(seed)
@@ -77,3 +72,6 @@ def set_random_seed(seed: int) -> None:
 
 def __getattr__(name: str) -> Any:
     raise refusal("keras.utils", name)
+
+
+fill_sections(globals())

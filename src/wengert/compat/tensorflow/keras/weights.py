@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.variable import Variable
 
 __all__ = ["Weight"]
@@ -14,7 +15,6 @@ class Weight(Variable):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> layer = tf.keras.layers.Dense(1, kernel_initializer="ones", name="last")
     >>> _ = layer(tf.ones([1, 2]))
     >>> layer.bias
@@ -50,3 +50,6 @@ class Weight(Variable):
             f"<Variable path={self.path}, shape={self.shape}, dtype={self.dtype.name}, "
             f"value={self.numpy()}>"
         )
+
+
+fill_sections(globals())

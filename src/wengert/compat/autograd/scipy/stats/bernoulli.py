@@ -9,6 +9,5 @@ from wengert.compat.autograd.scipy.stats.formulas import FORMULAS
 
 
 def __getattr__(name: str) -> Any:
-    """Functions are made when they are first named."""
     made = found(__name__, "stats", "bernoulli", name, FORMULAS["bernoulli"])
     return globals().setdefault(name, made)

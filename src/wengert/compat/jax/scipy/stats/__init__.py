@@ -3,7 +3,6 @@
 Each is a module of functions: ``logpdf``, ``pdf``, ``cdf``, ... (``logpmf``, ``pmf`` for whole
 numbers), differentiable by what the distribution is continuous in.
 
->>> from wengert.compat import jax
 >>> jax.scipy.stats.norm.logpdf(0.0)
 Array(-0.9189385, dtype=float32, weak_type=True)
 """
@@ -14,6 +13,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compat.jax.scipy.stats import continuous as _continuous
 from wengert.compat.jax.scipy.stats import discrete as _discrete
 from wengert.compat.jax.scipy.stats import several as _several
@@ -50,3 +50,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted([*_MODULES, "mode", "rankdata", "sem"])
+
+
+fill_sections(globals())

@@ -1,0 +1,112 @@
+"""Layer 7 · autograd: Jacobians of one call, as rows for the elements of inputs.
+
+PyTorch deprecated these functions, which `gradcheck` was once made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.autograd.numeric import as_tuple, columns, evaluator
+from wengert.autograd.verify import requires_grad
+from wengert.base.sections import fill_sections
+from wengert.tape.backward import run_grad
+from wengert.tape.base import new_tensor
+from wengert.tape.sites import warn
+
+__all__ = ["get_analytical_jacobian", "get_numerical_jacobian"]
+
+
+def get_numerical_jacobian(
+    fn: Callable[[Any], Any],
+    inputs: Any,
+    target: Any = None,
+    eps: float = 1e-3,
+    grad_out: float = 1.0,
+) -> tuple[Any, ...]:
+    """The Jacobians of the first output of ``fn(inputs)``, by central differences.
+
+    Parameters
+    ----------
+    fn : callable. Takes `inputs` as they are, in one argument.
+    inputs : Tensor or tuple. The point.
+    target : Tensor or tuple, optional. The inputs to differentiate by; default: those that require
+        a gradient.
+    eps : float. The step.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from wengert.autograd.gradcheck import get_numerical_jacobian
+    >>> x = wg.ones(2, dtype=wg.float64, requires_grad=True)
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     (jacobian,) = get_numerical_jacobian(lambda xs: xs[0] * 2, (x,))
+    >>> jacobian.round(decimals=3)
+    tensor([[2., 0.],
+            [0., 2.]], dtype=torch.float64)
+    """
+    _deprecate("get_numerical_jacobian", grad_out)
+    wanted = [x for x in as_tuple(inputs if target is None else target) if requires_grad(x)]
+    evaluate = evaluator(lambda *_: fn(inputs), as_tuple(inputs), eps)
+    return tuple(_real(columns(evaluate, x, eps)[0], x) for x in wanted)
+
+
+def get_analytical_jacobian(
+    inputs: Any, output: Any, nondet_tol: float = 0.0, grad_out: float = 1.0
+) -> tuple[tuple[Any, ...], bool, bool, bool]:
+    """The Jacobians of `output` by its graph, and what is to be said of the gradients.
+
+    Returns
+    -------
+    tuple: The Jacobians by those of `inputs` that require a gradient; whether a second pass gives
+        the same up to `nondet_tol`; and whether gradients have the shapes and the dtypes of inputs.
+    """
+    _deprecate("get_analytical_jacobian", grad_out)
+    wanted = [x for x in as_tuple(inputs) if requires_grad(x)]
+    first, second = _rows(wanted, output), _rows(wanted, output)
+    reentrant = all(
+        bool((abs(a - b) <= nondet_tol).all()) for a, b in zip(first, second, strict=True)
+    )
+    # the engine refuses gradients of other shapes, and converts those of other dtypes
+    return tuple(map(new_tensor, first)), reentrant, True, True
+
+
+def _rows(wanted: Sequence[Any], output: Any) -> list[Any]:
+    shape, size = output.payload.shape, output.payload.size
+    jacobians = [_real(np.zeros((x.payload.size, size, 1), x.payload.dtype), x) for x in wanted]
+    for i in range(size):
+        unit = np.zeros(size, output.payload.dtype)
+        unit[i] = 1
+        grads = run_grad([output], wanted, [new_tensor(unit.reshape(shape))], True, False)
+        for jacobian, grad in zip(jacobians, grads, strict=True):
+            if grad is not None:
+                jacobian.payload[:, i] = grad.payload.reshape(-1)
+    return [jacobian.payload for jacobian in jacobians]
+
+
+def _real(jacobian: Any, tensor: Any) -> Any:
+    if jacobian is None or "c" in (jacobian.dtype.kind, tensor.payload.dtype.kind):
+        raise NotImplementedError(
+            "Jacobians as one matrix are known for real inputs and outputs alone: use "
+            "autograd.functional.jacobian()"
+        )
+    return new_tensor(np.ascontiguousarray(jacobian[:, :, 0]))
+
+
+def _deprecate(name: str, grad_out: float) -> None:
+    warn(
+        f"`{name}` was part of PyTorch's private API and not meant to be exposed. It is deprecated "
+        "there: autograd.functional.jacobian() computes Jacobians, gradcheck() compares them.",
+        FutureWarning,
+    )
+    if grad_out != 1.0:
+        raise ValueError(
+            f"Expected grad_out to be 1.0. {name} no longer supports values of grad_out != 1.0: "
+            "multiply the result"
+        )
+
+
+fill_sections(globals())

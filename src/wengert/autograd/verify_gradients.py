@@ -1,0 +1,66 @@
+"""Layer 7 · autograd: what `gradgradcheck` differentiates: the gradients of a function."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.autograd.numeric import as_tuple
+from wengert.autograd.verify import argument_names, requires_grad
+from wengert.tape.backward import run_grad
+from wengert.tape.base import LEAF, new_tensor
+
+__all__ = ["function_of_gradients"]
+
+
+def function_of_gradients(
+    func: Callable[..., Any], inputs: Any, grad_outputs: Any, strided: bool
+) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """The function that takes inputs and cotangents of `func` to its gradients, and these.
+
+    Cotangents that are not given are random numbers, in memory with gaps if `strided`.
+    """
+    tensors = as_tuple(inputs)
+    watched = [i for i, value in enumerate(tensors) if requires_grad(value)]
+    if grad_outputs is None:
+        rng = np.random.default_rng(0)
+        cotangents = tuple(
+            _random_cotangent(rng, out.payload, strided)
+            for out in as_tuple(func(*tensors))
+            if requires_grad(out)
+        )
+    else:
+        cotangents = as_tuple(grad_outputs)
+    count = len(tensors)
+
+    def gradients(*arguments: Any) -> tuple[Any, ...]:
+        # forward mode gives them without a history
+        by = [arguments[i].requires_grad_() for i in watched]
+        outputs = [out for out in as_tuple(func(*arguments[:count])) if requires_grad(out)]
+        grads = run_grad(outputs, by, list(arguments[count:]), True, True)
+        return tuple(grad for grad in grads if grad is not None)
+
+    gradients.__name__ = f"the gradients of {getattr(func, '__name__', func)}"
+    gradients.__signature__ = _signature_of_gradients(func, count, len(cotangents))  # type: ignore[attr-defined]
+    return gradients, (*tensors, *cotangents)
+
+
+def _random_cotangent(rng: np.random.Generator, like: Any, strided: bool) -> Any:
+    """A leaf of random numbers between -1 and 1, of the shape and dtype of `like`."""
+    shape = (*like.shape[:-1], 2 * like.shape[-1]) if strided and like.ndim else like.shape
+    values = rng.uniform(-1, 1, shape)
+    if like.dtype.kind == "c":
+        values = values + 1j * rng.uniform(-1, 1, shape)
+    values = np.asarray(values, like.dtype)
+    return new_tensor(values[..., ::2] if strided and like.ndim else values, LEAF)
+
+
+def _signature_of_gradients(func: Any, inputs: int, outputs: int) -> inspect.Signature:
+    names = [name or f"input_{i}" for i, name in enumerate(argument_names(func, inputs))]
+    names += [f"grad_outputs_{i}" for i in range(outputs)]
+    return inspect.Signature(
+        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
+    )

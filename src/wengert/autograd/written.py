@@ -1,0 +1,65 @@
+"""Layer 7 · autograd: arguments with tangents that the `forward` of a Function writes to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from wengert.interp.dual import Dual
+from wengert.interp.levels import Level
+from wengert.tape.base import TensorBase
+from wengert.tape.given import note_tangent
+from wengert.tape.levels import move
+from wengert.tape.views import move_edge, refresh_views
+
+__all__ = ["shows", "with_written", "written"]
+
+
+def written(given: Iterable[Any], outputs: Any) -> list[tuple[int, int]]:
+    """Which outputs are arguments that `forward` wrote to: numbers of outputs and arguments."""
+    made = outputs if isinstance(outputs, tuple) else (outputs,)
+    return [
+        (i, k)
+        for i, out in enumerate(made)
+        for k, argument in enumerate(given)
+        if out is argument and isinstance(out, TensorBase)
+    ]
+
+
+def with_written(
+    args: tuple[Any, ...], written: list[tuple[int, int]], result: Any, slopes: Any, level: Level
+) -> Any:
+    """`result`, with arguments that `forward` wrote to in place of what stands for them."""
+    if not isinstance(result, tuple):
+        return with_written(args, written, (result,), slopes, level)[0]
+    results = list(result)
+    for i, k in written:
+        _overwrite(args[k], results[i], slopes[i], level)
+        results[i] = args[k]
+    return tuple(results)
+
+
+def shows(tensor: Any, tangent: Any) -> bool:
+    """Whether a tensor has the memory of `tangent` for its tangent."""
+    payload = tensor.payload
+    return isinstance(payload, Dual) and payload.own and payload.tangent is tangent.payload
+
+
+def _overwrite(tensor: Any, result: Any, slope: Any, level: Level) -> None:
+    """Let a tensor that `forward` wrote to be the result that stands for it."""
+    if slope is not None and shows(tensor, slope):
+        # both have been written to; what follows is their history
+        if tensor.edge is not result.edge:
+            move_edge(tensor, result.edge)
+            if tensor.ext is not None:
+                refresh_views(tensor, result.edge)
+            slope.edge = move("tangent_of", tensor, level).edge
+        note_tangent(tensor, slope)
+        return
+    if tensor.ext is not None and (tensor.ext.base is not None or tensor.ext.views):
+        raise NotImplementedError(
+            "a Function that writes to a view, or to a tensor with views, that carries a tangent: "
+            "let it write to a clone()"
+        )
+    tensor.payload = result.payload
+    move_edge(tensor, result.edge)

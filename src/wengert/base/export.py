@@ -1,0 +1,42 @@
+"""Layer 0 · base: where a function is public, said at the function.
+
+NOTE [lazy exports]
+`export` marks a function with the names of the surfaces that it belongs to. From these marks
+``stubs/generate.py`` writes `wengert.ops.exports`, the module of every name, so that the package,
+``nn.functional`` and the class of tensors import a module when one of its functions is first asked
+for. Nobody else lists names.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeVar
+
+__all__ = ["SURFACES", "export"]
+
+V = TypeVar("V")
+
+SURFACES = {
+    "wengert": "functions of the package",
+    "nn.functional": "functions of networks",
+    "Tensor": "methods, whose first parameter is the tensor",
+    "Tensor_": "methods that write what the function gives over their tensor",
+    "Tensor_ apart": "such that no other tensor may share the memory",
+    "Tensor_ drawn": "methods that write what is drawn: ``uniform_`` of ``draw_uniform``",
+    "Tensor_ reshaped": "methods that give their tensor the shape of the view that is returned",
+    "Tensor_ written": "methods whose primitive itself writes, see `wengert.ops.written`",
+}
+
+
+class _Mark(Protocol):
+    def __call__(self, function: V, /, *others: Any) -> V: ...
+
+
+def export(*surfaces: str) -> _Mark:
+    """The decorator of functions that belong to `surfaces`."""
+
+    def mark(function: V, /, *others: Any) -> V:
+        for one in (function, *others):
+            one.__exports__ = surfaces
+        return function
+
+    return mark

@@ -1,0 +1,117 @@
+"""Layer 0 · base: ports: what layers ask of layers above them.
+
+NOTE [ports]
+Imports lead downwards. Where a layer needs something that is made above it, it asks a port, which
+the module that makes it fills with `provides`. A port that is called before that module was
+imported imports it, so that what few programs need costs nothing when the package is imported.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+__all__ = ["OWNERS", "PORTS", "provides"]
+
+V = TypeVar("V")
+
+OWNERS = {
+    "namespace": "wengert.tape.record",
+    "tensor": "wengert.tensor.tensor",
+    "shown": "wengert.tensor.printing",
+    "formatted": "wengert.tensor.printing",
+    "levels": "wengert.tape.modes",
+    "batched": "wengert.interp.batched",
+    "transposed": "wengert.tape.forward",
+    "arrived": "wengert.tape.levels",
+    "brought": "wengert.tape.levels",
+    "raised": "wengert.tape.levels",
+    "replaced": "wengert.tape.levels",
+    "seeded": "wengert.tape.levels",
+    "settled": "wengert.tape.levels",
+    "sided": "wengert.tape.levels",
+    "write": "wengert.tape.level_writes",
+    "applied": "wengert.autograd.levels",
+    "lowered": "wengert.autograd.levels",
+    "shed": "wengert.autograd.levels",
+}
+"""The module that fills each port."""
+
+
+class Ports:
+    """What the layers above have put in place.
+
+    Attributes
+    ----------
+    namespace: T, which computes on tensors.
+    tensor: The class of results.
+    shown, formatted: A tensor as text, and in a format.
+    levels: Which levels of transforms are under way here and now.
+    batched: The class of batches.
+    transposed: The tangent of a primitive by its reverse rules, transposed.
+    raised, write
+        How operations are recorded, and written in place, where levels are under way (see
+        `wengert.tape.levels` and `wengert.tape.level_writes`).
+    brought: A tensor as a value of all levels that are given.
+    settled: What becomes of a tensor whose level has dropped its tangents.
+    seeded, sided, arrived, replaced
+        What the cotangents of outputs at levels become, in which mode a walk from there goes, what
+        those become that arrive, and those of which hooks make others (see NOTE [sides of a level]
+        in `wengert.tape.levels`).
+    applied, shed, lowered
+        How custom Functions are applied there, and what becomes of their results and gradients (see
+        `wengert.autograd.levels`).
+    """
+
+    namespace: Any
+    tensor: type[Any]
+    shown: Callable[[Any], str]
+    formatted: Callable[[Any, str], str]
+    levels: Callable[[], Iterable[Any]]
+    batched: type[Any]
+    transposed: Callable[..., Any]
+    raised: Callable[..., list[Any]]
+    write: Callable[..., Any]
+    brought: Callable[..., Any]
+    settled: Callable[..., Any]
+    seeded: Callable[..., Any]
+    sided: Callable[..., Any]
+    arrived: Callable[..., Any]
+    replaced: Callable[..., Any]
+    applied: Callable[..., Any]
+    shed: Callable[..., Any]
+    lowered: Callable[..., tuple[Any, ...]]
+
+    def __init__(self) -> None:
+        for name in OWNERS:
+            setattr(self, name, _Empty(name))
+
+
+class _Empty:
+    """What is in a port before its owner was imported: that does so."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        importlib.import_module(OWNERS[self.name])
+        filled = getattr(PORTS, self.name)
+        if filled is self:
+            raise RuntimeError(f"{OWNERS[self.name]} does not fill the port {self.name!r}")
+        return filled(*args, **kwargs)
+
+
+PORTS = Ports()
+
+
+def provides(name: str) -> Callable[[V], V]:
+    """The decorator of what fills the port `name`."""
+
+    def filled(value: V) -> V:
+        if not isinstance(getattr(PORTS, name), _Empty):
+            raise ValueError(f"the port {name!r} is filled twice")
+        setattr(PORTS, name, value)
+        return value
+
+    return filled

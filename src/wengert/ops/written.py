@@ -1,0 +1,32 @@
+"""Layer 5 · ops: operations whose primitive itself writes, beside their forms that copy.
+
+What a rule of `FORMS` returns names the primitive with its arguments, checked, for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from wengert.tape.record import T
+
+__all__ = ["FORMS", "Form", "copied", "form"]
+
+Form = tuple[str, tuple[Any, ...], dict[str, Any]]
+"""A primitive, its further arguments and its parameters."""
+FORMS: dict[str, Callable[..., Form]] = {}
+"""``form(tensor, ...)`` of each such function, by its name."""
+
+R = TypeVar("R", bound=Callable[..., Form])
+
+
+def form(rule: R) -> R:
+    """Enter the rule ``_name`` of the function ``name``."""
+    FORMS[rule.__name__[1:]] = rule
+    return rule
+
+
+def copied(x: Any, form: Form) -> Any:
+    """The form that copies."""
+    name, others, params = form
+    return getattr(T, name)(x, *others, **params)

@@ -1,0 +1,98 @@
+"""Layer 2 · prims: facets: what the layers above know about an operation, said at its record.
+
+NOTE [facets]
+A record states its kernel and its derivative. Whatever else the library knows about the operation
+is a facet of it: the layer that owns such knowledge declares a `Facet`, and a record says what
+differs from the default as one more keyword:
+
+    elementwise("asin", np.arcsin, lin=..., aliases="arcsin", ...)
+
+Knowledge that needs code of a higher layer is registered by that layer, with the record itself:
+``@BATCHING.of(records.scatter_add)``. No table elsewhere goes by names of operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from wengert.prims.record import TABLE, Primitive
+
+__all__ = ["ALIASES", "EXAMPLE", "FACETS", "FORMULA", "IN_PLACE", "NUMPY", "OPERATOR", "Facet"]
+
+V = TypeVar("V")
+
+FACETS: dict[str, Facet[Any]] = {}
+"""Every facet by name; a record may have no others."""
+
+
+class Facet(Generic[V]):
+    """One kind of knowledge about operations.
+
+    Parameters
+    ----------
+    name: The keyword by which records state it.
+    derived: What holds where neither a record nor `of` says anything, by the record.
+    """
+
+    __slots__ = ("_given", "derived", "name")
+
+    def __init__(self, name: str, derived: Callable[[Primitive], V]) -> None:
+        if name in FACETS:
+            raise ValueError(f"the facet {name} is declared twice")
+        self.name = name
+        self.derived = derived
+        self._given: dict[Primitive, V] = {}
+        FACETS[name] = self
+
+    def __getitem__(self, prim: Primitive) -> V:
+        if self.name in prim.facets:
+            stated: V = prim.facets[self.name]
+            return stated
+        return self._given[prim] if prim in self._given else self.derived(prim)
+
+    def of(self, *prims: Primitive) -> Callable[[V], V]:
+        """The decorator of what holds for `prims`."""
+
+        def given(value: V) -> V:
+            for prim in prims:
+                if prim in self._given or self.name in prim.facets:
+                    raise ValueError(f"{prim.name} has the facet {self.name} twice")
+                self._given[prim] = value
+            return value
+
+        return given
+
+    def items(self) -> Iterator[tuple[Primitive, V]]:
+        """The records that are loaded, each with what is known of it."""
+        # as one by one, written out: this is a part of what the import of the package takes
+        name, given, derived = self.name, self._given, self.derived
+        for prim in TABLE.values():
+            if name in prim.facets:
+                yield prim, prim.facets[name]
+            else:
+                yield prim, given[prim] if prim in given else derived(prim)
+
+
+def _ufunc(prim: Primitive) -> str:
+    return prim.kernel.__name__ if isinstance(prim.kernel, np.ufunc) else ""
+
+
+EXAMPLE: Facet[tuple[str, str] | None] = Facet("example", lambda prim: None)
+"""The arguments and the result of an example, where the operation is a function of the package as
+it stands, of tensors that broadcast and ``out=``. There are a method and, by `IN_PLACE`, a form in
+place, too."""
+ALIASES: Facet[str] = Facet("aliases", lambda prim: "")
+"""Other names of that function, separated by blanks."""
+IN_PLACE: Facet[bool] = Facet("in_place", lambda prim: EXAMPLE[prim] is not None)
+"""Whether that function has a form in place."""
+FORMULA: Facet[str | None] = Facet("formula", lambda prim: prim.infix)
+"""How formulas write it, where it is neither a call nor its operator: ``"1 / F.sqrt({})"``, with
+the other operations in `F`."""
+OPERATOR: Facet[str] = Facet("operator", lambda prim: "")
+"""The name of its operator in Python's data model, without underscores."""
+NUMPY: Facet[str] = Facet("numpy", _ufunc)
+"""The names of the ufuncs that it stands for, separated by blanks; on floating numbers of one dtype
+it is the first one."""

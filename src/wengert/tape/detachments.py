@@ -1,0 +1,166 @@
+"""Layer 4 · tape: where values left the graph: the last few places in each thread.
+
+NOTE [detachments]
+Nothing in a graph says where it was cut: the tensor behind the cut has no history. So whatever
+takes a value that needs a gradient out of its graph (``detach()``, ``.data``, ``item()``, a
+conversion to integers, ...), and whatever switches recording off, notes the line of the user's
+program that did it; the errors about missing graphs, and `wengert.autograd.explain`, show them.
+Loops that log go through here at every step, so a note is a tuple and two weak references: the
+lines are looked up when they are shown, and no graph or array lives longer for having been cut.
+What is computed without recording keeps nothing of its arguments. So a note proves that it is on a
+path only where memory does: where the values that were cut are still those of the output, or of
+something that its graph holds.
+"""
+
+from __future__ import annotations
+
+import os
+from _thread import _local
+from collections import deque
+from sys import _getframe
+from typing import Any
+from weakref import ref
+
+from numpy import ndarray
+
+from wengert.tape.base import LEAF
+from wengert.tape.sites import OURS, Site, outside, shown
+
+__all__ = ["DETACHING", "SCALARS", "Detachment", "note", "note_switch", "recent", "told"]
+
+_MOST = 16
+_MODES = os.path.join(os.path.dirname(__file__), "modes.py")
+"""Where the functions are that run those that users decorated."""
+
+SCALARS = frozenset({".item()", ".tolist()", "float()", "int()", "complex()"})
+"""The cuts that make Python numbers: as a rule to print them."""
+
+DETACHING = SCALARS | {
+    ".data",
+    ".detach()",
+    ".detach_()",
+    ".new_tensor(t)",
+    ".numpy()",
+    "Variable(t)",
+    "asarray(t)",
+    "np.asarray()",
+    "tensor([t])",
+    "tensor(t)",
+    "view(dtype)",
+}
+"""The cuts that keep the values; the others make integers or booleans of them."""
+
+
+SHARING = frozenset(
+    {
+        ".data",
+        ".detach()",
+        ".detach_()",
+        ".numpy()",
+        "Variable(t)",
+        "asarray(t)",
+        "np.asarray()",
+        "view(dtype)",
+    }
+)
+"""The cuts whose result is over the same memory, as a rule."""
+
+
+class _Notes(_local):
+    """The notes of one thread, the last one at the end."""
+
+    def __init__(self) -> None:
+        self.notes: deque[tuple[Any, ...]] = deque(maxlen=_MOST)
+        self.add = self.notes.append
+
+
+_HERE = _Notes()
+
+
+def note(kind: str, tensor: Any) -> None:
+    """Note that `tensor`, which requires a gradient, leaves its graph by the operation `kind`.
+
+    It is to be called by the very function that the user called.
+    """
+    edge = tensor.edge
+    try:
+        frame = _getframe(2)
+    except ValueError:  # called by the interpreter itself: there is no line to show
+        return
+    code = frame.f_code
+    if OURS[code.co_filename]:
+        frame = outside(frame)
+        code = frame.f_code
+    memory = tensor.array() if kind in SHARING else None
+    if memory is not None:
+        memory = ref(memory) if memory.__class__ is ndarray else None
+    _HERE.add((kind, code, frame.f_lasti, ref(tensor if edge is LEAF else edge), memory))
+
+
+def note_switch(kind: str) -> None:
+    """Note that `kind` switches recording off; as `note`.
+
+    What the library itself switches off is not noted, except for functions that users decorated.
+    """
+    try:
+        frame: Any = _getframe(2)
+        code = frame.f_code
+        if code.co_filename == _MODES:
+            frame = _getframe(3)
+            code = frame.f_code
+    except ValueError:  # as above
+        return
+    if OURS[code.co_filename]:
+        return
+    _HERE.add((kind, code, frame.f_lasti, None, None))
+
+
+class Detachment:
+    """A place where values left the graph, or where recording was switched off.
+
+    Attributes
+    ----------
+    kind: What did it, as the user wrote it: ``.detach()``, ``no_grad()``.
+    site: Where.
+    switch: Whether it switched recording off, and cut no tensor itself.
+    """
+
+    __slots__ = ("_edge", "_memory", "kind", "site", "switch")
+
+    def __init__(self, kind: str, site: Site, edge: Any, memory: Any) -> None:
+        self.kind = kind
+        self.site = site
+        self.switch = edge is None
+        self._edge = edge
+        self._memory = memory
+
+    @property
+    def edge(self) -> Any:
+        """The edge of the tensor that was cut (a leaf is its own); None if it is gone."""
+        return None if self._edge is None else self._edge()
+
+    @property
+    def memory(self) -> Any:
+        """The array that was cut; None if it is gone."""
+        return None if self._memory is None else self._memory()
+
+
+def recent() -> list[Detachment]:
+    """The cuts noted in this thread, the last first."""
+    return [
+        Detachment(kind, ([code, offset], None), edge, memory)
+        for kind, code, offset, edge, memory in reversed(list(_HERE.notes))
+    ]
+
+
+def told(cuts: list[Detachment]) -> list[str]:
+    """Lines that show cuts, one for each place."""
+    places: dict[tuple[str, str], int] = {}
+    for cut in cuts:
+        place = cut.kind, shown(cut.site)
+        places[place] = places.get(place, 0) + 1
+    width = max((len(kind) for kind, _ in places), default=0)
+    return [
+        f"{kind:<{width}}  {where}" + (f"  ({count} times)" if count > 1 else "")
+        for (kind, where), count in places.items()
+    ]

@@ -1,0 +1,121 @@
+"""Layer 4 · tape: tangents as tensors of their own.
+
+NOTE [tangents that are tensors]
+What `make_dual` is given, and what `unpack_dual` gives, is one tensor, as in PyTorch: the same
+object each time, over the memory of the tangent. So the tensor with the tangent notes it, together
+with the payload and the edge for which it holds. Parts of what has a history refuse writes that are
+recorded, since these would leave the history of the whole behind.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.interp.dual import Dual
+from wengert.interp.levels import Level, is_plain
+from wengert.kernels.layout import laid_as
+from wengert.tape.base import new_tensor, version_of
+from wengert.tape.invalidated import plain
+from wengert.tape.levels import move
+from wengert.tape.modes import is_recording
+from wengert.tape.versions import InferenceCell
+from wengert.tape.views import PART, link, move_edge
+
+__all__ = [
+    "follow",
+    "joined_with",
+    "note_tangent",
+    "noted_tangent",
+    "shared_tangent",
+    "tangent_tensor",
+]
+
+NOTED = "_given_tangent"
+"""The attribute of a tensor that notes its tangent."""
+
+
+def note_tangent(tensor: Any, tangent: Any) -> None:
+    """Let `tangent` be the tensor that stands for the tangent of `tensor`."""
+    vars(tensor)[NOTED] = (tensor.payload, tangent, tensor.edge, _versions(tensor, tangent))
+
+
+def _versions(tensor: Any, tangent: Any) -> Any:
+    return None if tensor.edge is None else (version_of(tensor), version_of(tangent))
+
+
+def noted_tangent(tensor: Any) -> Any:
+    """The tensor that stands for the tangent of `tensor`, None if there is none or no more."""
+    payload, tangent, edge, versions = vars(tensor).get(NOTED, (None, None, None, None))
+    if payload is not tensor.payload or edge is not tensor.edge:
+        return None
+    return tangent if versions == _versions(tensor, tangent) else None
+
+
+def tangent_tensor(tensor: Any, level: Level) -> Any:
+    """The tangent of `tensor` at `level`, which it has."""
+    whole = tensor.payload
+    if not isinstance(whole, Dual) or whole.owner is not level:
+        return move("tangent_of", tensor, level)
+    tangent = noted_tangent(tensor)
+    if tangent is not None:
+        return tangent
+    if not is_plain(whole.tangent):
+        return move("tangent_of", tensor, level)
+    if tensor.edge is not None:
+        edge = move("tangent_of", tensor, level).edge
+        if edge is None:
+            # nothing is recorded here and now
+            return new_tensor(np.copy(whole.tangent))
+    else:
+        edge = None
+    if whole.own:
+        tangent = new_tensor(whole.tangent, edge, whole.given or tensor.share_version())
+    else:
+        tangent = new_tensor(np.copy(whole.tangent), edge)
+    tangent.extra().no_write = PART
+    link(tensor, tangent)
+    note_tangent(tensor, tangent)
+    return tangent
+
+
+def follow(tensor: Any, tangent: Any) -> None:
+    """After a write to `tensor`: let the tensor that stood for its tangent have its history.
+
+    One with memory of its own, as `make_dual` may have been given, was not written to.
+    """
+    if tensor.edge is not None and tangent.vc is (tensor.payload.given or tensor.vc):
+        if is_recording():
+            tangent.payload = plain(tangent.payload)
+            move_edge(tangent, move("tangent_of", tensor, tensor.payload.owner).edge)
+        tangent.extra().no_write = PART
+        note_tangent(tensor, tangent)
+
+
+def joined_with(out: Any, tangent: Any, level: Level) -> Any:
+    """A tensor of a value and a tangent that is a tensor, neither of which is recorded."""
+    value, array, cell = out.array(), tangent.array(), tangent.share_version()
+    if out.ext is None or out.ext.base is None or cell.__class__ is InferenceCell:
+        # others may have the same
+        array, cell = laid_as(array.copy(), value), None
+    own = array.strides == value.strides and array.flags.writeable
+    dual = new_tensor(
+        Dual(value, array, level, own, cell if own else None), None, out.share_version()
+    )
+    if own and cell is not None:
+        note_tangent(dual, tangent)
+    return dual
+
+
+def shared_tangent(dual: Any, tangent: Any) -> None:
+    """Let `dual`, which was just made, have the memory of `tangent` for its tangent's.
+
+    It must lie in memory as the value does, so that views of both are views.
+    """
+    whole, array = dual.payload, tangent.array()
+    cell = tangent.share_version()
+    own = array.flags.writeable and cell.__class__ is not InferenceCell
+    dual.payload = Dual(np.asarray(whole.primal), array, whole.owner, own, cell if own else None)
+    link(dual, tangent)
+    note_tangent(dual, tangent)

@@ -1,0 +1,92 @@
+"""Layer 4 · tape: views whose history was lost when their memory was written to.
+
+NOTE [invalidated views]
+Some views cannot follow a write to their base: those made while nothing was recorded, one of
+several outputs, what a custom Function returned. After such a write they may be read, but no longer
+take part in a graph. To refuse that without a test on the path of every operation, their payload
+becomes an `InvalidatedArray`, which refuses NumPy's functions while operations are recorded, and
+their edge leads to a node that refuses to be walked.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from wengert.tape.modes import is_recording
+from wengert.tape.node import Node, next_sequence
+
+__all__ = ["Invalidated", "InvalidatedArray", "plain", "invalidate"]
+
+
+class InvalidatedArray(np.ndarray[Any, Any]):
+    """The payload of a view that must not be recorded any more."""
+
+    why = ""
+
+    def __array_finalize__(self, obj: Any) -> None:
+        if isinstance(obj, InvalidatedArray):
+            self.why = obj.why
+            self._refuse()
+
+    def _refuse(self) -> None:
+        if is_recording():
+            raise RuntimeError(self.why)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if ufunc not in _UNRECORDED:
+            self._refuse()
+        out = kwargs.get("out")
+        if out is not None:
+            kwargs["out"] = tuple(map(plain, out))
+        return getattr(ufunc, method)(*map(plain, inputs), **kwargs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        self._refuse()
+        return plain(super().__array_function__(func, types, args, kwargs))
+
+
+_UNRECORDED = frozenset(
+    {
+        *(np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal),
+        *(np.isnan, np.isinf, np.isfinite, np.logical_and, np.logical_or, np.logical_not),
+    }
+)
+"""Functions whose results have no derivative, and which are not recorded."""
+
+
+def plain(value: Any) -> Any:
+    """An ordinary array over the same memory."""
+    return value.view(np.ndarray) if isinstance(value, InvalidatedArray) else value
+
+
+class Invalidated(Node):
+    """Stands for the history of a view that lost it."""
+
+    __slots__ = ("message", "was")
+    label: ClassVar[str] = "Invalid"
+    message: str
+    was: tuple[str | None, int]
+
+    def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Refuse."""
+        raise RuntimeError(self.message)
+
+    apply_in = apply
+
+
+def invalidate(view: Any, message: str, was: tuple[str | None, int]) -> None:
+    """Let `view`, an output of the node `was`, refuse to be recorded from now on."""
+    payload = view.array()
+    if isinstance(payload, np.ndarray):
+        # what is no array has no quick path that would pass by the edge
+        invalid = payload.view(InvalidatedArray)
+        invalid.why = message
+        payload = invalid
+    node: Any = Invalidated.__new__(Invalidated)
+    node.edges = ()
+    node.seq = next_sequence()
+    node.ext = None
+    node.message, node.was = message, was
+    view.payload, view.edge = payload, node

@@ -1,0 +1,293 @@
+"""Layer 4 · tape: writes to the memory of tensors inside of transforms.
+
+NOTE [writing values of transforms]
+What is written may belong to levels that the tensor written to does not, as in ``y = zeros(3); y[0]
+= x`` under `vmap`. Then the memory of the tensor, or of the base that it is a view of, is replaced
+by memory with all levels first (`elevate`), and every view is made anew from it. So it is with a
+tangent that other values may have, too (`Dual.own`): it is copied before the first write. A tensor
+of the outside becomes one of the inside by that, useless when the level has ended. So levels know
+what was written to, and the transforms that end them refuse what is reached from outside of their
+functions, after they have put back what it was (`wengert.func.inputs`). Where the mapped function
+has the tensor from around it by name, `_refuse_outside` raises at the write already.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.base import __file__ as _BASE
+from wengert.base.errors import describe
+from wengert.base.ports import provides
+from wengert.interp.batched import Batched
+from wengert.interp.dual import Dual
+from wengert.interp.levels import Level, Lifted, levels_of, namespace_of
+from wengert.kernels.strided import copied_as
+from wengert.prims.record import Primitive
+from wengert.tape.base import LEAF, new_tensor
+from wengert.tape.given import follow, noted_tangent
+from wengert.tape.inplace import (
+    bump,
+    count,
+    is_recorded,
+    node_of_write,
+    set_history,
+)
+from wengert.tape.levels import brought, check_levels, move, settled
+from wengert.tape.modes import change_mode, enable_grad, full_mode, traced, untraced
+from wengert.tape.sites import OURS
+from wengert.tape.views import move_edge, push, refresh_views, renew_views
+from wengert.tape.write_checks import (
+    check_recordable,
+    check_shape,
+    check_sources,
+    check_writable,
+)
+
+__all__ = ["OUTSIDE", "elevate", "end", "left", "put_back", "store", "write_in_level"]
+
+_TRANSFORMS = os.path.join(os.path.dirname(os.path.dirname(_BASE)), "func", "")
+
+
+def _is_own(payload: Any, levels: Sequence[Level]) -> bool:
+    """Whether a write at `levels`, in order, reaches all parts of a payload, and nothing else."""
+    if isinstance(payload, Lifted) and payload.traced:
+        return not levels and not _overlaps(payload)
+    if not levels:
+        if isinstance(payload, Lifted) or _overlaps(payload):
+            return False
+        return payload.__class__ is np.ndarray and bool(payload.flags.writeable)
+    *below, level = levels
+    if not isinstance(payload, Lifted) or payload.owner is not level:
+        return False
+    if isinstance(payload, Batched):
+        return _is_own(payload.value, below)
+    assert isinstance(payload, Dual)
+    return (
+        payload.own and not below and _is_own(payload.primal, ()) and _is_own(payload.tangent, ())
+    )
+
+
+def _overlaps(payload: Any) -> bool:
+    """Whether elements share one place in memory."""
+    array = getattr(payload, "array", payload)
+    # of an array without elements strides say nothing
+    return array.size > 0 and any(
+        step == 0 and size > 1 for step, size in zip(array.strides, array.shape, strict=True)
+    )
+
+
+def _owned(payload: Any, levels: Sequence[Level]) -> Any:
+    """`payload` with a place of its own for every part of a value at `levels`."""
+    if isinstance(payload, Lifted) and payload.traced and not levels:
+        return payload.copy() if _overlaps(payload) else payload
+    if not levels:
+        return payload if _is_own(payload, ()) else np.array(payload)
+    *below, level = levels
+    if level.size is not None:
+        return Batched(_owned(move("unwrap", new_tensor(payload), level).payload, below), level)
+    mine = isinstance(payload, Dual) and payload.owner is level
+    primal, tangent = (payload.primal, payload.tangent) if mine else (payload, None)
+    F: Any = namespace_of(primal)
+    tangent = F.zeros_like(primal) if tangent is None else tangent.copy()
+    value, slope = _owned(primal, below), _owned(tangent, below)
+    if value.__class__ is not np.ndarray or slope.__class__ is not np.ndarray:
+        return Dual(value, slope, level)
+    # views of both must be views
+    laid = slope if value.strides == slope.strides else copied_as(slope, value)
+    return Dual(value, slope if laid is None else laid, level, laid is not None)
+
+
+def elevate(tensor: Any, levels: Sequence[Level]) -> None:
+    """Give `tensor`, with its base and the other views, memory of its own at all of `levels`."""
+    ext = tensor.ext
+    base = tensor if ext is None or ext.base is None else ext.base
+    before = base.array()
+    if not isinstance(before, Lifted) and (symbol := traced("unknown", before)) is not before:
+        base.payload = before = symbol
+        renew_views(base)
+        if tensor is not base:
+            tensor.payload = push(namespace_of(before), tensor.ext.chain, before)
+    known = {**levels_of(before), **{level.number: level for level in levels}}
+    every = [known[number] for number in sorted(known)]
+    if not every and isinstance(before, Lifted):
+        # the memory of a function that is traced, as it is
+        return
+    if _is_own(before, every):
+        return
+    own = levels_of(before)
+    for level in every:
+        if level.number not in own:
+            level.written.append((weakref.ref(base), before, base.edge))
+    with enable_grad():
+        # a write that is not recorded leaves the history as it is
+        raised = brought(new_tensor(before, None if base.edge is LEAF else base.edge), every)
+    base.payload = _owned(raised.payload, every)
+    if raised.edge is not base.edge and base.edge is not LEAF:
+        move_edge(base, raised.edge)
+    references = renew_views(base)
+    if references and base.edge is not None and base.edge is not LEAF:
+        refresh_views(base, base.edge)
+    if tensor is not base and isinstance(base.payload, Lifted):
+        # a view for one write, which its base does not know
+        tensor.payload = push(namespace_of(base.payload), tensor.ext.chain, base.payload)
+
+
+def end(level: Level) -> None:
+    """Let `level` be over, and the gradients that it left without tangents."""
+    under_way = full_mode().levels
+    change_mode(levels=tuple(one for one in under_way if one is not level))
+    for reference in level.leaves:
+        leaf = reference()
+        grad = None if leaf is None or leaf.ext is None else leaf.ext.grad
+        if grad is not None and level.number in levels_of(grad.payload):
+            leaf.ext.grad = move("primal_of", grad, level)
+    level.leaves, level.written = [], []
+
+
+def left(level: Level) -> dict[int, tuple[Any, Any, Any]]:
+    """What was written to at `level` and is still there, with its memory and edge from before.
+
+    The outside may hold it, or a graph that is to be walked.
+    """
+    found = [(reference(), memory, edge) for reference, memory, edge in reversed(level.written)]
+    return {
+        id(tensor): (tensor, memory, edge)
+        for tensor, memory, edge in found
+        if tensor is not None and level.number in levels_of(tensor.payload)
+    }
+
+
+def put_back(tensor: Any, memory: Any, edge: Any) -> None:
+    """Let a tensor have the memory that it had before a level, and its edge.
+
+    No batch was written there; primals of `jvp` may have been.
+    """
+    tensor.payload = memory
+    if tensor.edge is not edge:
+        move_edge(tensor, edge)
+    renew_views(tensor)
+
+
+def store(target: Any, result: Any) -> None:
+    """Write `result` to the memory of `target`."""
+    if isinstance(target, Batched):
+        value = move("unwrap", new_tensor(result), target.owner).payload
+        store(target.value, value)
+    elif isinstance(target, Dual):
+        level = target.owner
+        store(target.primal, move("primal_of", new_tensor(result), level).payload)
+        store(target.tangent, move("tangent_of", new_tensor(result), level).payload)
+    elif isinstance(target, Lifted):
+        target.trace.write(target, result)
+    else:
+        np.copyto(target, result, casting="same_kind")
+
+
+OUTSIDE = (
+    "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor "
+    "`other` in extra_args that has more elements than `self`. This happened due to `other` being "
+    "vmapped over but `self` not being vmapped over in a vmap: "
+)
+
+
+def _refuse_outside(tensor: Any, name: str) -> None:
+    """Refuse to write batched values to a tensor that the user's function takes from around it."""
+    base = tensor if tensor.ext is None or tensor.ext.base is None else tensor.ext.base
+    frame: Any = sys._getframe(1)
+    users: Any = None
+    while frame is not None and not frame.f_code.co_filename.startswith(_TRANSFORMS):
+        users = users if OURS[frame.f_code.co_filename] else frame
+        frame = frame.f_back
+    if users is None:
+        return
+    code = users.f_code
+    around = [users.f_locals.get(variable) for variable in code.co_freevars]
+    around += [users.f_globals.get(variable) for variable in code.co_names]
+    if any(value is tensor or value is base for value in around):
+        raise RuntimeError(
+            f"{OUTSIDE}{name} would write a value for each element of the batch to one "
+            f"{describe(tensor)} from outside. Return the values instead, and combine them after "
+            "vmap."
+        )
+
+
+@provides("write")
+def write_in_level(
+    prim: Primitive,
+    tensor: Any,
+    values: list[Any],
+    params: dict[str, Any],
+    name: str,
+    mode: Any,
+) -> Any:
+    """As `write`, where transforms are under way (see NOTE [writing values of transforms])."""
+    plain = settled(tensor)
+    if plain is not tensor:
+        # nodes that hold it see that it is written to
+        tensor.payload = plain.payload
+        if tensor.edge is not LEAF:
+            move_edge(tensor, plain.edge)
+    values = [value if value is tensor else settled(value) for value in values]
+    recording = is_recorded(mode, tensor, values)
+    if recording:
+        check_recordable(tensor)
+    if getattr(tensor.payload, "traced", False):
+        _check_memory(prim, tensor, values, recording)
+    elif prim.broadcasts:
+        check_shape(tensor.payload, [value.payload for value in values[1:]])
+    found = check_levels([value.payload for value in values])
+    order = [found[number] for number in sorted(found)]
+    own = levels_of(tensor.payload)
+    if any(level.size is not None and number not in own for number, level in found.items()):
+        _refuse_outside(tensor, name)
+    if recording:
+        values = [
+            value if value is tensor or value.edge is None else brought(value, order)
+            for value in values
+        ]
+    elevate(tensor, order)
+    payload = tensor.array()
+    base = tensor if tensor.ext is None or tensor.ext.base is None else tensor.ext.base
+    tangent = noted_tangent(base)
+    payloads = [payload if value is tensor else value.payload for value in values]
+    F: Any = namespace_of(*[p for p in payloads if isinstance(p, Lifted)])
+    result = getattr(F, prim.name)(*payloads, **params)
+    node: Any = None
+    if recording and prim.is_differentiable:
+        node = node_of_write(prim, tensor, values, payloads, params, False)
+    if result.dtype != payload.dtype:
+        result = F.to_copy(result, dtype=payload.dtype)
+    store(payload, result)
+    bump(tensor, name)
+    while isinstance(payload, Batched):
+        payload = payload.value
+    if isinstance(payload, Dual) and payload.given is not None:
+        count(payload.given, name)
+    if node is not None:
+        set_history(tensor, node, "result" in prim.saved)
+    elif tensor.ext is not None:
+        refresh_views(tensor, None)
+    if tangent is not None:
+        follow(base, tangent)
+    return tensor
+
+
+def _check_memory(prim: Primitive, tensor: Any, values: list[Any], recording: bool) -> None:
+    """Refuse, while a function is traced, the writes that are refused where it is not."""
+    payload = tensor.payload
+    check_sources(
+        prim, payload.array, [getattr(value.payload, "array", value.payload) for value in values]
+    )
+    if payload.of_input or _overlaps(payload):
+        check_writable(tensor, recording, "overlapping" in prim.writes)
+    base = (
+        tensor.payload if tensor.ext is None or tensor.ext.base is None else tensor.ext.base.payload
+    )
+    if _overlaps(payload) or _overlaps(base):
+        untraced("a write to memory that a tensor shows several times")

@@ -1,0 +1,201 @@
+"""Layer 4 · tape: what arguments become before a primitive sees them: tensors of one dtype."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.base.arrays import plain_array
+from wengert.base.dtypes import category, promote
+from wengert.base.errors import long_name
+from wengert.base.ports import PORTS
+from wengert.prims.record import Primitive
+from wengert.tape.base import TensorBase, new_tensor
+
+__all__ = [
+    "are_wider",
+    "as_operands",
+    "cast",
+    "cast_for_number",
+    "check_dtypes",
+    "held",
+    "is_number",
+    "public",
+]
+
+_HALF_MAX = 65504.0
+"""The largest number that every floating dtype holds."""
+
+
+_PLAIN = frozenset({bool, int, float, complex})
+
+
+_EXACT = ("fractions", "decimal")
+"""Where Python's numbers are that are not stored in arrays."""
+
+
+def is_number(value: Any) -> bool:
+    """Whether `value` is a Python number: weaker than any array in promotion."""
+    if value.__class__ in _PLAIN:
+        return True
+    if isinstance(value, TensorBase | np.ndarray):
+        return False
+    if value.__class__.__module__ in _EXACT:
+        return False
+    return isinstance(value, numbers.Number) and not isinstance(value, np.generic)
+
+
+def public(arg: str) -> str:
+    """The name that the public functions give to a primitive's argument."""
+    return "input" if arg == "self" else arg
+
+
+def cast(tensor: Any, dtype: np.dtype[Any]) -> Any:
+    """`tensor` in another dtype, recorded."""
+    if tensor.payload.dtype == dtype:
+        return tensor
+    return PORTS.namespace.to_copy(tensor, dtype=dtype)
+
+
+def cast_for_number(prim: Primitive, tensor: Any, number: Any) -> Any:
+    """`tensor` in the dtype that an operation with a Python number has."""
+    if prim.promote is None:
+        return tensor
+    return cast(tensor, promote([tensor.payload], [number], prim.promote == "float"))
+
+
+def held(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A Python number as `dtype` holds it: fractions cut off for integers, negatives wrapped round.
+
+    Raises
+    ------
+    RuntimeError: If the number is too large, or complex and the dtype is not.
+    """
+    kind = dtype.kind
+    if kind == "b":
+        return bool(value)
+    if kind == "f" and -_HALF_MAX <= value.real <= _HALF_MAX and not value.imag:
+        return value.real
+    fits, given = True, value
+    if kind in "fiu" and isinstance(value, complex):
+        fits, value = not value.imag, value.real
+    if kind in "iu":
+        fits = fits and math.isfinite(value)
+        value = int(value) if fits else 0
+        most = int(np.iinfo(dtype).max)
+        fits = fits and (-most if kind == "u" else int(np.iinfo(dtype).min)) <= value <= most
+    elif kind in "fc":
+        parts = (value.real, value.imag) if kind == "c" else (value,)
+        limit = float(np.finfo(dtype).max)
+        fits = fits and not any(limit < abs(part) < math.inf for part in parts)
+    if not fits:
+        raise RuntimeError(
+            f"value cannot be converted to type {dtype.name} without overflow: the tensor cannot "
+            f"hold {given}"
+        )
+    if kind == "u" and value < 0:
+        value += 2 ** (8 * dtype.itemsize)
+    return value
+
+
+def are_wider(prim: Primitive, payload: Any, others: tuple[Any, ...]) -> bool:
+    """Whether an operation on integers is to be computed in a wider dtype than it is written in."""
+    arrays = [getattr(other, "payload", other) for other in others if not is_number(other)]
+    if prim.promote is None or all(array.dtype is payload.dtype for array in arrays):
+        return False
+    return promote([payload, *arrays], []) != payload.dtype
+
+
+def as_operands(prim: Primitive, values: Sequence[Any]) -> list[Any]:
+    """The arguments of `prim` as tensors, of one dtype if its record asks for it.
+
+    Arrays are taken as they are, sharing memory; Python numbers become 0-d arrays of the common
+    dtype.
+    """
+    if _uniform(prim, values):
+        return list(values)
+    operands: list[Any] = []
+    free: list[int] = []
+    scalars: list[int] = []
+    for i, value in enumerate(values):
+        arg = prim.args[0 if prim.variadic else i]
+        if arg not in prim.fixed:
+            free.append(i)
+        if isinstance(value, TensorBase):
+            operands.append(value)
+        elif isinstance(value, np.generic):
+            operands.append(new_tensor(value))
+        elif isinstance(value, np.ndarray):
+            operands.append(new_tensor(plain_array(value)))
+        elif is_number(value) and arg not in prim.fixed:
+            scalars.append(i)
+            operands.append(value)
+        else:
+            raise TypeError(
+                f"{prim.name}(): argument '{public(arg)}' (position {i + 1}) must be Tensor, not "
+                f"{type(value).__name__}"
+            )
+    if prim.promote is None and not scalars:
+        return operands
+    arrays = [operands[i].payload for i in free if i not in scalars]
+    if not arrays:
+        raise TypeError(
+            f"{prim.name}(): argument '{public(prim.args[scalars[0]])}' (position "
+            f"{scalars[0] + 1}) must be Tensor, not {values[scalars[0]].__class__.__name__}"
+        )
+    dtype = promote(arrays, [values[i] for i in scalars], prim.promote == "float")
+    for i in free:
+        if i in scalars:
+            operands[i] = new_tensor(np.asarray(values[i]).astype(dtype)[()])
+        else:
+            operands[i] = cast(operands[i], dtype)
+    return operands
+
+
+def check_dtypes(prim: Primitive, args: Sequence[Any], params: Mapping[str, Any]) -> None:
+    """Refuse the dtypes that the operation does not take (see `Primitive`)."""
+    values = [*args, params[prim.params[0]]] if prim.of_number else args
+    arrays, scalars = [], []
+    bools = 0
+    for value in values:
+        if value is True or value is False:
+            bools += 1
+        if isinstance(value, TensorBase):
+            arrays.append(value.payload)
+        elif isinstance(value, np.ndarray):
+            arrays.append(value)
+        elif is_number(value) or isinstance(value, np.generic):
+            scalars.append(value)
+    if not arrays:
+        return
+    refused = prim.refuses.get("any b")
+    if refused is not None and (bools or any(a.dtype.kind == "b" for a in arrays)):
+        raise RuntimeError(refused[all(a.dtype.kind == "b" for a in arrays)])
+    dtype = promote(arrays, scalars, prim.promote == "float")
+    refused = prim.refuses.get("bifc"[category(dtype)])
+    if refused is not None:
+        if isinstance(refused, str):
+            raise NotImplementedError(refused.format(long_name(dtype)))
+        raise type(refused)(*refused.args)
+
+
+def _uniform(prim: Primitive, values: Sequence[Any]) -> bool:
+    """Whether there is nothing to do: tensors, all of one dtype that needs no promotion."""
+    dtype = None
+    for i, value in enumerate(values):
+        if not isinstance(value, TensorBase):
+            return False
+        if prim.promote is None or (prim.fixed and prim.args[i] in prim.fixed):
+            continue
+        own = value.payload.dtype
+        if dtype is None:
+            dtype = own
+            if prim.promote == "float" and own.kind not in "fc":
+                return False
+        elif own is not dtype:
+            return False
+    return True

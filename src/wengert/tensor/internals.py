@@ -1,0 +1,216 @@
+"""Layer 6 · tensor: what a tensor shows of the tape under PyTorch's private and former names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.base.dtypes import dtype, from_numpy_dtype, is_differentiable
+from wengert.base.errors import long_name
+from wengert.base.sections import fill_sections
+from wengert.ops.strided import as_strided
+from wengert.prims.table import TABLE
+from wengert.tape import hooks
+from wengert.tape.base import OWN, TensorBase
+from wengert.tape.node import is_leaf_edge, target_of
+from wengert.tape.record import record
+from wengert.tape.sites import warn
+from wengert.tape.views import Step
+
+__all__ = ["TensorClass", "TensorInternals", "gradient_kind"]
+
+
+def gradient_kind(tensor: Any) -> Any:
+    """The array dtype that the gradient of `tensor` has, None for any."""
+    kind = OWN if tensor.ext is None else tensor.ext.grad_dtype
+    return tensor.payload.dtype if kind is OWN else kind
+
+
+_PLACES = frozenset({"shape", "size", "stride", "storage_offset", "start", "end", "step", "index"})
+"""Parameters of views that are sizes or places, and no dimensions."""
+
+
+def _visited(value: Any, visit: Callable[[int], int]) -> Any:
+    return tuple(map(visit, value)) if isinstance(value, tuple) else visit(value)
+
+
+def _geometry(tensor: Any) -> tuple[Any, ...]:
+    return tensor.shape, tensor.stride(), tensor.storage_offset()
+
+
+# what the tape keeps in a tensor and reads there: no names for users
+_KEPT = frozenset(name for name in vars(TensorBase) if not name.startswith("_"))
+
+
+class TensorClass(type):
+    """Has ``dir(Tensor)`` list what users may use."""
+
+    def __dir__(cls) -> list[str]:
+        return [name for name in super().__dir__() if name not in _KEPT]
+
+
+class TensorInternals(metaclass=TensorClass):
+    """Private and former names of a tensor's autograd metadata."""
+
+    __slots__ = ()
+    edge: Any
+    ext: Any
+    extra: Any
+    payload: Any
+    grad_fn: Any
+    _base: Any
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in _KEPT]
+
+    @property
+    def _grad_fn(self) -> Any:
+        return self.grad_fn
+
+    @_grad_fn.deleter
+    def _grad_fn(self) -> None:
+        raise RuntimeError("Deleting _grad_fn is not allowed: detach_() leaves the graph")
+
+    @property
+    def _backward_hooks(self) -> Any:
+        """The hooks by `register_hook`: of a leaf the dictionary itself, of others a copy; or None.
+
+        A leaf's may be set. The hooks in it run, whatever their keys are.
+        """
+        if is_leaf_edge(self.edge):
+            return None if self.ext is None else self.ext.hooks
+        node, index = target_of(self.edge)
+        held = None if node.ext is None else node.ext.tensor_hooks
+        return held and {key[-1]: hook for key, hook in held.items() if key[0] == index}
+
+    @_backward_hooks.setter
+    def _backward_hooks(self, value: Any) -> None:
+        if not is_leaf_edge(self.edge):
+            raise RuntimeError(
+                "_backward_hooks can only be set on leaves: use register_hook() on a tensor that "
+                "an operation made"
+            )
+        if value is not None and not isinstance(value, dict):
+            raise TypeError(
+                f"_backward_hooks must be a dict or None, not {type(value).__name__}: hooks are "
+                "registered by register_hook()"
+            )
+        hooks.set_hooks(self, value)
+
+    @_backward_hooks.deleter
+    def _backward_hooks(self) -> None:
+        raise RuntimeError("Deleting _backward_hooks is not allowed: set them to None")
+
+    @property
+    def grad_dtype(self) -> dtype | None:
+        """The dtype of the gradients that a leaf takes: its own, unless another is set.
+
+        Gradients are converted to it. With None they stay as they come. A gradient that is there
+        keeps its dtype, and what is added is converted to that.
+
+        Raises
+        ------
+        RuntimeError: If the tensor is no leaf; when set to a dtype that the gradient does not have.
+
+        Examples
+        --------
+        >>> x = wg.ones(2, requires_grad=True)
+        >>> x.grad_dtype = wg.float16
+        >>> x.sum().backward()
+        >>> x.grad
+        tensor([1., 1.], dtype=torch.float16)
+        """
+        if not is_leaf_edge(self.edge):
+            raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
+        kind = gradient_kind(self)
+        return None if kind is None else from_numpy_dtype(kind)
+
+    @grad_dtype.setter
+    def grad_dtype(self, value: Any) -> None:
+        if not is_leaf_edge(self.edge):
+            raise RuntimeError("grad_dtype can only be set on leaf tensors.")
+        if value is not None and not isinstance(value, dtype):
+            raise RuntimeError(
+                f"grad_dtype must be a torch.dtype or None, but got {type(value).__name__}"
+            )
+        kind = None if value is None else value.numpy
+        have = None if self.ext is None else self.ext.grad
+        if kind is not None and have is not None and have.payload.dtype != kind:
+            raise RuntimeError(
+                f"Cannot set grad_dtype to '{long_name(kind)}' because there is already a gradient "
+                f"with dtype '{long_name(have.payload.dtype).lower()}'. Set .grad to None first."
+            )
+        if kind is not None and not is_differentiable(kind):
+            raise RuntimeError(
+                f"grad_dtype must be floating point or complex, but got {long_name(kind)}"
+            )
+        hooks.set_grad_dtype(self, OWN if kind == self.payload.dtype else kind)
+
+    def _view_func(
+        self,
+        new_base: Any,
+        symint_visitor_fn: Callable[[int], int] | None = None,
+        tensor_visitor_fn: Callable[[Any], Any] | None = None,
+    ) -> Any:
+        """The view of `new_base` that this tensor is of its base.
+
+        Parameters
+        ----------
+        new_base : Tensor. With the sizes, strides and offset of the base.
+        symint_visitor_fn : callable, optional. Makes other numbers of the sizes and places that the
+            view was made with.
+        tensor_visitor_fn : callable, optional. Not called: no view is made with tensors.
+
+        Returns
+        -------
+        Tensor or None: None if this is no view, or if `new_base` lies in memory in another way.
+        """
+        base = self._base
+        if not isinstance(new_base, TensorBase):
+            raise TypeError(
+                "_view_func(): argument 'new_base' (position 1) must be Tensor, not "
+                f"{type(new_base).__name__}"
+            )
+        if base is None or _geometry(base) != _geometry(new_base):
+            return None
+        return self._view_func_unsafe(new_base, symint_visitor_fn, tensor_visitor_fn)
+
+    def _view_func_unsafe(
+        self,
+        new_base: Any,
+        symint_visitor_fn: Callable[[int], int] | None = None,
+        tensor_visitor_fn: Callable[[Any], Any] | None = None,
+    ) -> Any:
+        """As `_view_func`, of a tensor that may lie in memory in any way."""
+        if self._base is None:
+            return None
+        view = new_base
+        for step in self.ext.chain or (Step(TABLE["view"], {"shape": self.payload.shape}, ()),):
+            params = step.params
+            if symint_visitor_fn is not None:
+                params = {
+                    name: _visited(value, symint_visitor_fn) if name in _PLACES else value
+                    for name, value in params.items()
+                }
+            view = record(step.prim, (view,), params)
+            view = view if step.output is None else view[step.output]
+        return view
+
+    def _rev_view_func_unsafe(self, mutated_view: Any) -> Any:
+        """The base, as a view of `mutated_view`, which takes the place of this one.
+
+        None if this is no view.
+        """
+        base = self._base
+        if base is None:
+            return None
+        return as_strided(mutated_view, *_geometry(base))
+
+    @property
+    def volatile(self) -> bool:
+        """Of PyTorch before 0.4; always False."""
+        warn("volatile was removed (Variable.volatile is always False): use no_grad()")
+        return False
+
+
+fill_sections(globals())

@@ -1,0 +1,407 @@
+"""Layer 6 · tensor: errors where a gradient would be lost between tensors and NumPy.
+
+NOTE [boundary]
+NumPy's functions reach tensors through its protocols, and differentiate. What reaches a tensor
+only through ``__array__`` (methods of arrays, ``np.array([t])``) or ``__float__`` (``A[0, 0] = t``,
+``math.exp(t)``) gets a copy of the values; for a tensor that needs a gradient that is an error,
+which shows the user's line and what to write instead. ``float(t)`` itself is how people log and
+stays silent: it is told apart by the instruction at which the caller stands, and by what that
+calls. The functions of `math` warn, as in PyTorch. The user's line is the innermost outside of
+installed libraries, if there is one: their calls of NumPy tell nobody what went wrong.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import importlib
+import os
+import sys
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from wengert.base import __file__ as _BASE
+from wengert.ops.coerce import NOT_A_NUMBER
+from wengert.ops.exports import EXPORTS
+from wengert.prims.facet import NUMPY
+from wengert.prims.table import TABLE
+from wengert.tape.base import TensorBase
+from wengert.tape.modes import is_grad_enabled
+from wengert.tape.sites import shown, warn
+
+__all__ = ["array_lost", "check_number", "function_lost", "loses", "target_lost"]
+
+_OURS = os.path.dirname(os.path.dirname(_BASE))
+_FOREIGN = tuple(
+    os.path.join(path, "") for path in (os.path.join(_OURS, "tensor"), os.path.dirname(np.__file__))
+)
+_OPERATIONS = tuple(os.path.join(_OURS, part, "") for part in ("ops", "nn"))
+"""Where functions take numbers that they do not differentiate by."""
+_SCIPY = f"{os.sep}site-packages{os.sep}scipy{os.sep}"
+_SPARSE = f"{_SCIPY}sparse{os.sep}"
+_STACK = "np.stack([...])"
+_LIBRARIES = f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"
+_STANDARD = os.path.join(os.path.dirname(os.__file__), "")
+_ANY_ARRAY = (
+    f"Write A @ x or np.dot(A, x) for A.dot(x), {_STACK} for np.array([...]) and for any list of "
+    "tensors, a tensor for the array that is assigned to, any of NumPy's functions for an array's "
+    "method."
+)
+_FRAMES = ("pandas", "xarray")
+_SCALAR = (
+    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+    "Consider using tensor.detach() first."
+)
+"""PyTorch's warning."""
+_ROOTS = os.path.join("scipy", "optimize", "_zeros_py.py")
+"""SciPy's search for roots: its loop in C runs on after an error, and raises a misleading one."""
+_STORE = "subscript"
+"""What the caller does when it writes to an element."""
+_VERDICTS: dict[tuple[int, int], tuple[Any, str | None]] = {}
+"""By code and instruction (with the code, to keep it alive): why no number may be made there."""
+_ASSIGN = (
+    "Make the array that is written to a tensor: wg.zeros(...) or wengert.numpy.zeros(...), in "
+    "which x[i] = t is recorded."
+)
+_CURES = {
+    "arange": "Write start + step * np.arange(n).",
+    "array": f"Write {_STACK} or wengert.numpy.array([...]) for np.array([...]).",
+    "asarray": "Pass the tensor itself to NumPy's functions, which differentiate.",
+    "fill_diagonal": _ASSIGN,
+    "fromiter": f"Write {_STACK} for np.fromiter(...).",
+    "full": "Write wg.full(shape, 1.0) * t or np.broadcast_to(t, shape).",
+    "vectorize": "Write the function with NumPy's own, which take whole tensors, or "
+    "np.stack([f(v) for v in t]).",
+}
+_METHODS = {
+    "dot": "Write A @ x or np.dot(A, x) for A.dot(x).",
+    **dict.fromkeys(("__setitem__", "fill", "itemset", "put", "setfield"), _ASSIGN),
+}
+"""For the methods of plain arrays."""
+_WRITERS = frozenset(name for name, cure in _METHODS.items() if cure is _ASSIGN)
+_SCIPYS = {
+    "CubicSpline": "np.interp",
+    "expm": "wg.linalg.matrix_exp",
+    "fftconvolve": "np.convolve",
+    "interp1d": "np.interp",
+    "lu_factor": "wg.linalg.lu_factor",
+    "simpson": "np.trapezoid",
+    "solve_triangular": "wg.linalg.solve_triangular",
+}
+_MATH = {
+    "comb": "scipy.special.binom",
+    "dist": "np.linalg.norm",
+    "fsum": "np.sum",
+    "lgamma": "scipy.special.gammaln",
+    "sumprod": "np.dot",
+}
+
+
+def loses(value: Any) -> bool:
+    """Whether a gradient would be lost with the values of `value`, a tensor or lists of them."""
+    if isinstance(value, TensorBase):
+        return value.edge is not None and is_grad_enabled()
+    if isinstance(value, list | tuple):
+        return any(loses(part) for part in value)
+    if isinstance(value, dict):
+        return any(loses(part) for part in value.values())
+    return False
+
+
+def array_lost() -> TypeError:
+    """The error of ``__array__``."""
+    frame, inner = _caller()
+    cure = _cure_between(inner) or _cure(_callee(frame)) or _ANY_ARRAY
+    return TypeError(
+        "a tensor that needs a gradient was about to be copied into a plain NumPy array, losing "
+        f"its gradient{_place(frame)}\n  What takes plain arrays only cannot be traced. {cure} "
+        "If no gradient is wanted: x.detach()."
+    )
+
+
+def function_lost(label: str, cure: str = "") -> NotImplementedError:
+    """The error of a function that has no derivative here."""
+    cure = cure or "Use operations of wengert, or write an autograd.Function."
+    return NotImplementedError(
+        f"there is no derivative rule for {label}: called on a tensor that requires a gradient, it "
+        f"would lose it.{_place(_users_frame())}\n  {cure} If no gradient is wanted: x.detach()."
+    )
+
+
+def target_lost(label: str) -> TypeError:
+    """The error of a function that would write a tensor's values into a plain array."""
+    return TypeError(
+        f"{label} was about to write the values of a tensor that needs a gradient into a plain "
+        f"NumPy array, losing the gradient{_place(_users_frame())}\n  {_ASSIGN} Or let the "
+        "function make its result: a = a + t for a += t. If no gradient is wanted: t.detach()."
+    )
+
+
+def check_number(tensor: Any, frame: Any) -> None:
+    """Refuse to make a Python number of a tensor that needs a gradient, where that loses it.
+
+    The functions of `math` warn, unless the tensor is one of another library's idiom, which refuses
+    them.
+
+    Parameters
+    ----------
+    tensor: The one that needs a gradient, or has a tangent, which operations alone must not lose.
+    frame: The one that asks for the number.
+
+    Raises
+    ------
+    TypeError
+        If it stores the number in an array, calls a function of NumPy's or SciPy's, or is itself a
+        function of these, or an operation that takes a number.
+    """
+    code, offset = frame.f_code, frame.f_lasti
+    known = _VERDICTS.get((id(code), offset))
+    if known is None:
+        if len(_VERDICTS) > 1000:
+            _VERDICTS.clear()
+        known = _VERDICTS[id(code), offset] = code, _verdict(frame)
+    if known[1] is None:
+        return
+    if known[1] is NOT_A_NUMBER:
+        raise TypeError(f"{_operation(frame)}(): {NOT_A_NUMBER}")
+    if tensor.edge is None:
+        return
+    own = not type(tensor).__module__.startswith("wengert.compat")
+    if own and known[1].endswith(_OF_MATH):
+        warn(f"{_SCALAR} {known[1]}", UserWarning)
+    else:
+        raise TypeError(
+            "a tensor that needs a gradient was about to become a Python number, losing its "
+            f"gradient{_place(_users_frame())}\n  {known[1]} If no gradient is wanted: x.detach(), "
+            "or float(x)."
+        )
+
+
+def _verdict(frame: Any) -> str | None:
+    """What to write instead of making a number where `frame` stands; None if it may be made."""
+    filename = frame.f_code.co_filename
+    if filename.endswith(_ROOTS):
+        return None
+    if filename.startswith(_OPERATIONS):
+        return NOT_A_NUMBER
+    if _takes_numbers(filename):
+        users = _users_frame()
+        return _cure(_callee(users)) or _cure_of_scipy("")
+    return _cure(_callee(frame))
+
+
+def _operation(frame: Any) -> str:
+    """The name of the operation in which `frame` stands."""
+    while frame.f_back is not None and frame.f_back.f_code.co_filename.startswith(_OPERATIONS[0]):
+        frame = frame.f_back
+    return str(frame.f_code.co_name)
+
+
+def _cure(function: Any) -> str | None:
+    """What to write for a call of `function`, which sees no tensors; None if it is not known."""
+    if function == _STORE:
+        return _ASSIGN
+    owner = getattr(function, "__self__", None)
+    name = _name(function)
+    if isinstance(owner, np.ndarray):
+        there = f"Write np.{name}(A, ...) for A.{name}(...)." if hasattr(np, name) else ""
+        return _METHODS.get(name, there or "Write a function of NumPy's for the array's method.")
+    if isinstance(function, _JOINED):
+        return "Write np.concatenate for np.r_[...], and np.column_stack for np.c_[...]."
+    module = getattr(function, "__module__", None)
+    home = module if isinstance(module, str) else type(owner).__module__ or ""
+    root = home.partition(".")[0]
+    if root in ("math", "cmath"):
+        return _cure_of_math(root, name)
+    if root in ("_operator", "operator") and name == "setitem":
+        return _ASSIGN
+    if root == "array":
+        return f"Write {_STACK} for array.array(...)."
+    if root == "scipy":
+        return _cure_of_scipy(name)
+    if root != "numpy" and not isinstance(function, np.ufunc):
+        return None
+    if isinstance(owner, np.random.Generator | np.random.RandomState):
+        return (
+            "Draw from the standard distribution and compute with the parameters: loc + scale * "
+            f"rng.standard_normal(n); or write wengert.numpy.random.{name}."
+        )
+    if name in _CURES:
+        return _CURES[name]
+    if home.startswith("numpy.ma"):
+        return "Write np.where with the mask for masked arrays."
+    if isinstance(function, np.ufunc) or hasattr(function, "_implementation"):
+        home = "np.linalg" if "linalg" in home else "np.fft" if "fft" in home else "np"
+        return (
+            "NumPy's functions differentiate by tensors, but see none within a list: write "
+            f"{home}.{name}(np.stack([...])) for {home}.{name}([...])."
+        )
+    return "Write it with functions of NumPy's that take tensors."
+
+
+_JOINED = type(np.r_).__mro__[1]
+
+
+_OF_MATH = "which does not differentiate."
+
+
+def _cure_of_math(module: str, name: str) -> str:
+    ours = _MATH.get(name) or f"np.{name}"
+    special = importlib.import_module("wengert.tensor.numpy.special").RULES
+    if name not in _MATH and name in TABLE and NUMPY[TABLE[name]]:
+        ours = f"np.{NUMPY[TABLE[name]].split()[0]}"
+    elif name in special and not hasattr(np, name):
+        ours = f"scipy.special.{name}"
+    if not ours.startswith("np.") or hasattr(np, ours[3:]) or "linalg" in ours:
+        return f"Write {ours} for {module}.{name}, {_OF_MATH}"
+    return f"Write it with NumPy's functions for {module}.{name}, {_OF_MATH}"
+
+
+def _cure_between(frame: Any) -> str | None:
+    """What to write for a call of the library that `frame` belongs to; None for what is known."""
+    if frame is None:
+        return None
+    if isinstance(frame.f_locals.get("self"), np.vectorize):
+        return _CURES["vectorize"]
+    filename = frame.f_code.co_filename
+    if _SPARSE in filename:
+        return (
+            "Write wengert.sparse.matmul(A, x), which differentiates, for A @ x and A.dot(x) with "
+            "a sparse A; A.toarray() for other operations."
+        )
+    if _is_foreign(filename):
+        return None
+    library = str(frame.f_globals.get("__name__", "a library")).partition(".")[0]
+    more = " To keep the gradient, compute with its values, .to_numpy()." * (library in _FRAMES)
+    return f"{library} works on plain arrays: pass x.detach(), whose values it takes.{more}"
+
+
+def _cure_of_scipy(name: str) -> str:
+    """SciPy's functions see only arrays, but for the ufuncs of ``scipy.special``."""
+    same = [
+        f"{shown}.{name}"
+        for shown, home in (("np", np), ("np.linalg", np.linalg), ("np.fft", np.fft))
+        if name and hasattr(home, name)
+    ]
+    same += [f"wg.{name}"] * (name in TABLE and name in EXPORTS["wengert"])
+    ours = _SCIPYS.get(name) or (same[0] if same else None)
+    own = f"scipy's {name}" if name else "what scipy calls"
+    if ours is not None:
+        return f"Write {ours} for {own}."
+    return (
+        f"Write an autograd.Function around {own}, whose backward says what its derivative is, or "
+        "compute with functions of NumPy's, which differentiate."
+    )
+
+
+def _name(function: Any) -> str:
+    owner = getattr(function, "__self__", None)
+    if isinstance(function, np.vectorize):
+        return "vectorize"
+    name = getattr(function, "__name__", "")
+    if isinstance(owner, np.ndarray) or not isinstance(name, str):
+        return name if isinstance(name, str) else ""
+    return {"asanyarray": "asarray", "ascontiguousarray": "asarray"}.get(name, name)
+
+
+def _users_frame() -> Any:
+    """The innermost frame that is no library's; or else that is not ours, NumPy's or SciPy's."""
+    return _caller()[0]
+
+
+def _caller() -> tuple[Any, Any]:
+    """The user's frame, and the one that it called."""
+    inner = None
+    frame: Any = sys._getframe(1)
+    while frame.f_back is not None and _is_foreign(frame.f_code.co_filename):
+        frame, inner = frame.f_back, frame
+    outer, called = frame, inner
+    while _is_installed(outer.f_code.co_filename):
+        outer, called = outer.f_back, outer
+        if outer is None:
+            break
+    else:
+        frame, inner = outer, called
+    ours = inner is not None and inner.f_code.co_filename.startswith(("<wengert ", _FOREIGN[0]))
+    return frame, None if ours else inner
+
+
+def _is_installed(filename: str) -> bool:
+    """Whether a file is that of an installed library, or Python's own."""
+    return (
+        any(folder in filename for folder in _LIBRARIES)
+        or filename.startswith((_STANDARD, "<frozen ", "<wengert ", "<__array_function"))
+        or _is_foreign(filename)
+    )
+
+
+def _is_foreign(filename: str) -> bool:
+    ours = filename.startswith(("<wengert ", "<__array_function"))
+    return ours or _SCIPY in filename or filename.startswith(_FOREIGN)
+
+
+def _takes_numbers(filename: str) -> bool:
+    """Whether a file is NumPy's or SciPy's, whose compiled functions make numbers of results."""
+    return _SCIPY in filename or filename.startswith(_FOREIGN[1])
+
+
+def _place(frame: Any) -> str:
+    """A line that shows where `frame` stands."""
+    where = shown(([frame.f_code, frame.f_lasti], None))
+    return f"\n  at {where}" if where else ""
+
+
+def _callee(frame: Any) -> Any:
+    """What the frame calls, `_STORE` if it writes to an element, None if that cannot be told.
+
+    A call's position in the source begins where the expression of its function begins. So the
+    instructions that load the function's name and attributes are found by their position, and the
+    name is looked up.
+    """
+    loads: list[Any] = []
+    at = None
+    for instruction in dis.get_instructions(frame.f_code):
+        # within a call of a Python function, it points behind the instruction, at its cache
+        if instruction.offset > frame.f_lasti:
+            break
+        if at is not None:
+            loads.append(at)
+        at = instruction
+    if at is None:
+        return None
+    if at.opname in ("STORE_SUBSCR", "STORE_SLICE"):
+        return _STORE
+    place = at.positions
+    reads = at.opname == "BINARY_SUBSCR" or (at.opname == "BINARY_OP" and at.argrepr == "[]")
+    if not (reads or at.opname.startswith("CALL")) or place is None or place.col_offset is None:
+        return None
+    start = (place.lineno, place.col_offset)
+    names = [
+        i
+        for i in loads
+        if i.positions is not None and (i.positions.lineno, i.positions.col_offset) == start
+    ]
+    names = [i for i in names if i.opname not in ("PUSH_NULL", "PRECALL", "NOP", "CACHE", "RESUME")]
+    if not names:
+        return None
+    if not all(i.opname.startswith("LOAD_") for i in names):
+        # a method of what some expression gives; that of arrays, if it has such a name
+        return _STORE if names[-1].argval in _WRITERS else None
+    # the same expression may have been compiled more than once
+    roots = [
+        n for n, i in enumerate(names) if not i.opname.startswith(("LOAD_ATTR", "LOAD_METHOD"))
+    ]
+    if not roots:
+        return None
+    root, *attributes = (i.argval for i in names[roots[-1] :])
+    scopes = (frame.f_locals, frame.f_globals, vars(builtins))
+    found = next((scope[root] for scope in scopes if root in scope), None)
+    for attribute in attributes:
+        if isinstance(found, ModuleType | type | np.ndarray | np.random.Generator):
+            found = getattr(found, attribute, None)
+        else:
+            # what a property of the user's would do, it shall not do here
+            found = getattr(found, "__dict__", {}).get(attribute)
+    return found

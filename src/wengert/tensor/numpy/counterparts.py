@@ -1,0 +1,202 @@
+"""Layer 6 · tensor: what the counterparts of NumPy's functions have in common.
+
+NOTE [counterparts]
+A counterpart takes the arguments of a function of NumPy's and computes with operations of ours, so
+that it differentiates. The protocols find it by the name of NumPy's function (``"linalg.solve"``),
+and `wengert.numpy` shows it under that name. dtypes are promoted as NumPy does it: a number adapts
+to the arrays, arrays of any dimension meet in a common dtype, and numbers alone are float64.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.base.arrays import plain_array
+from wengert.base.dtypes import as_dtype as _our_dtype
+from wengert.base.dtypes import dtype as _OurDtype
+from wengert.interp.levels import Lifted
+from wengert.ops.exports import EXPORTS
+from wengert.ops.join import stack
+from wengert.ops.shape import reshape
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.operands import cast
+
+__all__ = [
+    "RULES",
+    "all_axes",
+    "as_dtype",
+    "common",
+    "counterpart",
+    "dtype_of",
+    "floating",
+    "holds_tensor",
+    "is_weak",
+    "late",
+    "normal_axis",
+    "one_axis",
+    "rule",
+    "tensor",
+    "values",
+    "wrapped",
+]
+
+RULES: dict[str, Callable[..., Any]] = {}
+"""The counterparts by the name of NumPy's function, with its module within NumPy."""
+
+
+def counterpart(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function as that which stands for NumPy's functions of these names."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        for name in names:
+            RULES[name] = function
+        function.__name__ = function.__qualname__ = names[0].rpartition(".")[2]
+        return function
+
+    return register
+
+
+_ON_DEMAND = {"linalg": "linalg", "fft": "fourier"}
+"""The modules of the counterparts of NumPy's own modules, imported when they are needed."""
+
+
+def rule(name: str) -> Callable[..., Any] | None:
+    """The counterpart of the function of this name (``linalg.solve``), or None."""
+    module = _ON_DEMAND.get(name.partition(".")[0]) if "." in name else None
+    if module is not None:
+        importlib.import_module(f"wengert.tensor.numpy.{module}")
+    return RULES.get(name)
+
+
+def late(name: str) -> Callable[..., Any]:
+    """A function of the package whose module is imported when it is needed."""
+    function: Callable[..., Any] = getattr(
+        importlib.import_module(f"wengert.ops.{EXPORTS['wengert'][name]}"), name
+    )
+    return function
+
+
+def tensor(value: Any) -> Any:
+    """An array, number, tensor or nested list of these as a tensor."""
+    if isinstance(value, TensorBase):
+        return value
+    if holds_tensor(value):
+        return stack(common(*value), 0)
+    array = plain_array(value) if isinstance(value, np.ndarray) else np.asarray(value)
+    _our_dtype(array.dtype)  # a dtype that no tensor can have is refused
+    return new_tensor(array)
+
+
+def holds_tensor(value: Any) -> bool:
+    """Whether a tensor is among the elements of a nested list."""
+    if isinstance(value, list | tuple):
+        return any(holds_tensor(part) for part in value)
+    return isinstance(value, TensorBase)
+
+
+def is_weak(value: Any) -> bool:
+    """Whether `value` is a Python number, whose dtype gives way to those of arrays."""
+    return isinstance(value, bool | int | float | complex) and not isinstance(value, np.generic)
+
+
+def values(value: Any) -> Any:
+    """`value` with arrays in place of tensors, within lists and dictionaries too."""
+    if isinstance(value, TensorBase):
+        return value.array()
+    if isinstance(value, list | tuple) and holds_tensor(value):
+        parts = [values(part) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    if isinstance(value, dict):
+        return {key: values(part) for key, part in value.items()}
+    return value.dtype if isinstance(value, _OurDtype) else value
+
+
+def known(x: Any) -> Any:
+    """The values of a tensor for decisions, which no tangent has a part in."""
+    payload = x.payload
+    return payload.constant() if isinstance(payload, Lifted) else payload
+
+
+def wrapped(result: Any) -> Any:
+    """What a function of NumPy's gave, with tensors in place of arrays."""
+    if isinstance(result, np.ndarray | np.generic):
+        return new_tensor(result) if result.dtype.kind in "biufc" else result
+    if isinstance(result, list | tuple):
+        parts = [wrapped(part) for part in result]
+        return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
+    return result
+
+
+def common(*values: Any) -> list[Any]:
+    """Tensors of the dtype that NumPy would compute in with `values`."""
+    kind = None
+    made = []
+    for value in values:
+        if value.__class__ is np.ndarray:
+            value = new_tensor(value)
+        elif not isinstance(value, TensorBase):
+            break
+        if kind is not None and value.payload.dtype is not kind:
+            break
+        kind = value.payload.dtype
+        made.append(value)
+    if kind is not None and len(made) == len(values) and kind.kind in "biufc":
+        return made
+    made = [value if is_weak(value) else tensor(value) for value in values]
+    kind = np.result_type(*[v.payload.dtype if isinstance(v, TensorBase) else v for v in made])
+    return [as_dtype(value, kind) for value in made]
+
+
+def floating(*values: Any) -> list[Any]:
+    """`common`, of a floating or complex dtype: float64 for integers."""
+    made = common(*values)
+    if made[0].payload.dtype.kind not in "biu":
+        return made
+    return [as_dtype(value, np.float64) for value in made]
+
+
+def dtype_of(kind: Any) -> Any:
+    """The NumPy dtype that `kind` names: one of NumPy's or ours, a type or a string."""
+    return _our_dtype(kind).dtype if isinstance(kind, _OurDtype) else np.dtype(kind)
+
+
+def as_dtype(value: Any, kind: Any) -> Any:
+    """`value` as a tensor of the dtype `kind`; as it is, for None."""
+    if kind is None:
+        return tensor(value)
+    kind = dtype_of(kind)
+    if isinstance(value, TensorBase) or holds_tensor(value):
+        return cast(tensor(value), kind)
+    return tensor(np.asarray(value, kind))
+
+
+def one_axis(a: Any, axis: int | None) -> tuple[Any, int]:
+    """`a` and an axis of it; flattened if `axis` is None."""
+    a = tensor(a)
+    if axis is None:
+        return reshape(a, (-1,)), 0
+    return a, normal_axis(axis, a.ndim)
+
+
+def normal_axis(axis: int, ndim: int) -> int:
+    """An axis from the front.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError: If it is out of bounds.
+    """
+    if not -ndim <= axis < ndim:
+        raise np.exceptions.AxisError(axis, ndim)
+    return axis % ndim
+
+
+def all_axes(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
+    """Axes from the front; all for None."""
+    if axis is None:
+        return tuple(range(ndim))
+    several = (axis,) if not isinstance(axis, tuple | list) else axis
+    return tuple(normal_axis(a, ndim) for a in several)

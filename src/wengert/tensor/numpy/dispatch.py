@@ -1,0 +1,156 @@
+"""Layer 6 · tensor: what stands for a function of NumPy's, found by its name.
+
+This module is imported when the first of NumPy's functions is called on a tensor, and brings in all
+counterparts but those of ``numpy.linalg`` and ``numpy.fft``, which follow when they are needed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from wengert.tape.base import TensorBase
+from wengert.tape.record import T
+from wengert.tensor.numpy import (
+    boundary,
+    choice,
+    followed,
+    order,
+    polynomials,
+    products,
+    shapes,
+    spans,
+    sums,
+    ufuncs,
+    writes,
+)
+from wengert.tensor.numpy.counterparts import rule, values, wrapped
+from wengert.tensor.numpy.kinds import APART, CONSTANT, REFUSED
+from wengert.tensor.numpy.ufuncs import into
+
+__all__ = ["COUNTERPARTS", "found", "kind_of", "named", "signature_of"]
+
+COUNTERPARTS = (
+    choice,
+    order,
+    polynomials,
+    products,
+    shapes,
+    spans,
+    sums,
+    writes,
+)
+
+
+def kind_of(name: str) -> str | None:
+    """The kind of a function by its name within NumPy, ``"special.erf"`` for one of SciPy's.
+
+    Returns
+    -------
+    str or None
+        ``"rule"``, ``"constant"``, ``"refused"`` or ``"apart"`` (see NOTE [kinds of functions]);
+        None for a name that is not known.
+    """
+    module, _, own = name.rpartition(".")
+    ufunc = getattr(np, name, None)
+    if module == "special":
+        special = importlib.import_module("wengert.tensor.numpy.special")
+        if own in special.RULES:
+            return "rule"
+        if own in special.CONSTANT:
+            return "constant"
+    elif isinstance(ufunc, np.ufunc):
+        if ufuncs.is_constant(ufunc):
+            return "constant"
+        return "rule" if ufuncs.rule_of(ufunc) is not None else None
+    elif rule(name) is not None:
+        return "rule"
+    for kind, names in (("constant", CONSTANT), ("refused", REFUSED), ("apart", APART)):
+        if name in names:
+            return kind
+    return None
+
+
+def found(function: Any) -> Callable[..., Any]:
+    """What stands for a function of NumPy's that was called on a tensor."""
+    home = (function.__module__ or "").removeprefix("numpy").removeprefix(".")
+    return named(f"{home}.{function.__name__}" if home else function.__name__, function)
+
+
+def named(name: str, function: Any) -> Callable[..., Any]:
+    """As `found`, for the function that is called `name` within NumPy.
+
+    It is a counterpart; for a constant function one that computes on the values; and else one that
+    does so too, but refuses tensors whose gradient would be lost.
+    """
+    label = f"numpy.{name}"
+    ours = rule(name)
+    if ours is not None:
+        return _with_out(ours, function, label)
+    if name in CONSTANT:
+        counterpart = followed.COUNTERPARTS.get(function)
+
+        @wraps(function)
+        def constant(*args: Any, **kwargs: Any) -> Any:
+            if counterpart is not None and followed.is_followed(args):
+                return counterpart(*args, **kwargs)
+            return wrapped(function(*values(args), **values(kwargs)))
+
+        return constant
+
+    @wraps(function)
+    def refused(*args: Any, **kwargs: Any) -> Any:
+        if boundary.loses([args, kwargs]):
+            raise boundary.function_lost(label, REFUSED.get(name, ""))
+        return wrapped(function(*values(args), **values(kwargs)))
+
+    return refused
+
+
+def signature_of(function: Any, ours: Any) -> inspect.Signature:
+    """The signature of a function of NumPy's; that of its counterpart, where it tells none.
+
+    Before version 2.4, functions that are written in C did not.
+    """
+    for known in (function, inspect.unwrap(ours)):
+        try:
+            return inspect.signature(known)
+        except ValueError:
+            continue
+    return inspect.signature(_unknown)
+
+
+def _unknown(*args: Any, **kwargs: Any) -> None:
+    """What has the signature of functions of which nothing is known."""
+
+
+def _with_out(ours: Callable[..., Any], function: Any, label: str) -> Callable[..., Any]:
+    """`ours` with ``out=`` written in place; itself, if the function has no such argument."""
+    parameters = signature_of(function, ours).parameters
+    if "out" not in parameters:
+        return ours
+    by_name = parameters["out"].kind is inspect.Parameter.KEYWORD_ONLY
+    place = sys.maxsize if by_name else list(parameters).index("out")
+
+    def with_out(*args: Any, **kwargs: Any) -> Any:
+        casting = kwargs.pop("casting", "same_kind")
+        out = kwargs.pop("out", None)
+        if len(args) > place:
+            args, out = (*args[:place], None, *args[place + 1 :]), args[place]
+        if out is None or out is np._NoValue:
+            return ours(*args, **kwargs)
+        out = out[0] if isinstance(out, tuple) else out
+        # what is written over must not be what the graph keeps
+        args = tuple(
+            T.clone(value) if value is out and isinstance(value, TensorBase) else value
+            for value in args
+        )
+        return into(out, ours(*args, **kwargs), label, casting)
+
+    return with_out

@@ -1,0 +1,76 @@
+"""Layer 6 · tensor: functions of NumPy's without a gradient, on tensors that a transform follows.
+
+As a rule they are computed on the values (see NOTE [kinds of functions]). A batch and a value with
+its tangent do not give theirs away; for them these are computed with operations of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.ops import extremes
+from wengert.tape.base import TensorBase
+from wengert.tape.modes import current_mode
+from wengert.tensor.numpy.counterparts import late, rule, tensor
+
+__all__ = ["COUNTERPARTS", "is_followed"]
+
+
+def is_followed(value: Any) -> bool:
+    """Whether a tensor among `value`, an argument or a list of them, does not give its values."""
+    if isinstance(value, TensorBase):
+        mode = current_mode()
+        if not isinstance(value.payload, np.ndarray | np.generic):
+            return True
+        return mode is not None and bool(mode.dispatch)
+    return isinstance(value, list | tuple) and any(map(is_followed, value))
+
+
+def _size(a: Any, axis: int | None = None) -> int:
+    return int(a.numel()) if axis is None else int(a.shape[axis])
+
+
+def _like(value: float) -> Callable[..., Any]:
+    def like(
+        a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, **_: Any
+    ) -> Any:
+        full: Any = rule("full_like")
+        return full(a, value, dtype, shape=shape)
+
+    return like
+
+
+def _position(function: Callable[..., Any]) -> Callable[..., Any]:
+    def position(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+        return function(a, axis, keepdims is True)
+
+    return position
+
+
+def _argsort(a: Any, axis: int | None = -1, *_: Any, **__: Any) -> Any:
+    if axis is None:
+        ravel: Any = rule("ravel")
+        return late("argsort")(ravel(a), 0, stable=True)
+    return late("argsort")(a, axis, stable=True)
+
+
+def _searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    return late("searchsorted")(tensor(a), tensor(v), side=side, sorter=sorter)
+
+
+COUNTERPARTS: dict[Any, Callable[..., Any]] = {
+    np.argmax: _position(extremes.argmax),
+    np.argmin: _position(extremes.argmin),
+    np.argsort: _argsort,
+    np.empty_like: _like(0.0),
+    np.ndim: lambda a: a.ndim,
+    np.ones_like: _like(1.0),
+    np.searchsorted: _searchsorted,
+    np.shape: lambda a: tuple(a.shape),
+    np.size: _size,
+    np.zeros_like: _like(0.0),
+}
+"""What stands for these functions then."""

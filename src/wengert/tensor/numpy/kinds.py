@@ -1,0 +1,99 @@
+"""Layer 6 · tensor: which of NumPy's functions differentiate, which need not, and which cannot.
+
+NOTE [kinds of functions]
+Every public function of ``numpy``, ``numpy.linalg`` and ``numpy.fft``, and every ufunc of
+``scipy.special``, is of one kind, which `wengert.tensor.numpy.dispatch.kind_of` tells:
+
+* *rule*: it has a counterpart of ours, which is recorded, or writes recorded;
+* *constant*: its result depends on no gradient (positions, predicates, texts), and is computed on
+  the values without complaint;
+* *refused*: it has no counterpart. For tensors that need no gradient it computes on the values; for
+  others it raises before it does anything, and says what to write instead;
+* *apart*: it never sees a tensor through NumPy's protocols: it makes arrays, or tells of dtypes and
+  settings. A tensor that needs a gradient raises in its ``__array__``, if it comes there at all.
+"""
+
+from __future__ import annotations
+
+__all__ = ["APART", "CONSTANT", "REFUSED"]
+
+_CONSTANT = """
+    allclose argmax argmin argpartition argsort argwhere array2string array_equal array_equiv
+    array_repr array_str can_cast common_type count_nonzero diag_indices_from digitize einsum_path
+    empty_like flatnonzero in1d isclose iscomplex iscomplexobj isin isneginf isposinf
+    isreal isrealobj ix_ lexsort linalg.matrix_rank may_share_memory min_scalar_type nanargmax
+    nanargmin ndim nonzero ones_like packbits ravel_multi_index result_type searchsorted shape
+    shares_memory size tril_indices_from triu_indices_from unpackbits unravel_index zeros_like
+    """
+CONSTANT = frozenset(_CONSTANT.split())
+"""Functions whose results depend on no gradient."""
+
+_SAVED = "To save the values, pass x.detach(); wengert.save keeps tensors as they are."
+_DATES = "It is for dates, which have no gradient."
+
+REFUSED = {
+    "busday_count": _DATES,
+    "busday_offset": _DATES,
+    "datetime_as_string": _DATES,
+    "histogram2d": "Write np.histogram2d(x.detach(), ...) for counts; for sums of weights, "
+    "np.bincount of the flattened bins with weights=.",
+    "histogramdd": "Write np.histogramdd(x.detach(), ...) for counts; for sums of weights, "
+    "np.bincount of the flattened bins with weights=.",
+    "is_busday": _DATES,
+    "save": _SAVED,
+    "savetxt": _SAVED,
+    "savez": _SAVED,
+    "savez_compressed": _SAVED,
+}
+
+_APART = """
+    arange array asanyarray asarray asarray_chkfinite ascontiguousarray asfortranarray asmatrix
+    bartlett base_repr binary_repr blackman bmat broadcast_shapes datetime_data diag_indices empty
+    eye format_float_positional format_float_scientific from_dlpack frombuffer fromfile fromfunction
+    fromiter frompyfunc fromregex fromstring full genfromtxt get_include get_printoptions getbufsize
+    geterr geterrcall hamming hanning identity indices info isdtype isfortran isscalar issubdtype
+    iterable kaiser load loadtxt mask_indices mintypecode nested_iters ones printoptions
+    promote_types require row_stack set_printoptions setbufsize seterr seterrcall show_config
+    show_runtime test tri trapz tril_indices triu_indices typename zeros
+    fft.fftfreq fft.rfftfreq fft.test linalg.test
+    """
+APART = frozenset(_APART.split())
+"""Functions that see no tensors."""
+
+_SPECIAL = {
+    "It is the inverse of a distribution: x = inverse(p) has the derivative 1 / density(x) "
+    "by p. Write an autograd.Function with that.": """
+        bdtri bdtrik bdtrin btdtria btdtrib chdtri chdtriv chndtridf chndtrinc chndtrix fdtri
+        fdtridfd gdtria gdtrib gdtrix kolmogi nbdtri nbdtrik nbdtrin ncfdtri ncfdtridfd ncfdtridfn
+        ncfdtrinc nctdtridf nctdtrinc nctdtrit nrdtrimn nrdtrisd pdtri pdtrik smirnovi stdtridf
+        stdtrit
+        """,
+    "Write an autograd.Function whose backward multiplies by the distribution's density.": """
+        chndtr kolmogorov nbdtr nbdtrc ncfdtr nctdtr smirnov tklmbda voigt_profile
+        """,
+    "It gives complex numbers: scipy.special.jv, yv, kv and erfcx are there for real ones, "
+    "from which it can be made.": """
+        hankel1 hankel1e hankel2 hankel2e jve modfresnelm modfresnelp wofz yve
+        """,
+    "Write an autograd.Function whose backward uses the recurrence relation of these polynomials; "
+    "eval_legendre, eval_chebyt, eval_chebyu, eval_hermite, eval_laguerre are there.": """
+        eval_chebyc eval_chebys eval_gegenbauer eval_genlaguerre eval_jacobi eval_sh_jacobi
+        eval_sh_legendre lpmv
+        """,
+    "scipy.special.ellipk and ellipe are there; for others write an autograd.Function.": """
+        agm ellipeinc ellipj ellipkinc ellipkm1 elliprc elliprd elliprf elliprg elliprj
+        """,
+    "Its derivative is what it is the integral of: write an autograd.Function with that.": """
+        besselpoly it2i0k0 it2j0y0 it2struve0 itairy iti0k0 itj0y0 itmodstruve0 itstruve0
+        """,
+    "No derivative of it is known here: write an autograd.Function around it.": """
+        airye bei beip ber berp hyperu kei keip kelvin ker kerp log_wright_bessel mathieu_a
+        mathieu_b mathieu_cem mathieu_modcem1 mathieu_modcem2 mathieu_modsem1 mathieu_modsem2
+        mathieu_sem modstruve obl_ang1 obl_ang1_cv obl_cv obl_rad1 obl_rad1_cv obl_rad2 obl_rad2_cv
+        pbdv pbvv pbwa pro_ang1 pro_ang1_cv pro_cv pro_rad1 pro_rad1_cv pro_rad2 pro_rad2_cv
+        sph_harm struve wright_bessel zetac
+        """,
+}
+REFUSED.update(
+    {f"special.{name}": cure for cure, names in _SPECIAL.items() for name in names.split()}
+)

@@ -1,0 +1,184 @@
+"""Layer 6 · tensor: counterparts of NumPy's functions on polynomials (see NOTE [counterparts]).
+
+A polynomial is the array of its coefficients, that of the highest power first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.ops import join, permute, pointwise, shape
+from wengert.ops.matmul import matmul
+from wengert.tensor.numpy.counterparts import (
+    as_dtype,
+    common,
+    counterpart,
+    floating,
+    rule,
+    tensor,
+)
+from wengert.tensor.numpy.products import convolve
+
+__all__: list[str] = []
+
+
+def _linalg(name: str) -> Any:
+    return rule(f"linalg.{name}")
+
+
+@counterpart("vander")
+def _vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+    x = tensor(x)
+    count = len(x) if N is None else N
+    powers = [x**n for n in range(count)]
+    return join.stack(powers if increasing else powers[::-1], 1) if powers else x[:, None][:, :0]
+
+
+@counterpart("polyval")
+def _polyval(p: Any, x: Any) -> Any:
+    p, x = common(p, x)
+    made = x * 0
+    for coefficient in p:
+        made = made * x + coefficient
+    return made
+
+
+@counterpart("polyadd")
+def _polyadd(a1: Any, a2: Any) -> Any:
+    return _polysum(a1, a2, 1)
+
+
+@counterpart("polysub")
+def _polysub(a1: Any, a2: Any) -> Any:
+    return _polysum(a1, a2, -1)
+
+
+def _polysum(a1: Any, a2: Any, sign: int) -> Any:
+    parts = [shape.reshape(a, (-1,)) for a in common(a1, a2)]
+    count = max(len(part) for part in parts)
+    wide = [
+        join.cat([tensor(np.zeros(count - len(part), part.payload.dtype)), part], 0)
+        for part in parts
+    ]
+    return wide[0] + sign * wide[1]
+
+
+@counterpart("polymul")
+def _polymul(a1: Any, a2: Any) -> Any:
+    return convolve(*[shape.reshape(a, (-1,)) for a in common(a1, a2)])
+
+
+@counterpart("polyder")
+def _polyder(p: Any, m: int = 1) -> Any:
+    p = tensor(p)
+    for _ in range(m):
+        p = p[:-1] * tensor(np.arange(len(p) - 1, 0, -1))
+    return p
+
+
+@counterpart("polyint")
+def _polyint(p: Any, m: int = 1, k: Any = None) -> Any:
+    (p,) = floating(p)
+    constants = np.broadcast_to(np.atleast_1d(0.0 if k is None else k), (m,))
+    for i in range(m):
+        p = join.cat([p / tensor(np.arange(len(p), 0, -1)), tensor(constants[i : i + 1])], 0)
+    return p
+
+
+@counterpart("polydiv")
+def _polydiv(u: Any, v: Any) -> Any:
+    u, v = (shape.reshape(a, (-1,)) for a in floating(u, v))
+    n, m = len(v) - 1, len(u) - 1
+    steps = max(m - n + 1, 1)
+    quotient = []
+    rest = u
+    for k in range(m - n + 1):
+        factor = rest[k] / v[0]
+        quotient.append(factor)
+        parts = [rest[:k], rest[k : k + n + 1] - factor * v, rest[k + n + 1 :]]
+        rest = join.cat([part for part in parts if part.shape[0]], 0)
+    made = join.stack(quotient, 0) if quotient else tensor(np.zeros(steps, u.payload.dtype))
+    # what cancelled is taken for zero where NumPy takes it for that
+    while rest.shape[0] > 1 and np.allclose(rest.payload[0], 0, rtol=1e-14):
+        rest = rest[1:]
+    return made, rest
+
+
+@counterpart("polyfit")
+def _polyfit(
+    x: Any,
+    y: Any,
+    deg: int,
+    rcond: float | None = None,
+    full: bool = False,
+    w: Any = None,
+    cov: bool | str = False,
+) -> Any:
+    if full or cov:
+        raise NotImplementedError(
+            "numpy.polyfit of tensors with full= or cov=: the coefficients are there; for these "
+            "use np.linalg.lstsq on np.vander(x, deg + 1)"
+        )
+    x, y = floating(x, y)
+    if deg < 0:
+        raise ValueError("expected deg >= 0")
+    if x.ndim != 1:
+        raise TypeError("expected 1D vector for x")
+    if y.shape[0] != x.shape[0]:
+        raise TypeError("expected x and y to have same length")
+    left = _vander(x, deg + 1)
+    right = y if y.ndim > 1 else shape.unsqueeze(y, 1)
+    if w is not None:
+        weights = shape.unsqueeze(as_dtype(w, x.payload.dtype), 1)
+        left, right = left * weights, right * weights
+    # columns of one length make the system better conditioned
+    scale = pointwise.sqrt((left * left).sum(0))
+    basis, triangle = _linalg("qr")(left / scale)
+    inverse = _linalg("solve")(triangle, matmul(permute.transpose(basis, 0, 1), right))
+    made = inverse / shape.unsqueeze(scale, 1)
+    return made if y.ndim > 1 else shape.squeeze(made, 1)
+
+
+@counterpart("poly")
+def _poly(seq_of_zeros: Any) -> Any:
+    zeros = tensor(seq_of_zeros)
+    if zeros.ndim == 2 and zeros.shape[0] == zeros.shape[1] and zeros.shape[0]:
+        zeros = _linalg("eigvals")(zeros)
+    if zeros.ndim != 1:
+        if not zeros.ndim:
+            return tensor(1.0)
+        raise ValueError("input must be 1d or non-empty square 2d array.")
+    (zeros,) = floating(zeros)
+    made = tensor(np.ones(1, zeros.payload.dtype))
+    for zero in zeros:
+        longer = join.cat([made, made[:1] * 0], 0)
+        made = longer - join.cat([made[:1] * 0, made * zero], 0)
+    if made.payload.dtype.kind == "c":
+        own = zeros.payload
+        if np.all(np.sort(own) == np.sort(own.conjugate())):
+            made = pointwise.real(made)
+    return made
+
+
+@counterpart("roots")
+def _roots(p: Any) -> Any:
+    (p,) = floating(shape.reshape(tensor(p), (-1,)))
+    places = np.flatnonzero(p.payload)
+    if not places.size:
+        return tensor(np.zeros(0))
+    trailing = len(p) - int(places[-1]) - 1
+    p = p[int(places[0]) : int(places[-1]) + 1]
+    count = len(p)
+    if count < 2:
+        return tensor(np.zeros(trailing, p.payload.dtype))
+    below = tensor(np.eye(count - 2, count - 1, dtype=p.payload.dtype))
+    companion = join.cat([shape.unsqueeze(-p[1:] / p[0], 0), below], 0)
+    made = _linalg("eigvals")(companion)
+    if p.payload.dtype.kind != "c" and made.payload.dtype.kind == "c":
+        # from NumPy 2.5 on, eigenvalues are complex throughout, but roots are not
+        made = made if np.any(made.payload.imag) else pointwise.real(made)
+    if trailing:
+        made = join.cat([made, tensor(np.zeros(trailing, made.payload.dtype))], 0)
+    return made

@@ -1,0 +1,188 @@
+"""Layer 6 · tensor: counterparts of NumPy's products of vectors, matrices and sequences.
+
+See NOTE [counterparts].
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.ops import arrange, join, matmul, permute, pointwise, reduce, shape
+from wengert.tensor.numpy.counterparts import (
+    all_axes,
+    common,
+    counterpart,
+    late,
+    normal_axis,
+    tensor,
+)
+
+__all__ = ["convolve", "cross", "matmul_of", "matvec", "outer", "vecdot", "vecmat"]
+
+
+@counterpart("matmul", "linalg.matmul")
+def matmul_of(x1: Any, x2: Any, /, *, axes: Any = None) -> Any:
+    """``numpy.matmul``."""
+    x1, x2 = common(x1, x2)
+    if axes is None:
+        return matmul.matmul(x1, x2)
+    places = [(at,) if isinstance(at, int) else tuple(at) for at in axes]
+    last = [tuple(range(-len(at), 0)) for at in places]
+    x1, x2 = (permute.movedim(v, at, to) for v, at, to in zip((x1, x2), places, last, strict=False))
+    result = matmul.matmul(x1, x2)
+    return permute.movedim(result, last[2], places[2]) if len(places) > 2 else result
+
+
+@counterpart("dot")
+def _dot(a: Any, b: Any, out: Any = None) -> Any:
+    a, b = common(a, b)
+    if not a.ndim or not b.ndim:
+        return a * b
+    if b.ndim <= 2:
+        return matmul.matmul(a, b)
+    return _tensordot(a, b, ((a.ndim - 1,), (b.ndim - 2,)))
+
+
+@counterpart("vdot")
+def _vdot(a: Any, b: Any, /) -> Any:
+    a, b = common(a, b)
+    return matmul.vdot(shape.reshape(a, (-1,)), shape.reshape(b, (-1,)))
+
+
+@counterpart("vecdot", "linalg.vecdot")
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """``numpy.vecdot``: the sum of ``conj(x1) * x2`` along an axis."""
+    x1, x2 = common(x1, x2)
+    return reduce.sum(pointwise.conj(x1) * x2, axis)
+
+
+@counterpart("matvec")
+def matvec(x1: Any, x2: Any, /) -> Any:
+    """``numpy.matvec``."""
+    x1, x2 = common(x1, x2)
+    return shape.squeeze(matmul.matmul(x1, shape.unsqueeze(x2, -1)), -1)
+
+
+@counterpart("vecmat")
+def vecmat(x1: Any, x2: Any, /) -> Any:
+    """``numpy.vecmat``."""
+    x1, x2 = common(x1, x2)
+    return shape.squeeze(matmul.matmul(shape.unsqueeze(pointwise.conj(x1), -2), x2), -2)
+
+
+@counterpart("inner")
+def _inner(a: Any, b: Any, /) -> Any:
+    a, b = common(a, b)
+    if not a.ndim or not b.ndim:
+        return a * b
+    return _tensordot(a, b, ((a.ndim - 1,), (b.ndim - 1,)))
+
+
+@counterpart("outer")
+def outer(a: Any, b: Any, out: Any = None) -> Any:
+    """``numpy.outer``."""
+    a, b = common(a, b)
+    return shape.reshape(a, (-1, 1)) * shape.reshape(b, (1, -1))
+
+
+@counterpart("tensordot", "linalg.tensordot")
+def _tensordot(a: Any, b: Any, /, axes: Any = 2) -> Any:
+    a, b = common(a, b)
+    first: Any
+    second: Any
+    if isinstance(axes, int):
+        first, second = range(a.ndim - axes, a.ndim), range(axes)
+    else:
+        first, second = ([n] if isinstance(n, int) else n for n in axes)
+    of_a, of_b = all_axes(tuple(first), a.ndim), all_axes(tuple(second), b.ndim)
+    if [a.shape[n] for n in of_a] != [b.shape[n] for n in of_b]:
+        raise ValueError("shape-mismatch for sum")
+    free_a = [n for n in range(a.ndim) if n not in of_a]
+    free_b = [n for n in range(b.ndim) if n not in of_b]
+    rows = int(np.prod([a.shape[n] for n in free_a], dtype=int))
+    columns = int(np.prod([b.shape[n] for n in free_b], dtype=int))
+    inside = int(np.prod([a.shape[n] for n in of_a], dtype=int))
+    left = shape.reshape(permute.permute(a, (*free_a, *of_a)), (rows, inside))
+    right = shape.reshape(permute.permute(b, (*of_b, *free_b)), (inside, columns))
+    sizes = (*[a.shape[n] for n in free_a], *[b.shape[n] for n in free_b])
+    return shape.reshape(matmul.matmul(left, right), sizes)
+
+
+@counterpart("kron")
+def _kron(a: Any, b: Any) -> Any:
+    a, b = common(a, b)
+    ndim = max(a.ndim, b.ndim)
+    sizes = [(1,) * (ndim - v.ndim) + tuple(v.shape) for v in (a, b)]
+    left = shape.reshape(a, tuple(m for n in sizes[0] for m in (n, 1)))
+    right = shape.reshape(b, tuple(m for n in sizes[1] for m in (1, n)))
+    return shape.reshape(left * right, tuple(m * n for m, n in zip(*sizes, strict=True)))
+
+
+@counterpart("einsum")
+def _einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any) -> Any:
+    if isinstance(operands[0], str):
+        return late("einsum")(operands[0], *common(*operands[1:]))
+    # arrays and the lists of their subscripts in turns, and the result's
+    count = len(operands) // 2
+    mixed = [v for pair in zip(common(*operands[: 2 * count : 2]), operands[1::2]) for v in pair]  # noqa: B905
+    return late("einsum")(*mixed, *operands[2 * count :])
+
+
+@counterpart("cross")
+def cross(
+    a: Any,
+    b: Any,
+    /,
+    axisa: int = -1,
+    axisb: int = -1,
+    axisc: int = -1,
+    axis: int | None = None,
+) -> Any:
+    """``numpy.cross``."""
+    a, b = common(a, b)
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    a, b = permute.movedim(a, axisa, 0), permute.movedim(b, axisb, 0)
+    if {a.shape[0], b.shape[0]} != {3}:
+        raise ValueError(
+            "incompatible dimensions for cross product\n(dimension must be 3 for tensors)"
+        )
+    parts = [a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3] for i in range(3)]
+    return join.stack(parts, normal_axis(axisc, parts[0].ndim + 1))
+
+
+@counterpart("convolve")
+def convolve(a: Any, v: Any, mode: str = "full") -> Any:
+    """``numpy.convolve``."""
+    a, v = common(a, v)
+    if len(v) > len(a):
+        a, v = v, a
+    return _slid(a, arrange.flip(v, (0,)), mode)
+
+
+@counterpart("correlate")
+def _correlate(a: Any, v: Any, mode: str = "valid") -> Any:
+    a, v = common(a, v)
+    v = pointwise.conj(v)
+    if len(v) <= len(a):
+        return _slid(a, v, mode)
+    return arrange.flip(_slid(v, a, mode), (0,))
+
+
+def _slid(a: Any, v: Any, mode: str) -> Any:
+    """The products of `v` with each window of `a`, which is at least as long."""
+    n, m = len(a), len(v)
+    if not m:
+        raise ValueError("v cannot be empty")
+    before = {"full": m - 1, "same": m // 2, "valid": 0}.get(mode)
+    if before is None:
+        raise ValueError(f"mode must be one of 'valid', 'same', or 'full', not {mode!r}")
+    count = {"full": n + m - 1, "same": n, "valid": n - m + 1}[mode]
+    if mode == "same":
+        before = (m - 1) - (m - 1) // 2
+    zeros = tensor(np.zeros(m, a.payload.dtype))
+    wide = join.cat([zeros[:before], a, zeros], 0)
+    windows = np.arange(count)[:, None] + np.arange(m)[None, :]
+    return matmul.matmul(wide[windows], v)

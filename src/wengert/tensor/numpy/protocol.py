@@ -1,0 +1,175 @@
+"""Layer 6 · tensor: the protocols by which NumPy hands its own functions to tensors.
+
+NOTE [protocols]
+Ufuncs reach a tensor through ``__array_ufunc__``, most other functions through
+``__array_function__``, also where the tensor is only one of several arguments. Here is what is
+quick: ufuncs that are one primitive. Ufuncs that operators stand for (``A * t`` is NumPy's multiply
+where `A` is an array) promote dtypes as the tensors' operators do, and all other functions as NumPy
+does; everything else is in modules that are imported when the first such call comes (see
+`wengert.tensor.numpy.dispatch`).
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from sys import _getframe
+from typing import Any
+
+import numpy as np
+
+from wengert.base.sections import fill_sections
+from wengert.interp.levels import Lifted
+from wengert.ops.coerce import has_tangent
+from wengert.ops.matmul import matmul
+from wengert.prims.facet import NUMPY, OPERATOR
+from wengert.prims.families import is_step
+from wengert.prims.table import TABLE
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.detachments import note
+from wengert.tape.modes import is_grad_enabled
+from wengert.tape.record import T, record
+
+__all__ = ["NumpyProtocol"]
+
+_UNARY: dict[Any, str] = {}
+_BINARY: dict[Any, str] = {}
+"""The primitives of ufuncs of floating numbers, and of those that are operators."""
+for _prim, _names in NUMPY.items():
+    _ufunc = getattr(np, _names.partition(" ")[0], None) if _names else None
+    if _ufunc is not None and len(_prim.args) == 1 and _prim.family != "constant":
+        _UNARY[_ufunc] = _prim.name
+    elif _ufunc is not None and OPERATOR[_prim] and not is_step(_prim):
+        _BINARY[_ufunc] = _prim.name
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+"""What stands for functions of NumPy's that have been called on tensors."""
+
+
+def _late(module: str) -> Any:
+    return importlib.import_module(f"wengert.tensor.numpy.{module}")
+
+
+class NumpyProtocol:
+    """The protocols by which NumPy hands its own functions to tensors."""
+
+    __slots__ = ()
+    __array_priority__ = 1000
+
+    payload: Any
+    edge: Any
+    array: Callable[[], Any]
+    _number: Callable[[], Any]
+
+    def numpy(self, *, force: bool = False) -> Any:
+        """The values as a NumPy array that shares the memory.
+
+        Parameters
+        ----------
+        force : bool. Detach first, where that is needed.
+
+        Raises
+        ------
+        RuntimeError: If the tensor requires a gradient, which the array could not carry, while
+            operations are recorded.
+        """
+        if self.edge is not None and not force and is_grad_enabled():
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() "
+                "instead."
+            )
+        if self.edge is not None:
+            note(".numpy()", self)
+        payload = self.array()
+        if isinstance(payload, Lifted):
+            # which refuses what an array cannot carry
+            return np.asarray(payload.constant() if force else payload)
+        return payload
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        if self.edge is not None:
+            if is_grad_enabled():
+                raise _late("boundary").array_lost()
+            note("np.asarray()", self)
+        array = self.array()
+        if array.__class__ is not np.ndarray:
+            # a value of a transform or of a trace
+            array = array.__array__()
+        if dtype is not None and np.dtype(dtype) != array.dtype:
+            if copy is False:
+                raise ValueError("a copy is needed to convert the dtype, and copy=False was given")
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __float__(self) -> float:
+        if self.edge is not None:
+            if is_grad_enabled():
+                _late("boundary").check_number(self, _getframe(1))
+            note("float()", self)
+        elif has_tangent(self):
+            _late("boundary").check_number(self, _getframe(1))
+        return float(self._number())
+
+    def __complex__(self) -> complex:
+        if self.edge is not None:
+            if is_grad_enabled():
+                _late("boundary").check_number(self, _getframe(1))
+            note("complex()", self)
+        elif has_tangent(self):
+            _late("boundary").check_number(self, _getframe(1))
+        return complex(self._number())
+
+    def __int__(self) -> int:
+        if self.edge is not None:
+            note("int()", self)
+        return int(self._number())
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method == "__call__" and not kwargs:
+            name = _BINARY.get(ufunc)
+            if name is not None:
+                return _operation(name, *inputs)
+            if self.payload.dtype.kind == "f":
+                name = _UNARY.get(ufunc)
+                if name is not None:
+                    return getattr(T, name)(self)
+            if ufunc is np.matmul:
+                a, b = inputs
+                if isinstance(a, _ARRAYS) and isinstance(b, _ARRAYS) and _kind(a) is _kind(b):
+                    return matmul(a, b)
+        return _late("ufuncs").apply(ufunc, method, inputs, kwargs)
+
+    def __array_function__(
+        self, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        if len(types) > 1 and not all(issubclass(t, _ARRAYS) for t in types):
+            return NotImplemented
+        ours = _FUNCTIONS.get(function)
+        if ours is None:
+            ours = _FUNCTIONS[function] = _late("dispatch").found(function)
+        return ours(*args, **kwargs)
+
+
+_ARRAYS = TensorBase | np.ndarray
+
+
+def _operation(name: str, a: Any, b: Any) -> Any:
+    """A ufunc that an operator stands for."""
+    if a.__class__ is np.ndarray:
+        return getattr(T, name)(new_tensor(a), b)
+    if b.__class__ is np.ndarray:
+        return getattr(T, name)(a, new_tensor(b))
+    if isinstance(a, np.generic):
+        # NumPy's scalars count as Python numbers, as they do in PyTorch
+        reflected = getattr(b, f"__r{OPERATOR[TABLE[name]]}__", None)
+        if reflected is not None:
+            return reflected(a.item())
+    if isinstance(a, TensorBase) and isinstance(b, TensorBase):
+        return getattr(T, name)(a, b)
+    return record(TABLE[name], (a, b), {})
+
+
+def _kind(value: Any) -> Any:
+    return value.payload.dtype if isinstance(value, TensorBase) else value.dtype
+
+
+fill_sections(globals())

@@ -1,0 +1,489 @@
+"""Layer 6 · tensor: counterparts of NumPy's functions that arrange elements.
+
+They are called by name (see NOTE [counterparts]); each does what NumPy's function of its name does,
+and is differentiable with respect to the arrays.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.ops import arrange, expand, join, permute, pointwise, shape, split
+from wengert.ops.clone import clone
+from wengert.ops.index import index_put
+from wengert.tape.base import TensorBase
+from wengert.tensor.numpy.counterparts import (
+    all_axes,
+    as_dtype,
+    common,
+    counterpart,
+    late,
+    normal_axis,
+    one_axis,
+    tensor,
+)
+
+__all__: list[str] = []
+
+
+def in_order(a: Any, order: str, name: str) -> None:
+    """Refuse orders of memory that the elements of a tensor are never read in."""
+    if order not in ("C", "K", "A"):
+        raise NotImplementedError(
+            f"{name} of a tensor with order={order!r}: only order='C' is there; transpose first"
+        )
+
+
+@counterpart("reshape")
+def _reshape(a: Any, /, shape_: Any = None, order: str = "C", **given: Any) -> Any:
+    to = given.pop("shape", given.pop("newshape", shape_))
+    given.pop("copy", None)
+    a = tensor(a)
+    if order == "F":
+        to = (to,) if isinstance(to, int) else tuple(to)
+        flat = shape.reshape(permute.permute(a, tuple(reversed(range(a.ndim)))), (-1,))
+        if -1 in to:
+            known = -math.prod(to)
+            to = tuple(a.payload.size // known if n == -1 else n for n in to)
+        back = shape.reshape(flat, tuple(reversed(to)))
+        return permute.permute(back, tuple(reversed(range(len(to)))))
+    in_order(a, order, "numpy.reshape")
+    return shape.reshape(a, to if isinstance(to, int) else tuple(to))
+
+
+@counterpart("ravel")
+def _ravel(a: Any, order: str = "C") -> Any:
+    return _reshape(a, (-1,), order)
+
+
+@counterpart("transpose", "permute_dims")
+def _transpose(a: Any, axes: Any = None) -> Any:
+    a = tensor(a)
+    return permute.permute(a, tuple(reversed(range(a.ndim))) if axes is None else tuple(axes))
+
+
+@counterpart("matrix_transpose", "linalg.matrix_transpose")
+def _matrix_transpose(x: Any, /) -> Any:
+    return permute.transpose(tensor(x), -2, -1)
+
+
+@counterpart("swapaxes")
+def _swapaxes(a: Any, axis1: int, axis2: int) -> Any:
+    return permute.transpose(tensor(a), axis1, axis2)
+
+
+@counterpart("moveaxis")
+def _moveaxis(a: Any, source: Any, destination: Any) -> Any:
+    return permute.movedim(tensor(a), source, destination)
+
+
+@counterpart("rollaxis")
+def _rollaxis(a: Any, axis: int, start: int = 0) -> Any:
+    a = tensor(a)
+    axis = normal_axis(axis, a.ndim)
+    start = start + a.ndim if start < 0 else start
+    return permute.movedim(a, axis, start - 1 if axis < start else start)
+
+
+@counterpart("expand_dims")
+def _expand_dims(a: Any, axis: Any) -> Any:
+    a = tensor(a)
+    several = axis if isinstance(axis, tuple | list) else (axis,)
+    ndim = a.ndim + len(several)
+    for place in sorted(normal_axis(n, ndim) for n in several):
+        a = shape.unsqueeze(a, place)
+    return a
+
+
+@counterpart("squeeze")
+def _squeeze(a: Any, axis: Any = None) -> Any:
+    a = tensor(a)
+    if axis is None:
+        return shape.squeeze(a)
+    axes = all_axes(axis, a.ndim)
+    if any(a.shape[n] != 1 for n in axes):
+        raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
+    return shape.squeeze(a, axes)
+
+
+@counterpart("broadcast_to")
+def _broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
+    return expand.broadcast_to(tensor(array), (shape,) if isinstance(shape, int) else tuple(shape))
+
+
+@counterpart("broadcast_arrays")
+def _broadcast_arrays(*args: Any, subok: bool = False) -> Any:
+    return tuple(expand.broadcast_tensors(*[tensor(value) for value in args]))
+
+
+@counterpart("atleast_1d")
+def _atleast_1d(*arys: Any) -> Any:
+    return _each(lambda a: shape.reshape(a, (1,)) if a.ndim == 0 else a, arys)
+
+
+@counterpart("atleast_2d")
+def _atleast_2d(*arys: Any) -> Any:
+    return _each(lambda a: a if a.ndim > 1 else shape.reshape(a, (1, -1)), arys)
+
+
+@counterpart("atleast_3d")
+def _atleast_3d(*arys: Any) -> Any:
+    def three(a: Any) -> Any:
+        if a.ndim < 2:
+            return shape.reshape(a, (1, -1, 1))
+        return shape.unsqueeze(a, 2) if a.ndim == 2 else a
+
+    return _each(three, arys)
+
+
+def _each(function: Callable[[Any], Any], arrays: Sequence[Any]) -> Any:
+    made = tuple(function(tensor(array)) for array in arrays)
+    return made[0] if len(made) == 1 else made
+
+
+# -- joining and splitting -------------------------------------------------------------------------
+
+
+@counterpart("concatenate", "concat")
+def _concatenate(
+    arrays: Any, /, axis: int | None = 0, out: Any = None, *, dtype: Any = None
+) -> Any:
+    parts = _parts(arrays, dtype)
+    if axis is None:
+        return join.cat([shape.reshape(part, (-1,)) for part in parts], 0)
+    if parts[0].ndim == 0:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    return join.cat(parts, axis)
+
+
+def _parts(arrays: Any, dtype: Any = None) -> list[Any]:
+    parts = common(*arrays)
+    return parts if dtype is None else [as_dtype(part, dtype) for part in parts]
+
+
+@counterpart("stack")
+def _stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None) -> Any:
+    return join.stack(_parts(arrays, dtype), axis)
+
+
+@counterpart("unstack")
+def _unstack(x: Any, /, *, axis: int = 0) -> Any:
+    return split.unbind(tensor(x), axis)
+
+
+@counterpart("hstack")
+def _hstack(tup: Any, *, dtype: Any = None) -> Any:
+    return join.hstack(_parts(tup, dtype))
+
+
+@counterpart("vstack")
+def _vstack(tup: Any, *, dtype: Any = None) -> Any:
+    return join.vstack(_parts(tup, dtype))
+
+
+@counterpart("dstack")
+def _dstack(tup: Any) -> Any:
+    return join.dstack(_parts(tup))
+
+
+@counterpart("column_stack")
+def _column_stack(tup: Any) -> Any:
+    return join.column_stack(_parts(tup))
+
+
+@counterpart("block")
+def _block(arrays: Any) -> Any:
+    def depth(value: Any) -> int:
+        return 1 + depth(value[0]) if isinstance(value, list) else 0
+
+    levels = depth(arrays)
+
+    def leaves(value: Any) -> list[Any]:
+        return (
+            [leaf for part in value for leaf in leaves(part)]
+            if isinstance(value, list)
+            else [value]
+        )
+
+    ndim = max(levels, *[tensor(leaf).ndim for leaf in leaves(arrays)])
+
+    def joined(value: Any, level: int) -> Any:
+        if isinstance(value, list):
+            return _concatenate([joined(part, level + 1) for part in value], -(levels - level))
+        value = tensor(value)
+        return shape.reshape(value, (1,) * (ndim - value.ndim) + tuple(value.shape))
+
+    return joined(arrays, 0)
+
+
+@counterpart("append")
+def _append(arr: Any, values: Any, axis: int | None = None) -> Any:
+    return _concatenate((arr, values), axis)
+
+
+@counterpart("array_split")
+def _array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
+    sections = indices_or_sections
+    cuts = sections if isinstance(sections, int) else tuple(int(n) for n in sections)
+    return list(split.tensor_split(tensor(ary), cuts, axis))
+
+
+@counterpart("split")
+def _split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
+    ary, sections = tensor(ary), indices_or_sections
+    if isinstance(sections, int) and ary.shape[normal_axis(axis, ary.ndim)] % sections:
+        raise ValueError("array split does not result in an equal division")
+    return _array_split(ary, sections, axis)
+
+
+@counterpart("hsplit")
+def _hsplit(ary: Any, indices_or_sections: Any) -> Any:
+    ary = tensor(ary)
+    return _split(ary, indices_or_sections, 0 if ary.ndim == 1 else 1)
+
+
+@counterpart("vsplit")
+def _vsplit(ary: Any, indices_or_sections: Any) -> Any:
+    return _split(ary, indices_or_sections, 0)
+
+
+@counterpart("dsplit")
+def _dsplit(ary: Any, indices_or_sections: Any) -> Any:
+    return _split(ary, indices_or_sections, 2)
+
+
+@counterpart("delete")
+def _delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
+    a, dim = one_axis(arr, axis)
+    kept = np.delete(np.arange(a.shape[dim]), obj)
+    return a[(*(slice(None),) * dim, kept)]
+
+
+@counterpart("insert")
+def _insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
+    a, dim = one_axis(arr, axis)
+    a, values = common(a, values)
+    count = a.shape[dim]
+    # where each element of the result comes from: NumPy inserts marks into the positions
+    many = obj if isinstance(obj, slice) or np.ndim(obj) else [obj]
+    marked = np.insert(np.arange(count), many, -1)
+    places = np.flatnonzero(marked < 0)
+    sizes = list(a.shape)
+    sizes[dim] = len(places)
+    if np.ndim(obj) == 0 and not isinstance(obj, slice) and values.ndim:
+        values = permute.movedim(
+            shape.reshape(values, (1,) * (a.ndim - values.ndim) + tuple(values.shape)), 0, dim
+        )
+        extra = values.shape[dim]
+        marked = np.insert(np.arange(count), [obj] * extra, -1)
+        places = np.flatnonzero(marked < 0)
+        sizes[dim] = extra
+    filled = a[(*(slice(None),) * dim, np.where(marked < 0, 0, marked))] if count else None
+    values = expand.broadcast_to(values, tuple(sizes))
+    if filled is None:
+        return values
+    index = (
+        *[np.arange(n).reshape(-1, *[1] * (a.ndim - i - 1)) for i, n in enumerate(filled.shape)],
+    )
+    index = (
+        *index[:dim],
+        places.reshape(-1, *[1] * (a.ndim - dim - 1)),
+        *index[dim + 1 :],
+    )
+    return index_put(filled, tuple(tensor(i) for i in index), values)
+
+
+# -- order and repetition --------------------------------------------------------------------------
+
+
+@counterpart("flip")
+def _flip(m: Any, axis: Any = None) -> Any:
+    m = tensor(m)
+    return arrange.flip(m, all_axes(axis, m.ndim))
+
+
+@counterpart("fliplr")
+def _fliplr(m: Any) -> Any:
+    return arrange.fliplr(tensor(m))
+
+
+@counterpart("flipud")
+def _flipud(m: Any) -> Any:
+    return arrange.flipud(tensor(m))
+
+
+@counterpart("roll")
+def _roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    if axis is not None and np.ndim(axis) != np.ndim(shift):
+        shift, axis = (
+            np.broadcast_to(v, np.broadcast_shapes(np.shape(shift), np.shape(axis))).tolist()
+            for v in (shift, axis)
+        )
+    return arrange.roll(tensor(a), shift, axis)
+
+
+@counterpart("rot90")
+def _rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
+    m = tensor(m)
+    first, second = all_axes(tuple(axes), m.ndim)
+    if k % 4 == 0:
+        return m
+    if k % 4 == 2:
+        return arrange.flip(m, (first, second))
+    turned = permute.transpose(m, first, second)
+    return arrange.flip(turned, (first,)) if k % 4 == 1 else arrange.flip(turned, (second,))
+
+
+@counterpart("repeat")
+def _repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
+    a, dim = one_axis(a, axis)
+    counts = np.broadcast_to(np.asarray(repeats), (a.shape[dim],))
+    return a[(*(slice(None),) * dim, np.repeat(np.arange(a.shape[dim]), counts))]
+
+
+@counterpart("tile")
+def _tile(A: Any, reps: Any) -> Any:
+    return arrange.tile(tensor(A), (reps,) if isinstance(reps, int) else tuple(reps))
+
+
+@counterpart("resize")
+def _resize(a: Any, new_shape: Any) -> Any:
+    flat = shape.reshape(tensor(a), (-1,))
+    new_shape = (new_shape,) if isinstance(new_shape, int) else tuple(new_shape)
+    count = flat.shape[0]
+    if not count:
+        return tensor(np.zeros(new_shape, flat.payload.dtype))
+    return flat[np.arange(math.prod(new_shape)) % count].reshape(new_shape)
+
+
+@counterpart("tril")
+def _tril(m: Any, k: int = 0) -> Any:
+    return arrange.tril(tensor(m), k)
+
+
+@counterpart("triu")
+def _triu(m: Any, k: int = 0) -> Any:
+    return arrange.triu(tensor(m), k)
+
+
+@counterpart("diag")
+def _diag(v: Any, k: int = 0) -> Any:
+    return arrange.diag(tensor(v), k)
+
+
+@counterpart("diagflat")
+def _diagflat(v: Any, k: int = 0) -> Any:
+    return arrange.diag(shape.reshape(tensor(v), (-1,)), k)
+
+
+@counterpart("diagonal")
+def _diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    return arrange.diagonal(tensor(a), offset, axis1, axis2)
+
+
+@counterpart("pad")
+def _pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
+    a = tensor(array)
+    if callable(mode) or mode not in _PADDED_BY_PLACE | {"constant"}:
+        raise NotImplementedError(
+            f"numpy.pad of a tensor with mode={mode!r}: write it with np.concatenate; modes "
+            "constant, edge, reflect, symmetric, wrap and empty are there"
+        )
+    places = np.arange(a.payload.size).reshape(a.shape)
+    if mode == "constant":
+        values = kwargs.pop("constant_values", 0)
+        values = values.payload if isinstance(values, TensorBase) else values
+        at = np.pad(places, pad_width, constant_values=-1)
+        frame = np.pad(np.zeros(a.shape, a.payload.dtype), pad_width, constant_values=values)
+        inside = at >= 0
+        return index_put(tensor(frame), (tensor(inside),), shape.reshape(a, (-1,)))
+    at = np.pad(places, pad_width, mode=mode, **kwargs)
+    if mode == "empty":
+        at = np.pad(places, pad_width, mode="edge")
+    return shape.reshape(a, (-1,))[at]
+
+
+_PADDED_BY_PLACE = {"edge", "reflect", "symmetric", "wrap", "empty"}
+
+
+@counterpart("trim_zeros")
+def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    a = tensor(filt)
+    kept = np.nonzero(a.payload)
+    index: list[Any] = [slice(None)] * a.ndim
+    for dim in all_axes(axis, a.ndim):
+        if not kept[dim].size:
+            index[dim] = slice(0, 0)
+            continue
+        first = kept[dim].min() if "f" in trim.lower() else 0
+        last = kept[dim].max() + 1 if "b" in trim.lower() else a.shape[dim]
+        index[dim] = slice(int(first), int(last))
+    return a[tuple(index)]
+
+
+@counterpart("copy")
+def _copy(a: Any, order: str = "K", subok: bool = False) -> Any:
+    return clone(tensor(a))
+
+
+@counterpart("full_like")
+def _full_like(
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Any = None,
+    **more: Any,
+) -> Any:
+    a = tensor(a)
+    value = as_dtype(fill_value, a.payload.dtype if dtype is None else dtype)
+    sizes = a.payload.shape if shape is None else shape
+    return clone(expand.broadcast_to(value, (sizes,) if isinstance(sizes, int) else tuple(sizes)))
+
+
+@counterpart("astype")
+def _astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+    converted = as_dtype(x, dtype)
+    return clone(converted) if copy and converted is x else converted
+
+
+@counterpart("real")
+def _real(val: Any) -> Any:
+    return pointwise.real(tensor(val))
+
+
+@counterpart("imag")
+def _imag(val: Any) -> Any:
+    val = tensor(val)
+    if val.payload.dtype.kind != "c":
+        return tensor(np.zeros(val.shape, val.payload.dtype))
+    return pointwise.imag(val)
+
+
+@counterpart("angle")
+def _angle(z: Any, deg: bool = False) -> Any:
+    z = tensor(z)
+    made = late("angle")(z)
+    return made * (180 / math.pi) if deg else made
+
+
+@counterpart("meshgrid")
+def _meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
+    axes = [shape.reshape(tensor(x), (-1,)) for x in xi]
+    count = len(axes)
+    swapped = indexing == "xy" and count > 1
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    order = [1, 0, *range(2, count)] if swapped else list(range(count))
+    grids = [
+        shape.reshape(a, tuple(-1 if i == order[n] else 1 for i in range(count)))
+        for n, a in enumerate(axes)
+    ]
+    if not sparse:
+        grids = list(expand.broadcast_tensors(*grids)) if grids else []
+    return tuple(clone(grid) for grid in grids) if copy else tuple(grids)

@@ -1,0 +1,421 @@
+"""Layer 6 · tensor: counterparts of NumPy's reductions and scans (see NOTE [counterparts])."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.interp.levels import is_plain
+from wengert.ops import arrange, expand, extremes, join, moments, pointwise, select, shape
+from wengert.ops import reduce as reductions
+from wengert.tensor.numpy.counterparts import (
+    all_axes,
+    as_dtype,
+    common,
+    counterpart,
+    dtype_of,
+    floating,
+    is_weak,
+    known,
+    late,
+    one_axis,
+    tensor,
+)
+
+__all__ = ["amax", "amin", "every", "given", "mean", "prod", "some", "total", "variance", "wide"]
+
+_NONE = np._NoValue
+
+
+def given(value: Any) -> bool:
+    """Whether an argument has been passed."""
+    return value is not _NONE and value is not None
+
+
+def _masks(where: Any) -> bool:
+    return given(where) and where is not True
+
+
+def _kept(a: Any, where: Any, filler: Any) -> Any:
+    """`a` where a mask holds, and `filler` elsewhere."""
+    return select.where(tensor(where), a, filler) if _masks(where) else a
+
+
+def wide(kind: Any) -> Any:
+    """The dtype in which NumPy adds up values of a dtype."""
+    if kind.kind == "b" or (kind.kind == "i" and kind.itemsize < 8):
+        return np.dtype(np.int64)
+    return np.dtype(np.uint64) if kind.kind == "u" and kind.itemsize < 8 else kind
+
+
+def over(function: Callable[..., Any], a: Any, axis: Any, keepdims: Any, **more: Any) -> Any:
+    """One of our reductions with NumPy's ``axis`` and ``keepdims``."""
+    dims = all_axes(axis, a.ndim)
+    if not dims and a.ndim:
+        # to our functions no dimensions are all of them
+        flat = shape.unsqueeze(a, 0)
+        return function(flat, (0,), keepdim=False, **more)
+    return function(a, dims, keepdim=given(keepdims) and bool(keepdims), **more)
+
+
+def total(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = _NONE,
+    where: Any = True,
+) -> Any:
+    """``numpy.sum``."""
+    a = tensor(a)
+    a = as_dtype(_kept(a, where, 0), wide(a.payload.dtype) if dtype is None else dtype)
+    made = over(reductions.sum, a, axis, keepdims)
+    return made + initial if given(initial) else made
+
+
+def prod(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = _NONE,
+    where: Any = True,
+) -> Any:
+    """``numpy.prod``."""
+    a = tensor(a)
+    a = as_dtype(_kept(a, where, 1), wide(a.payload.dtype) if dtype is None else dtype)
+    keep = given(keepdims) and bool(keepdims)
+    if axis is None and not keep:
+        a = reductions.prod(a)
+    else:
+        for dim in sorted(all_axes(axis, a.ndim), reverse=True):
+            a = reductions.prod(a, dim, keepdim=keep)
+    return a * initial if given(initial) else a
+
+
+counterpart("sum")(total)
+counterpart("prod")(prod)
+
+
+@counterpart("all")
+def every(
+    a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True
+) -> Any:
+    """``numpy.all``."""
+    a = pointwise.ne(tensor(a), 0)
+    return over(reductions.all, _kept(a, where, True), axis, keepdims)
+
+
+@counterpart("any")
+def some(
+    a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True
+) -> Any:
+    """``numpy.any``."""
+    a = pointwise.ne(tensor(a), 0)
+    return over(reductions.any, _kept(a, where, False), axis, keepdims)
+
+
+def _count(a: Any, axis: Any, keepdims: Any, where: Any) -> Any:
+    """How many elements are averaged: a number, or a tensor where a mask chooses them."""
+    if _masks(where):
+        there = expand.broadcast_to(tensor(where), tuple(a.shape))
+        return over(reductions.sum, as_dtype(there, a.payload.dtype), axis, keepdims)
+    sizes = a.payload.shape
+    count = 1
+    for dim in all_axes(axis, a.ndim):
+        count *= sizes[dim]
+    return count
+
+
+@counterpart("mean")
+def mean(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    *,
+    where: Any = True,
+) -> Any:
+    """``numpy.mean``."""
+    (a,) = floating(a) if dtype is None else (as_dtype(a, dtype),)
+    if _masks(where):
+        return total(a, axis, None, None, keepdims, where=where) / _count(a, axis, keepdims, where)
+    return over(reductions.mean, a, axis, keepdims)
+
+
+@counterpart("var")
+def variance(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: Any = False,
+    *,
+    where: Any = True,
+    mean: Any = _NONE,
+    correction: Any = _NONE,
+) -> Any:
+    """``numpy.var``."""
+    ddof = correction if given(correction) else ddof
+    (a,) = floating(a) if dtype is None else (as_dtype(a, dtype),)
+    if not _masks(where) and not given(mean):
+        return over(moments.var, a, axis, keepdims, correction=ddof)
+    centre = tensor(mean) if given(mean) else _mean(a, axis, keepdims=True, where=where)
+    away = pointwise.abs(a - centre)
+    added = total(pointwise.square(away), axis, None, None, keepdims, where=where)
+    return added / (_count(a, axis, keepdims, where) - ddof)
+
+
+_mean = mean
+
+
+@counterpart("std")
+def _std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, **kwargs: Any) -> Any:
+    where, centre = kwargs.get("where", True), kwargs.get("mean", _NONE)
+    if _masks(where) or given(centre):
+        return pointwise.sqrt(variance(a, axis, dtype, **kwargs))
+    ddof = kwargs.pop("correction", _NONE)
+    ddof = ddof if given(ddof) else kwargs.get("ddof", 0)
+    (a,) = floating(a) if dtype is None else (as_dtype(a, dtype),)
+    return over(moments.std, a, axis, kwargs.get("keepdims", False), correction=ddof)
+
+
+def _extreme(ours: Callable[..., Any], pair: Callable[..., Any], ufunc: str) -> Callable[..., Any]:
+    def extreme(
+        a: Any,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: Any = False,
+        initial: Any = _NONE,
+        where: Any = True,
+    ) -> Any:
+        a = tensor(a)
+        if _masks(where):
+            if not given(initial):
+                raise ValueError(
+                    f"reduction operation '{ufunc}' does not have an identity, so to use a where "
+                    "mask one has to specify 'initial'"
+                )
+            a = select.where(tensor(where), *common(a, initial))
+        dims = all_axes(axis, a.ndim)
+        if not a.payload.size and any(not a.shape[dim] for dim in dims):
+            if not given(initial):
+                raise ValueError(
+                    f"zero-size array to reduction operation {ufunc} which has no identity"
+                )
+            keep = given(keepdims) and bool(keepdims)
+            empty = np.sum(np.empty(a.payload.shape), axis=dims, keepdims=keep)
+            return expand.broadcast_to(as_dtype(initial, a.payload.dtype), np.shape(empty))
+        made = over(ours, a, axis, keepdims)
+        return pair(*common(made, initial)) if given(initial) else made
+
+    return extreme
+
+
+amax = counterpart("max", "amax")(_extreme(extremes.amax, pointwise.maximum, "maximum"))
+amin = counterpart("min", "amin")(_extreme(extremes.amin, pointwise.minimum, "minimum"))
+
+
+@counterpart("ptp")
+def _ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    return amax(a, axis, keepdims=keepdims) - amin(a, axis, keepdims=keepdims)
+
+
+@counterpart("average")
+def _average(
+    a: Any,
+    axis: Any = None,
+    weights: Any = None,
+    returned: bool = False,
+    *,
+    keepdims: Any = False,
+) -> Any:
+    (a,) = floating(a)
+    if weights is None:
+        made = mean(a, axis, keepdims=keepdims)
+        count = a.payload.size / max(made.payload.size, 1)
+        return (made, made * 0 + count) if returned else made
+    (w,) = floating(weights)
+    if w.shape != a.shape:
+        if axis is None:
+            raise TypeError("Axis must be specified when shapes of a and weights differ.")
+        dims = all_axes(axis, a.ndim)
+        if tuple(w.shape) != tuple(a.shape[dim] for dim in dims):
+            raise ValueError("Shape of weights must be consistent with shape of a along axis.")
+        order = np.argsort(dims).tolist()
+        w = shape.reshape(
+            w.permute(order), tuple(n if i in dims else 1 for i, n in enumerate(a.shape))
+        )
+    a, w = common(a, w)
+    scale = total(expand.broadcast_to(w, tuple(a.shape)), axis, keepdims=keepdims)
+    weighed = known(scale)
+    # of a batch, each element of which has its own, nothing can be decided
+    if is_plain(weighed) and not np.all(weighed):
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    made = total(a * w, axis, keepdims=keepdims) / scale
+    return (made, scale) if returned else made
+
+
+@counterpart("trace")
+def _trace(
+    a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
+) -> Any:
+    return total(arrange.diagonal(tensor(a), offset, axis1, axis2), -1, dtype)
+
+
+@counterpart("cumsum")
+def _cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+    a, dim = one_axis(a, axis)
+    kind = wide(a.payload.dtype) if dtype is None else dtype_of(dtype)
+    return reductions.cumsum(as_dtype(a, kind), dim)
+
+
+@counterpart("cumprod")
+def _cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+    a, dim = one_axis(a, axis)
+    kind = wide(a.payload.dtype) if dtype is None else dtype_of(dtype)
+    return reductions.cumprod(as_dtype(a, kind), dim)
+
+
+def _with_start(name: str, scan: Callable[..., Any], start: int) -> None:
+    @counterpart(name)
+    def cumulative(
+        x: Any,
+        /,
+        *,
+        axis: int | None = None,
+        dtype: Any = None,
+        out: Any = None,
+        include_initial: bool = False,
+    ) -> Any:
+        x = tensor(x)
+        if not x.ndim:
+            raise ValueError("At least one dimension of the array is required")
+        if axis is None and x.ndim != 1:
+            raise ValueError("For arrays which have more than one dimension ``axis`` is required.")
+        made = scan(x, axis or 0, dtype)
+        if not include_initial:
+            return made
+        _, dim = one_axis(made, axis or 0)
+        sizes = tuple(1 if i == dim else n for i, n in enumerate(made.shape))
+        return join.cat([tensor(np.full(sizes, start, made.payload.dtype)), made], dim)
+
+
+_with_start("cumulative_sum", _cumsum, 0)
+_with_start("cumulative_prod", _cumprod, 1)
+
+
+# -- ignoring NaN ----------------------------------------------------------------------------------
+
+
+def _without_nan(name: str, function: Callable[..., Any], filler: int) -> None:
+    @counterpart(name)
+    def ignoring(
+        a: Any, axis: Any = None, dtype: Any = None, out: Any = None, *args: Any, **kwargs: Any
+    ) -> Any:
+        a = tensor(a)
+        if a.payload.dtype.kind in "fc":
+            a = select.where(pointwise.isnan(a), filler, a)
+        return function(a, axis, dtype, None, *args, **kwargs)
+
+
+_without_nan("nansum", total, 0)
+_without_nan("nanprod", prod, 1)
+_without_nan("nancumsum", _cumsum, 0)
+_without_nan("nancumprod", _cumprod, 1)
+
+
+def _without_nan_extreme(name: str, function: Callable[..., Any], filler: float) -> None:
+    @counterpart(name)
+    def ignoring(
+        a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **kwargs: Any
+    ) -> Any:
+        a = tensor(a)
+        if a.payload.dtype.kind not in "fc":
+            return function(a, axis, None, keepdims, **kwargs)
+        bad = pointwise.isnan(a)
+        made = function(select.where(bad, filler, a), axis, keepdims=keepdims, **kwargs)
+        if given(kwargs.get("initial", _NONE)):
+            return made
+        return select.where(over(reductions.all, bad, axis, keepdims), float("nan"), made)
+
+
+_without_nan_extreme("nanmax", amax, -np.inf)
+_without_nan_extreme("nanmin", amin, np.inf)
+
+
+def _there(a: Any, where: Any) -> Any:
+    """A mask of the elements that are neither NaN nor masked themselves."""
+    there = pointwise.logical_not(pointwise.isnan(a))
+    return pointwise.logical_and(there, tensor(where)) if _masks(where) else there
+
+
+@counterpart("nanmean")
+def _nanmean(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    *,
+    where: Any = True,
+) -> Any:
+    (a,) = floating(a)
+    return mean(a, axis, dtype, None, keepdims, where=_there(a, where))
+
+
+@counterpart("nanvar")
+def _nanvar(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: Any = False,
+    *,
+    where: Any = True,
+    mean: Any = _NONE,
+    correction: Any = _NONE,
+) -> Any:
+    (a,) = floating(a)
+    there = _there(a, where)
+    # NaN is replaced before it is subtracted from: its difference would hide NaN in the gradient
+    a = select.where(there, a, 0)
+    return variance(
+        a, axis, dtype, None, ddof, keepdims, where=there, mean=mean, correction=correction
+    )
+
+
+@counterpart("nanstd")
+def _nanstd(a: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
+    return pointwise.sqrt(_nanvar(a, axis, *args, **kwargs))
+
+
+@counterpart("clip")
+def _clip(
+    a: Any,
+    a_min: Any = _NONE,
+    a_max: Any = _NONE,
+    out: Any = None,
+    *,
+    min: Any = _NONE,
+    max: Any = _NONE,
+    **kwargs: Any,
+) -> Any:
+    low = a_min if min is _NONE else min
+    high = a_max if max is _NONE else max
+    low, high = (None if v is _NONE else v for v in (low, high))
+    a = tensor(a)
+    if low is None and high is None:
+        return late("positive")(a) if a.payload.dtype.kind != "b" else a
+    if a.payload.dtype.kind == "f" and all(v is None or is_weak(v) for v in (low, high)):
+        return select.clamp(a, low, high)
+    a, *bounds = common(a, *[v for v in (low, high) if v is not None])
+    low = bounds.pop(0) if low is not None else None
+    return select.clamp(a, low, bounds[0] if bounds else None)

@@ -1,0 +1,401 @@
+"""Layer 6 · tensor: NumPy's ufuncs on tensors: what stands for each, and their keywords.
+
+A ufunc is found by its name. Its arguments become tensors of the dtypes that NumPy itself would
+compute in; ``out=`` is written in place and recorded, if it is a tensor. The methods (``reduce``,
+...) are in `wengert.tensor.numpy.ufunc_methods`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from functools import cache, lru_cache
+from typing import Any
+
+import numpy as np
+
+from wengert.ops import pointwise, select
+from wengert.prims.facet import NUMPY, OPERATOR
+from wengert.prims.table import TABLE
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.inplace import write
+from wengert.tape.modes import current_mode, is_recording
+from wengert.tape.operands import cast
+from wengert.tape.record import T
+from wengert.tensor.numpy import boundary, products
+from wengert.tensor.numpy.counterparts import (
+    as_dtype,
+    is_weak,
+    late,
+    tensor,
+    values,
+    wrapped,
+)
+
+__all__ = [
+    "RULES",
+    "apply",
+    "call",
+    "into",
+    "is_constant",
+    "label_of",
+    "one_primitive",
+    "rule_of",
+]
+
+_STEPS = frozenset({"floor_divide", "nextafter", "spacing"})
+"""Ufuncs that give floating numbers, but have no gradient."""
+
+
+def _sign(x: Any) -> Any:
+    return T.sgn(x) if x.payload.dtype.kind == "c" else T.sign(x)
+
+
+def _apart(x: Any) -> Any:
+    """`x` outside the graph."""
+    return new_tensor(x.payload)
+
+
+def _modf(x: Any) -> tuple[Any, Any]:
+    # infinities have no fraction, and their difference would be NaN
+    finite = select.where(T.isinf(x), 0.0, x)
+    return finite - T.trunc(finite), T.trunc(x)
+
+
+def _subtract(x: Any, y: Any) -> Any:
+    """A difference; beside an array of numbers NumPy takes ``True`` for 1."""
+    if any(isinstance(v, TensorBase) and v.payload.dtype.kind != "b" for v in (x, y)):
+        x, y = (int(v) if v is True or v is False else v for v in (x, y))
+    return T.sub(x, y)
+
+
+RULES: dict[str, Callable[..., Any]] = {
+    "clip": lambda x, low, high: T.clamp_tensor(x, low, high),
+    "divmod": lambda x, y: (T.floor_divide(_apart(x), _apart(y)), T.remainder(x, y)),
+    "frexp": lambda x: tuple(late("frexp")(x)),
+    "matmul": products.matmul_of,
+    "matvec": products.matvec,
+    "modf": _modf,
+    "positive": lambda x: x,
+    "sign": _sign,
+    "square": pointwise.square,
+    "subtract": _subtract,
+    "vecdot": products.vecdot,
+    "vecmat": products.vecmat,
+}
+"""What stands for a ufunc, by its name; those above are added when they are first called."""
+
+
+_PRIMITIVES: dict[str, str] = {}
+"""The primitive of each ufunc, of those records that are loaded."""
+
+
+def _primitive_of(name: str) -> str | None:
+    """The primitive that stands for NumPy's ufunc `name`."""
+    for module in ("table", "whole"):
+        if name not in _PRIMITIVES:
+            importlib.import_module(f"wengert.prims.{module}")
+            for prim, names in NUMPY.items():
+                _PRIMITIVES.update(dict.fromkeys(names.split(), prim.name))
+    return _PRIMITIVES.setdefault(name, "") or None
+
+
+def rule_of(ufunc: Any) -> Callable[..., Any] | None:
+    """What stands for `ufunc`; None if nothing does."""
+    name = ufunc.__name__
+    found = RULES.get(name) if _is_numpys(ufunc) else None
+    if found is not None:
+        return found
+    if _is_numpys(ufunc):
+        prim = _primitive_of(name)
+        if prim is not None:
+            found = RULES[name] = getattr(T, prim)
+        return found
+    if _is_scipys(ufunc):
+        special = importlib.import_module("wengert.tensor.numpy.special")
+        made: Callable[..., Any] | None = special.rule_of(name)
+        return made
+    return None
+
+
+def one_primitive(ufunc: Any) -> str | None:
+    """The primitive that a ufunc is on floating numbers of one dtype; None if it is more."""
+    name = ufunc.__name__
+    if ufunc.nin > 1 and (is_constant(ufunc) or name == "float_power"):
+        return None
+    return _primitive_of(name) if _is_numpys(ufunc) else None
+
+
+def _is_numpys(ufunc: Any) -> bool:
+    name = ufunc.__name__
+    return getattr(np, name, None) is ufunc or (name == "clip" and ufunc.nin == 3)
+
+
+def _is_scipys(ufunc: Any) -> bool:
+    # `scipy.special.zeta` is a function that calls a ufunc of a name that is not public
+    modules = [sys.modules.get(name) for name in ("scipy.special", "scipy.special._ufuncs")]
+    return any(getattr(module, ufunc.__name__, None) is ufunc for module in modules)
+
+
+def label_of(ufunc: Any, method: str = "__call__") -> str:
+    """The name under which users know a ufunc."""
+    home = "scipy.special" if _is_scipys(ufunc) and not _is_numpys(ufunc) else "numpy"
+    prefix = f"{home}." if _is_numpys(ufunc) or _is_scipys(ufunc) else "the ufunc "
+    return f"{prefix}{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
+
+
+def apply(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What ``__array_ufunc__`` gives, for all that is not one primitive."""
+    if not all(map(_known, inputs)):
+        return NotImplemented
+    if method == "__call__":
+        return call(ufunc, *inputs, **kwargs)
+    methods = importlib.import_module("wengert.tensor.numpy.ufunc_methods")
+    return getattr(methods, method)(ufunc, *inputs, **kwargs)
+
+
+def _known(value: Any) -> bool:
+    """Whether `value` is of no class that handles ufuncs by itself in another way."""
+    if isinstance(value, TensorBase):
+        return True
+    own = getattr(type(value), "__array_ufunc__", np.ndarray.__array_ufunc__)
+    return own is np.ndarray.__array_ufunc__
+
+
+def call(
+    ufunc: Any,
+    *inputs: Any,
+    out: Any = None,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+    subok: bool = True,
+    signature: Any = None,
+    sig: Any = None,
+    **of_gufuncs: Any,
+) -> Any:
+    """``ufunc(*inputs, ...)`` on tensors, with NumPy's keywords.
+
+    `order` and `subok`, which concern the memory of arrays, have no effect.
+    """
+    if len(inputs) > ufunc.nin:
+        inputs, out = inputs[: ufunc.nin], inputs[ufunc.nin :]
+    targets = _targets(out, ufunc.nout)
+    label = label_of(ufunc)
+    given = inputs
+    if targets is not None and is_recording():
+        given = tuple(
+            T.clone(v) if any(v is t for t in targets) and isinstance(v, TensorBase) else v
+            for v in inputs
+        )
+    if where is not True:
+        where = tensor(where)
+        if where.payload.dtype.kind != "b":
+            raise TypeError(
+                f"Cannot cast array data from {where.payload.dtype!r} to dtype('bool') according "
+                f"to the rule 'safe': where= of {label} must be a mask"
+            )
+    rule = rule_of(ufunc)
+    if rule is None or (is_constant(ufunc) and all(map(_is_plain, given))):
+        result = _by_values(ufunc, label, given, casting, dtype, signature or sig, of_gufuncs)
+    else:
+        made = resolved(ufunc, given, casting, dtype, signature or sig)
+        if where is not True:
+            # what is not asked for is not computed
+            made = [v if is_weak(v) else select.where(where, v, 1) for v in made]
+        if all(map(_is_whole, made)):
+            result = wrapped(ufunc(*values(made), **of_gufuncs))
+        else:
+            result = rule(*made, **of_gufuncs)
+    if targets is None and where is True:
+        return result
+    results = result if isinstance(result, tuple) else (result,)
+    if targets is None:
+        targets = (None,) * len(results)
+    finished = tuple(
+        into(target, value, label, casting, where)
+        for target, value in zip(targets, results, strict=True)
+    )
+    return finished if isinstance(result, tuple) else finished[0]
+
+
+@cache
+def _keeps_numbers(ufunc: Any) -> bool:
+    """Whether a Python number stays one in it, for which there are rules of their own."""
+    if ufunc.nin != 2 or ufunc.nout != 1 or ufunc.signature or not _is_numpys(ufunc):
+        return False
+    prim = TABLE.get(_primitive_of(ufunc.__name__) or "")
+    if prim is None:
+        return False
+    return prim.scalar is not None or (bool(OPERATOR[prim]) and "dd->" in " ".join(ufunc.types))
+
+
+@cache
+def is_constant(ufunc: Any) -> bool:
+    """Whether the results of `ufunc` do not depend on a gradient."""
+    if _is_numpys(ufunc):
+        results = "".join(kinds.partition("->")[2] for kinds in ufunc.types)
+        return ufunc.__name__ in _STEPS or set("efdgFDGmM").isdisjoint(results)
+    if _is_scipys(ufunc):
+        special = importlib.import_module("wengert.tensor.numpy.special")
+        return ufunc.__name__ in special.CONSTANT
+    return False
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether NumPy itself may compute on `value`, since nobody follows what happens to it."""
+    if not isinstance(value, TensorBase):
+        return True
+    mode = current_mode()
+    plain = isinstance(value.payload, np.ndarray | np.generic)
+    return plain and (mode is None or not mode.dispatch)
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether `value` holds integers or booleans, which have no gradient, and is plain."""
+    if is_weak(value):
+        return not isinstance(value, float | complex)
+    return value.payload.dtype.kind in "biu" and _is_plain(value)
+
+
+def _by_values(
+    ufunc: Any,
+    label: str,
+    inputs: tuple[Any, ...],
+    casting: str,
+    dtype: Any,
+    signature: Any,
+    of_gufuncs: dict[str, Any],
+) -> Any:
+    """What NumPy computes with the values of tensors.
+
+    Raises
+    ------
+    NotImplementedError: If that would lose a gradient.
+    """
+    if not is_constant(ufunc) and boundary.loses(inputs):
+        raise boundary.function_lost(label, _cure(ufunc))
+    if dtype is not None:
+        of_gufuncs = {**of_gufuncs, "dtype": _numpy_dtype(dtype)}
+    if signature is not None:
+        of_gufuncs = {**of_gufuncs, "signature": signature}
+    return wrapped(ufunc(*values(inputs), casting=casting, **of_gufuncs))
+
+
+def _cure(ufunc: Any) -> str:
+    kinds = importlib.import_module("wengert.tensor.numpy.kinds")
+    if _is_scipys(ufunc):
+        return kinds.REFUSED.get(f"special.{ufunc.__name__}", "")
+    if not _is_numpys(ufunc):
+        return (
+            "Call the Python function that it was made from on the tensor, or np.stack([f(v) for "
+            "v in t]); or write an autograd.Function."
+        )
+    return kinds.REFUSED.get(ufunc.__name__, "")
+
+
+def _numpy_dtype(kind: Any) -> Any:
+    return as_dtype(0, kind).payload.dtype
+
+
+def resolved(
+    ufunc: Any,
+    inputs: tuple[Any, ...],
+    casting: str = "same_kind",
+    dtype: Any = None,
+    signature: Any = None,
+) -> list[Any]:
+    """The arguments as tensors of the dtypes that NumPy computes in."""
+    made = [value if is_weak(value) else tensor(value) for value in inputs]
+    kinds = [value.payload.dtype for value in made if isinstance(value, TensorBase)]
+    if dtype is None and signature is None and len(kinds) == len(made):
+        first = kinds[0]
+        # of complex numbers, and of half precision, there may be no form
+        quick = first.kind == "f" and first.itemsize > 2 and ufunc is not np.float_power
+        if quick and all(kind is first for kind in kinds[1:]):
+            return made
+    asked = tuple(_kind_of(value) for value in made) + (None,) * ufunc.nout
+    if dtype is not None:
+        signature = (None,) * ufunc.nin + (_numpy_dtype(dtype),) * ufunc.nout
+    full = _meeting(ufunc, asked, casting, signature)
+    if full[0].kind == "O":
+        raise TypeError(
+            f"{label_of(ufunc)} has no form for "
+            + ", ".join(str(getattr(k, "__name__", k)) for k in asked[: ufunc.nin])
+        )
+    weak = _keeps_numbers(ufunc) and len(kinds) > 0
+    return [
+        value if is_weak(value) and weak else as_dtype(value, kind)
+        for value, kind in zip(made, full, strict=False)
+    ]
+
+
+@lru_cache(maxsize=1000)
+def _meeting(ufunc: Any, asked: tuple[Any, ...], casting: str, signature: Any) -> Any:
+    """The dtypes that a ufunc computes in: what they are takes NumPy longer than a small sum."""
+    fixed = {} if signature is None else {"signature": signature}
+    return ufunc.resolve_dtypes(asked, casting=casting, **fixed)
+
+
+def _kind_of(value: Any) -> Any:
+    if isinstance(value, TensorBase):
+        return value.payload.dtype
+    return np.dtype(bool) if isinstance(value, bool) else type(value)
+
+
+# -- where= and out= -------------------------------------------------------------------------------
+
+
+def _targets(out: Any, count: int) -> tuple[Any, ...] | None:
+    if out is None:
+        return None
+    targets = out if isinstance(out, tuple) else (out,)
+    if all(target is None for target in targets):
+        return None
+    targets = targets + (None,) * (count - len(targets))
+    for target in targets:
+        if target is not None and not isinstance(target, TensorBase | np.ndarray):
+            raise TypeError("return arrays must be of ArrayType: out= takes a tensor or an array")
+    return targets
+
+
+def into(target: Any, value: Any, label: str, casting: str = "same_kind", where: Any = True) -> Any:
+    """Write the result of a function of NumPy's into ``out=``, a tensor or an array, and return it.
+
+    Parameters
+    ----------
+    where: Where to write: a mask, as a tensor, or True. Without a target, 0 is elsewhere.
+
+    Raises
+    ------
+    TypeError: If `casting` does not allow for the target's dtype, or a gradient would be lost.
+    ValueError: If the target is too small. Nothing has been written then.
+    """
+    if target is None:
+        return value if where is True else select.where(where, value, 0)
+    plain = isinstance(target, np.ndarray)
+    memory = target if plain else target.payload
+    allowed: Any = np.can_cast
+    if not allowed(value.payload.dtype, memory.dtype, casting):
+        raise TypeError(
+            f"Cannot cast output of {label} from {value.payload.dtype!r} to {memory.dtype!r} with "
+            f"casting rule '{casting}': give out= another dtype, or casting='unsafe'"
+        )
+    masks = () if where is True else (where.payload.shape,)
+    shape = np.broadcast_shapes(value.payload.shape, memory.shape, *masks)
+    if shape != memory.shape:
+        raise ValueError(
+            f"non-broadcastable output operand with shape {memory.shape} doesn't match the "
+            f"broadcast shape {shape} of {label}"
+        )
+    if plain:
+        if value.edge is not None:
+            raise boundary.target_lost(label)
+        mask = True if where is True else where.array()
+        np.copyto(target, value.array(), casting="unsafe", where=mask)
+        return target
+    if where is not True:
+        value = select.where(where, cast(value, memory.dtype), T.clone(target))
+    return write(TABLE["assign"], target, (value,), {}, f"{label}(out=)")

@@ -1,0 +1,187 @@
+"""Layer 6 · tensor: methods that give a tensor another shape in memory, or other memory.
+
+The version of what the tensor showed before counts such a change as a write, so that a graph that
+saved it raises. Views of the tensor know how they are made of its former shape: they are
+invalidated (see NOTE [invalidated views]).
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+import numpy as np
+
+from wengert.base import errors
+from wengert.base.memory_format import check_memory_format, contiguous_format
+from wengert.base.sections import fill_sections
+from wengert.interp.levels import Lifted
+from wengert.kernels.strided import owner_of
+from wengert.ops.options import shape_of
+from wengert.tape.accumulate import is_whole
+from wengert.tape.base import LEAF, TensorBase
+from wengert.tape.inplace import bump
+from wengert.tape.invalidated import invalidate
+from wengert.tape.modes import is_recording
+from wengert.tape.versions import InferenceCell
+from wengert.tape.write_checks import check_mode, check_recordable, is_dense
+from wengert.tensor.storage import flat_memory
+
+__all__ = ["resize_", "resize_as_", "set_"]
+
+
+def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
+    """Give the tensor another shape; elements keep their order in memory.
+
+    More elements than the memory holds are made of new memory, whose further elements are zeros.
+
+    Raises
+    ------
+    RuntimeError: If the tensor requires a gradient, is a view, or lacks memory that it shares with
+        others.
+
+    Examples
+    --------
+    >>> x = wg.arange(6)
+    >>> x.resize_(2, 2)
+    tensor([[0, 1],
+            [2, 3]])
+    """
+    shape = shape_of("resize_", sizes)
+    order = check_memory_format(memory_format, "resize_", len(shape)) if memory_format else None
+    if order not in (None, contiguous_format):
+        raise RuntimeError(f"resize_() makes tensors in row-major order, not in {order}")
+    if shape == self.payload.shape:
+        return self
+    _check(self, "resize_")
+    if self.edge is not None and self.vc.__class__ is not InferenceCell:
+        raise RuntimeError("cannot resize variables that require grad")
+    memory = self.array()
+    owner = owner_of(memory)
+    low, high = np.lib.array_utils.byte_bounds(owner)
+    start = memory.ctypes.data - low
+    if is_dense(owner) and start + math.prod(shape) * memory.itemsize <= high - low:
+        rows = owner if owner.flags.c_contiguous else owner.T
+        payload: Any = np.ndarray(shape, memory.dtype, rows, start)
+    else:
+        # names that hold it, too, would have it for shared
+        del memory, owner
+        payload = _grown(self, shape)
+    _move(self, payload, "resize_")
+    bump(self, "resize_")
+    return self
+
+
+def resize_as_(self: Any, the_template: Any, *, memory_format: Any = None) -> Any:
+    """`resize_` to the shape of another tensor."""
+    return resize_(self, tuple(the_template.payload.shape), memory_format=memory_format)
+
+
+def set_(self: Any, source: Any) -> Any:
+    """Let the tensor show the memory of `source`, in its shape.
+
+    Raises
+    ------
+    RuntimeError: If the tensor is a leaf and operations are recorded, if it or `source` has a
+        history, if the tensor is a view, or if dtypes differ.
+
+    Examples
+    --------
+    >>> x = wg.zeros(1)
+    >>> y = wg.ones(2, 3)
+    >>> x.set_(y).shape, x.data_ptr() == y.data_ptr()
+    (torch.Size([2, 3]), True)
+    """
+    if not isinstance(source, TensorBase):
+        raise TypeError(
+            f"set_(): argument 'source' must be Tensor, not {type(source).__name__}: make one over "
+            "the memory that is meant"
+        )
+    _check(self, "set_")
+    if is_recording():
+        check_recordable(self)
+    if self.edge not in (None, LEAF) or (source.edge is not None and is_recording()):
+        raise NotImplementedError(
+            "the derivative for 'set_' is not implemented: use detach(), or write by copy_()"
+        )
+    payload = source.array()
+    _check_payload(payload, "set_")
+    if payload.dtype != self.payload.dtype:
+        raise RuntimeError(
+            f"Could not set tensor of type {errors.long_name(payload.dtype)} to a tensor of type "
+            f"{errors.long_name(self.payload.dtype)}: convert the source first"
+        )
+    bump(self, "set_")
+    had, cell = self.share_version(), source.share_version()
+    if InferenceCell not in (had.__class__, cell.__class__):
+        # neither what was saved of the one memory nor of the other is taken for what is there now
+        cell[0] = max(cell[0], had[0])
+        bump(source, "set_")
+    _move(self, payload, "set_")
+    self.vc = cell
+    return self
+
+
+def _check(tensor: Any, name: str) -> None:
+    check_mode(tensor)
+    if tensor._is_view():
+        raise RuntimeError(
+            f"{name}() is not supported for a view, whose elements are those of another tensor: "
+            "use clone() first"
+        )
+    _check_payload(tensor.payload, name)
+
+
+def _check_payload(payload: Any, name: str) -> None:
+    if isinstance(payload, Lifted):
+        where = "in a compiled function" if payload.traced else "under a transform"
+        raise RuntimeError(
+            f"{name}() is not supported {where}, where a tensor stands for many values: use "
+            "reshape(), x[:n], or copy_()"
+        )
+
+
+def _grown(tensor: Any, shape: tuple[int, ...]) -> Any:
+    """New memory of `shape` that begins with what `tensor` shows."""
+    alone = _references(tensor) <= _ALONE
+    if not alone or not (tensor.payload.base is None or is_whole(tensor.payload)):
+        raise RuntimeError(
+            f"resize_() to {list(shape)} needs more memory than the tensor has, and that is shared "
+            "with other tensors or arrays, which cannot follow: use clone() first"
+        )
+    payload = np.zeros(shape, tensor.payload.dtype)
+    # in the order of memory
+    old = flat_memory(tensor.payload, tensor.payload.dtype)
+    payload.reshape(-1)[: len(old)] = old
+    return payload
+
+
+def _move(tensor: Any, payload: Any, name: str) -> None:
+    ext = tensor.ext
+    for reference in (ext.views or ()) if ext is not None else ():
+        view = reference()
+        if view is not None:
+            invalidate(
+                view,
+                f"a view of a tensor that {name}() has given another shape or other memory since: "
+                "take the view anew",
+                (None, 0),
+            )
+    if ext is not None:
+        ext.views = None
+    tensor.payload = payload
+
+
+def _references(tensor: Any) -> int:
+    return sys.getrefcount(tensor.payload)
+
+
+class _One:
+    payload = np.empty(1)
+
+
+# counted as above, since interpreters differ in what they count
+_ALONE = _references(_One)
+
+fill_sections(globals())

@@ -1,0 +1,28 @@
+"""Layer 6 · tensor: the types that annotations name, as ``torch.types`` has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import EllipsisType
+from typing import Any, SupportsIndex, TypeAlias
+
+import numpy as np
+
+from wengert.base.device import device
+from wengert.base.dtypes import dtype
+from wengert.base.size import Size
+from wengert.tensor.tensor import Tensor
+
+__all__ = ["Array", "Device", "Index", "Number", "Operand", "Size", "Tensor", "device", "dtype"]
+
+Number: TypeAlias = int | float | bool
+"""A real number of Python's."""
+Device: TypeAlias = device | str | int | None
+"""What names a device."""
+Array: TypeAlias = np.ndarray[Any, Any]
+"""An array of NumPy's, of any shape and type."""
+Operand: TypeAlias = Tensor | Number | complex | Array | np.generic
+"""What arithmetic takes beside a tensor."""
+_Index: TypeAlias = SupportsIndex | slice | Tensor | Array | list[Any] | range | EllipsisType | None
+Index: TypeAlias = _Index | tuple[_Index | Sequence[int], ...]
+"""What stands in square brackets after a tensor."""

@@ -1,0 +1,10 @@
+"""What `wengert.utils` gives, for type checkers and editors.
+
+Written by stubs/generate.py.
+"""
+
+
+from wengert.utils import benchmark as benchmark
+from wengert.utils import checkpoint as checkpoint
+from wengert.utils import data as data
+__all__ = ['benchmark', 'checkpoint', 'data']

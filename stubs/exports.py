@@ -1,0 +1,91 @@
+"""Writes the index of the functions that are imported when they are first named.
+
+    python stubs/exports.py            write it
+    python stubs/exports.py --check    exit with 1 if it is not what would be written
+
+It reads the marks of `wengert.base.export.export` from the source, without running it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import textwrap
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+OPERATIONS = Path(__file__).parents[1] / "src" / "wengert" / "ops"
+INDEX = OPERATIONS / "exports.py"
+HEADING = '''"""Layer 5 · ops: the lazy exports: which names each module has for which surface.
+
+See NOTE [lazy exports]. Written by stubs/exports.py.
+"""
+
+from __future__ import annotations
+
+__all__ = ["EXPORTS"]
+
+'''
+ENDING = '''
+EXPORTS: dict[str, dict[str, str]] = {
+    surface: {name: module for module, names in modules.items() for name in names.split()}
+    for surface, modules in _NAMES.items()
+}
+"""The module of each name, within `wengert.ops`, by surface."""
+'''
+
+
+def marks(module: Path) -> Iterator[tuple[str, str]]:
+    """The names of a module that are exported, each with a surface."""
+    for node in ast.parse(module.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            calls, names = node.decorator_list, [node.name]
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            calls, names = [node.value.func], [ast.unparse(name) for name in node.value.args]
+        else:
+            continue
+        for call in calls:
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "export":
+                for surface in call.args:
+                    yield from ((name, ast.literal_eval(surface)) for name in names)
+
+
+def index() -> str:
+    """The text of the index."""
+    found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for module in sorted(OPERATIONS.glob("*.py")):
+        for name, surface in marks(module):
+            found[surface][module.stem].append(name)
+    lines = ["_NAMES = {"]
+    for surface, modules in sorted(found.items()):
+        lines.append(f'    "{surface}": {{')
+        for module, names in modules.items():
+            words = textwrap.wrap(" ".join(sorted(names)), 84)
+            whole = f'        "{module}": "{words[0]}",'
+            if len(words) == 1 and len(whole) <= 100:
+                lines.append(whole)
+                continue
+            lines.append(f'        "{module}": (')
+            lines += [f'            "{text} "' for text in words[:-1]]
+            lines += [f'            "{words[-1]}"', "        ),"]
+        lines.append("    },")
+    return HEADING + "\n".join([*lines, "}", ""]) + ENDING
+
+
+def main() -> int:
+    """Write the index, or look whether it is up to date."""
+    parser = argparse.ArgumentParser(description="Write the index of lazy exports.")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if stale")
+    check = parser.parse_args().check
+    text = index()
+    if INDEX.exists() and INDEX.read_text(encoding="utf-8") == text:
+        return 0
+    print(f"{INDEX.name}{' is not up to date' if check else ''}")
+    if not check:
+        INDEX.write_text(text, encoding="utf-8")
+    return int(check)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,32 @@
+"""What layers ask of layers above them is there."""
+
+import subprocess
+import sys
+import typing
+
+import pytest
+
+from wengert.base.ports import OWNERS, PORTS, Ports, provides
+
+
+def test_every_port_has_an_owner_and_a_type():
+    assert set(OWNERS) == set(typing.get_type_hints(Ports))
+
+
+def test_every_owner_fills_its_ports():
+    code = """
+import importlib
+import wengert
+from wengert.base.ports import OWNERS, PORTS
+for owner in OWNERS.values():
+    importlib.import_module(owner)
+print([name for name in OWNERS if type(getattr(PORTS, name)).__name__ == "_Empty"])
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_a_port_has_one_owner():
+    with pytest.raises(ValueError, match="filled twice"):
+        provides("tensor")(int)
+    assert PORTS.tensor.__name__ == "Tensor"

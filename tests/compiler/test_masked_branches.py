@@ -1,0 +1,173 @@
+"""Below a mask zero cotangents hide NaN in compiled backward passes as they do in others.
+
+Whatever the values were of which the trace was made.
+"""
+
+import numpy as np
+import pytest
+
+import wengert as wg
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+CHOICES = {
+    "where, root": lambda x: wg.where(x > 0, x.sqrt(), wg.zeros_like(x)),
+    "where, power": lambda x: wg.where(x > 0, x**0.5, 0 * x),
+    "where, quotient": lambda x: wg.where(x != 0, 1 / x, 0 * x),
+    "where, logarithm": lambda x: wg.where(x > 0, x.log() * x, wg.zeros_like(x)),
+    "masked_fill": lambda x: x.log().masked_fill(x <= 0, 0.0),
+    "clamp, exponential": lambda x: (x.sum() * 1000 + x).expm1().clamp(max=3),
+    "clamp, exponential of elements": lambda x: (x * 1000).exp().clamp(max=3),
+    "relu": lambda x: (x.abs().sqrt() - 1).relu(),
+    "maximum": lambda x: wg.maximum(x.abs().sqrt(), wg.ones_like(x)),
+    "maximum, twice": lambda x: wg.where(x > 0, wg.maximum(x, x.abs().sqrt()), 0 * x),
+    "index": lambda x: x.abs().sqrt()[x != 0],
+    "no mask": lambda x: x.abs().sqrt() * 0,
+    "no mask, quotient": lambda x: 0 / x,
+}
+OUTSIDE = {
+    "sum": lambda y, x: y.sum(),
+    "where": lambda y, x: wg.where(x > 0, y, wg.zeros_like(y)).sum(),
+    "clamp": lambda y, x: y.clamp(-0.5, 0.5).sum(),
+}
+ORDERS = [(1.0, 0.0, -1.0), (0.0, -1.0, 1.0), (-1.0, 1.0, 0.0)]
+
+
+def slopes(function, order, outside=OUTSIDE["sum"]):
+    found = []
+    for first in order:
+        x = wg.tensor([first, 2.0], dtype=wg.float64, requires_grad=True)
+        y = function(x)
+        outside(y, x.detach()[: y.numel()]).backward()
+        found.append(x.grad.tolist())
+    return found
+
+
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+@pytest.mark.parametrize("outside", OUTSIDE)
+@pytest.mark.parametrize("name", CHOICES)
+def test_gradients_are_those_of_the_function_whatever_was_traced(name, outside, backend):
+    if backend == "llvm":
+        pytest.importorskip("llvmlite")
+    for order in ORDERS:
+        compiled = wg.compile(CHOICES[name], backend=backend, options={"measure": False})
+        want = slopes(CHOICES[name], (*order, order[0]), OUTSIDE[outside])
+        got = slopes(compiled, (*order, order[0]), OUTSIDE[outside])
+        np.testing.assert_allclose(got, want, rtol=1e-12, err_msg=f"{order}")
+
+
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+@pytest.mark.parametrize("name", CHOICES)
+def test_so_are_gradients_that_the_function_takes_itself(name, backend):
+    if backend == "llvm":
+        pytest.importorskip("llvmlite")
+
+    def slope(x):
+        return wg.autograd.grad(CHOICES[name](x).sum(), x)[0]
+
+    for order in ORDERS:
+        compiled = wg.compile(slope, backend=backend, options={"measure": False})
+        for first in (*order, order[0]):
+            x = wg.tensor([first, 2.0], dtype=wg.float64, requires_grad=True)
+            want, got = slope(x), compiled(x)
+            np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=1e-12, err_msg=f"{order}")
+
+
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+def test_a_mask_after_a_loop_holds_for_the_blocks_before_it(backend):
+    if backend == "llvm":
+        pytest.importorskip("llvmlite")
+
+    def loop(x, n):
+        y = x
+        while n > 0:
+            y = y.abs().sqrt()
+            n = n - 1
+        return wg.where(x > 0, y, wg.zeros_like(x))
+
+    for order in ORDERS:
+        compiled = wg.compile(loop, backend=backend, options={"measure": False})
+        for first in (*order, order[0]):
+            grads = []
+            for function in (loop, compiled):
+                x = wg.tensor([first, 2.0], dtype=wg.float64, requires_grad=True)
+                function(x, wg.tensor(3)).sum().backward()
+                grads.append(x.grad.numpy())
+            np.testing.assert_allclose(grads[1], grads[0], rtol=1e-12, err_msg=f"{order}")
+
+
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+def test_so_is_a_batch_of_cotangents(backend):
+    if backend == "llvm":
+        pytest.importorskip("llvmlite")
+    function = CHOICES["where, root"]
+    for order in ORDERS:
+        compiled = wg.compile(function, backend=backend, options={"measure": False})
+        for first in (*order, order[0]):
+            x = wg.tensor([first, 2.0], dtype=wg.float64)
+            got, want = wg.func.jacrev(compiled)(x), wg.func.jacrev(function)(x)
+            np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=1e-12, err_msg=f"{order}")
+
+
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+def test_what_lies_below_a_call_is_searched_too(backend):
+    if backend == "llvm":
+        pytest.importorskip("llvmlite")
+
+    def chosen(y, x):
+        return wg.where(x > 0, y, 0 * x)
+
+    for order in ORDERS:
+        compiled = wg.compile(chosen, backend=backend, options={"measure": False})
+        for first in (*order, order[0]):
+            grads = []
+            for function in (chosen, compiled):
+                x = wg.tensor([first, 2.0], dtype=wg.float64, requires_grad=True)
+                function(x.sqrt() * 3, x.detach()).sum().backward()
+                grads.append(x.grad.numpy())
+            np.testing.assert_allclose(grads[1], grads[0], rtol=1e-12, err_msg=f"{order}")
+
+
+def test_a_choice_among_elements_is_no_decision():
+    compiled = wg.compile(CHOICES["where, root"], backend="numpy", options={"measure": False})
+    for first in ORDERS[0]:
+        compiled(wg.tensor([first, 2.0], requires_grad=True))
+    assert "decision" not in str(compiled.explain())
+
+
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+@pytest.mark.parametrize("first", [float("nan"), float("inf"), 1.0])
+@pytest.mark.parametrize("name", CHOICES)
+def test_nan_among_the_data_is_what_it_is_uncompiled(name, first, backend):
+    if backend == "llvm":
+        pytest.importorskip("llvmlite")
+    compiled = wg.compile(CHOICES[name], backend=backend, options={"measure": False})
+    for moment in (1.0, first, float("nan"), 0.5):
+        grads = []
+        for function in (CHOICES[name], compiled):
+            x = wg.tensor([moment, 2.0], dtype=wg.float64, requires_grad=True)
+            w = wg.ones(2, dtype=wg.float64, requires_grad=True)
+            function((x * w).sin().sinh() * w).sum().backward()
+            grads.append([x.grad.numpy(), w.grad.numpy()])
+        np.testing.assert_allclose(grads[1], grads[0], rtol=1e-12, err_msg=f"{moment}")
+
+
+@pytest.mark.filterwarnings("ignore:left.. is not compiled")
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+def test_what_a_mask_has_hidden_is_known_where_a_trace_is_given_up(backend):
+    if backend == "llvm":
+        pytest.importorskip("llvmlite")
+
+    def chosen(x):
+        return wg.where(x > 0, x.sqrt(), wg.zeros_like(x)) * 2
+
+    for function in (chosen, wg.func.vmap(chosen)):
+        grads = []
+
+        def left(x, function=function):
+            return function(x), x.detach().numpy().copy()
+
+        for used in (left, wg.compile(left, backend=backend)):
+            x = wg.tensor([[-1.0, 2.0]], requires_grad=True)
+            used(x)[0].sum().backward()
+            grads.append(x.grad.tolist())
+        assert grads[1] == grads[0] == [[0.0, pytest.approx(2**-0.5)]]

@@ -1,0 +1,74 @@
+"""What the library knows about an operation stands at its record (NOTE [facets])."""
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import support.samples  # noqa: F401  # every module that declares a facet
+import wengert.amp.autocast
+import wengert.compiler.facets
+import wengert.func
+import wengert.numpy
+import wengert.ops.scatter
+import wengert.sparse
+import wengert.tensor.numpy.ufuncs  # noqa: F401
+from wengert.prims import facet
+from wengert.prims.whole import TABLE
+
+PACKAGE = Path(__file__).parents[2] / "src" / "wengert"
+WRITTEN = PACKAGE / "ops" / "exports.py"
+"""By a command, from what stands at the functions."""
+LEFT = {
+    "cli": 1,
+}
+"""How many tables go by names of operations, by package. These numbers only ever get smaller."""
+
+
+def names_in(node):
+    """The texts that a literal collection consists of, or has for keys."""
+    if isinstance(node, ast.Set | ast.List | ast.Tuple):
+        elements = node.elts
+    elif isinstance(node, ast.Dict):
+        elements = [key for key in node.keys if key is not None]
+    elif isinstance(node, ast.Call):
+        # ``TABLE.update(sin=..., cos=...)``
+        return [keyword.arg for keyword in node.keywords]
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        words = node.value.split()
+        return words if len(words) > 2 and all(map(str.isidentifier, words)) else []
+    else:
+        return []
+    return [e.value for e in elements if isinstance(e, ast.Constant)]
+
+
+def tables(path):
+    """The lines of a file with collections of three and more names of primitives."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    public = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if getattr(target, "id", "") in ("__all__", "__slots__")
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if id(node) not in public and len(set(names_in(node)) & set(TABLE)) > 2:
+            yield node.lineno
+
+
+def test_no_table_goes_by_names_of_operations():
+    places = [
+        (path.relative_to(PACKAGE).parts[0], f"{path.relative_to(PACKAGE)}:{line}")
+        for path in sorted(PACKAGE.glob("*/**/*.py"))
+        if path.relative_to(PACKAGE).parts[0] not in ("prims", "compat") and path != WRITTEN
+        for line in tables(path)
+    ]
+    found = Counter(part for part, _ in places)
+    assert dict(found) == LEFT, "\n".join(place for _, place in places)
+
+
+def test_records_state_facets_that_somebody_has_declared():
+    for prim in TABLE.values():
+        unknown = set(prim.facets) - set(facet.FACETS)
+        assert not unknown, f"{prim.name} states {unknown}, of which no layer knows"

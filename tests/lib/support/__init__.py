@@ -1,0 +1,2 @@
+"""What many tests use: samples of every record, checks that follow from it, comparison with
+PyTorch."""

@@ -1,0 +1,213 @@
+"""Where this library is not as PyTorch, over its own sample inputs, and why.
+
+``python -m support.deviations`` writes the page docs/differences.md. The patterns are of
+the findings of `support.opinfo`, which begin with the dtype and the form of the call.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from support.beyond import BEYOND
+from support.opinfo import LEFT_OUT
+
+__all__ = ["DEVIATIONS", "Deviation", "page"]
+
+
+class Deviation(NamedTuple):
+    """A difference that is meant, or that PyTorch has from what is right."""
+
+    reason: str
+    """Why, in a sentence."""
+    patterns: tuple[str, ...]
+    """Regular expressions, of which one is found in whatever differs for this reason."""
+    operations: str
+    """The operations, by the names of PyTorch's samples (``name/variant``)."""
+
+    def explains(self, finding: str) -> bool:
+        """Whether this is why something differs, for one of the operations."""
+        return any(re.search(pattern, finding) for pattern in self.patterns)
+
+
+_ABSENT = ("NotImplementedError", "there are no complex numbers of half")
+_SMALL = "(bool|u?int(8|16|32|64)|float16|bfloat16)"
+
+OURS = (
+    Deviation(
+        "Either argument may be a number.",
+        (
+            r"must be Tensor, not int, we do not",
+            r"invalid combination.*\(int, Tensor\).*we do not",
+        ),
+        "atan2 eq fmod ge gt hypot le logical_and logical_or logical_xor lt maximum minimum ne "
+        "rsub",
+    ),
+    Deviation(
+        "A reversed operator that is called by its name with a number for the tensor swaps the "
+        "two.",
+        ("descriptor",),
+        "__radd__ __rand__ __rmul__ __ror__ __rxor__",
+    ),
+    Deviation(
+        "Results are complete before they are written, so `out` may overlap the input.",
+        (r"unsupported operation: (some elements|more than one element).*we do not",),
+        "cat gather kthvalue masked_select take",
+    ),
+    Deviation("NumPy has no complex numbers of 32 bits.", _ABSENT, "chalf complex view_as_complex"),
+    Deviation("Tensors are dense.", _ABSENT, "to_sparse"),
+    Deviation(
+        "An array is all the memory that there is to a tensor made from it.",
+        ("result differs", "out of bounds for storage"),
+        "as_strided/partial_views",
+    ),
+    Deviation(
+        "Numbers that are drawn have no history.",
+        ("requires_grad False",),
+        "bernoulli normal normal/number_mean",
+    ),
+    Deviation(
+        "At zero the second derivative of a norm is 0; in PyTorch it is NaN, or refused.",
+        ("derivative 2.*PyTorch's .nan", "derivative 2: we raise"),
+        "linalg.norm/subgradients_at_zero",
+    ),
+    Deviation(
+        "Residuals that are empty, since the system is not overdetermined, have no history.",
+        ("result 1: requires_grad False",),
+        "linalg.lstsq linalg.lstsq/grad_oriented",
+    ),
+    Deviation(
+        "A dimension that is out of range is an IndexError; here alone PyTorch fails in a check "
+        "of its own.",
+        ("static_cast.*IndexError: Dimension out of range",),
+        "narrow_copy",
+    ),
+    Deviation(
+        "One wording; in PyTorch it depends on whether the positions are needed.",
+        ("pad (must be non-negative|should be at most half).*max_pool1d\\(\\) padding",),
+        "nn.functional.max_pool1d",
+    ),
+    Deviation(
+        "Small integers do not overflow where neighbours are added.",
+        ("u?int8 (function|method): result differs",),
+        "cumulative_trapezoid trapezoid trapz",
+    ),
+)
+
+UNSPECIFIED = (
+    Deviation(
+        "Which parts of a complex number that is divided by zero are infinite, and which are NaN.",
+        (r"complex128 .*result differs by 0: ours \[inf",),
+        "cov",
+    ),
+    Deviation(
+        "Which of several equal elements is found.",
+        (
+            _SMALL
+            + r" .*result( 1)? differs by [-+.e\d]*: ours \[[- 0-9]*\], PyTorch's \[[- 0-9]*\]",
+        ),
+        "argsort kthvalue mode sort topk",
+    ),
+)
+
+THEIRS = (
+    Deviation(
+        "PyTorch's derivative by the input is zero at the wrong places; here at those that are "
+        "overwritten.",
+        ("derivative 1 by argument 0 differs",),
+        "as_strided_scatter",
+    ),
+    Deviation(
+        "PyTorch's second derivative has lost six digits.",
+        ("complex128 .*derivative 2 by argument 0 differs",),
+        "linalg.householder_product",
+    ),
+    Deviation(
+        "PyTorch's derivatives by weights in float32 have more of their rounding errors.",
+        (r"complex128 .*derivative 2 by argument 1 differs by .*\n.*aweights=float32",),
+        "cov",
+    ),
+    Deviation(
+        "PyTorch casts the step to the dtype of `out`, and finds 0.", ("step must be",), "arange"
+    ),
+    Deviation(
+        "PyTorch's values have errors of up to 1e-6 in float64.",
+        ("result differs by .*e-0[6-9]:",),
+        "special.airy_ai special.bessel_j0 special.bessel_j1 special.bessel_y0 special.bessel_y1",
+    ),
+    Deviation(
+        "At its poles the trigamma function is infinite; PyTorch's is as large as the rounding "
+        "error of pi allows.",
+        ("int(8|16|32|64) .*result differs by 0:",),
+        "polygamma/polygamma_n_0 polygamma/polygamma_n_1 polygamma/polygamma_n_2 "
+        "polygamma/polygamma_n_3 polygamma/polygamma_n_4 special.polygamma/special_polygamma_n_0",
+    ),
+    Deviation(
+        "In float16 PyTorch's overflows, or is less exact than ours.",
+        ("float16 .*result differs",),
+        "grid_sampler_2d grid_sampler_3d histc matrix_exp nn.functional.grid_sample "
+        "nn.functional.soft_margin_loss",
+    ),
+    Deviation(
+        "PyTorch's weights for uint8 have few bits: results are one or two off.",
+        ("uint8 function: result differs by [12]:",),
+        "nn.functional.interpolate/bilinear nn.functional.interpolate/bicubic",
+    ),
+    Deviation(
+        "PyTorch has no derivative by the window.", ("argument 1 is None in PyTorch",), "istft"
+    ),
+    Deviation(
+        "PyTorch has no second derivatives where it works in pieces.",
+        ("derivative 2 by argument 0 is None in PyTorch",),
+        "nn.functional.linear_cross_entropy/chunked "
+        "nn.functional.linear_cross_entropy/chunked_none",
+    ),
+    Deviation("PyTorch's alias takes no integers, its function does.", ("alias special",), "round"),
+)
+
+DEVIATIONS = (*OURS, *UNSPECIFIED, *THEIRS)
+
+
+def _told(deviations: Sequence[Deviation]) -> list[tuple[str, str]]:
+    return [(reason, names) for reason, _, names in deviations]
+
+
+def _section(title: str, deviations: Sequence[tuple[str, str]]) -> str:
+    rows = []
+    for reason, names in deviations:
+        shown = dict.fromkeys(f"`{name.partition('/')[0]}`" for name in names.split())
+        rows.append(f"| {', '.join(shown)} | {reason} |")
+    return "\n".join([f"## {title}", "", "| operations | difference |", "|---|---|", *rows, ""])
+
+
+def _left_out() -> str:
+    rows = [f"* {what};" for what in LEFT_OUT.values()]
+    rows[-1] = rows[-1].replace(";", ".")
+    return "\n".join(["## What is not taken", "", "Samples that hold", "", *rows, ""])
+
+
+def page() -> str:
+    """The page of differences, in Markdown."""
+    return "\n".join(
+        [
+            "# Differences from PyTorch",
+            "",
+            "`PYTHONPATH=tests/lib python -m support.deviations` writes this page from the",
+            "list that the tests use. They take PyTorch's own sample inputs through both",
+            "libraries: functions, methods, forms in place, operators and aliases; values,",
+            "dtypes, first and second derivatives, and erroneous inputs.",
+            "Whatever else differs fails them.",
+            "",
+            _section("What is meant", _told(OURS)),
+            _section("What is not specified", _told(UNSPECIFIED)),
+            _section("Where PyTorch errs", _told(THEIRS)),
+            _section("What the samples do not show", BEYOND),
+            _left_out(),
+        ]
+    )
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

@@ -1,0 +1,112 @@
+"""Arguments of NumPy's and SciPy's ufuncs to check them on tensors with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from support.numpy_calls import Call, cx, ints, pos, rising, unit, x
+
+__all__ = ["SPECIAL", "UFUNCS"]
+
+_ONE = (Call(x(2, 3)), Call(x()))
+_POSITIVE = (Call(pos(2, 3)), Call(pos()))
+_UNIT = (Call(unit(2, 3)), Call(unit()))
+_TWO = (Call(x(2, 3), x(3)), Call(x(3), x(3)), Call(x(3), 2.0), Call(2.0, x(3)))
+_TWO_POSITIVE = (Call(pos(2, 3), pos(3)), Call(pos(3), 2), Call(2.0, pos(3)))
+_COMPLEX = (Call(cx(3)),)
+
+
+def _above_one(function: Any, a: Any) -> Any:
+    return function(a + 1.0)
+
+
+def _fraction(function: Any, *args: Any) -> Any:
+    """The last argument within 0 and 1."""
+    return function(*args[:-1], 0.1 + 0.4 * args[-1])
+
+
+def _negated(function: Any, a: Any) -> Any:
+    return function(-a)
+
+
+UFUNCS: dict[str, tuple[Call, ...]] = {
+    **dict.fromkeys(
+        ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "exp2", "expm1", "arcsinh"),
+        (*_ONE, *_COMPLEX),
+    ),
+    **dict.fromkeys(("arctan", "square", "negative", "positive", "conjugate"), (*_ONE, *_COMPLEX)),
+    **dict.fromkeys(("absolute", "sign", "reciprocal"), (*_ONE, *_COMPLEX)),
+    **dict.fromkeys(("fabs", "floor", "ceil", "trunc", "rint"), _ONE),
+    **dict.fromkeys(("deg2rad", "radians", "rad2deg", "degrees"), _ONE),
+    **dict.fromkeys(("log", "log2", "log10", "log1p", "sqrt"), (*_POSITIVE, *_COMPLEX)),
+    "cbrt": (*_POSITIVE, *_ONE),
+    **dict.fromkeys(("arcsin", "arccos", "arctanh"), (*_UNIT, *_COMPLEX)),
+    "arccosh": (
+        Call(
+            1.1 + 0.0,
+        ),
+        Call(rising(3), via=lambda f, a: f(a + 1.0)),
+    ),
+    **dict.fromkeys(("modf", "frexp"), _ONE),
+    **dict.fromkeys(("add", "subtract", "multiply", "divide"), (*_TWO, Call(cx(3), cx(3)))),
+    **dict.fromkeys(("maximum", "minimum", "fmax", "fmin", "copysign"), _TWO),
+    **dict.fromkeys(("hypot", "arctan2", "logaddexp", "logaddexp2", "heaviside"), _TWO),
+    **dict.fromkeys(("remainder", "fmod", "divmod"), _TWO_POSITIVE),
+    **dict.fromkeys(("power", "float_power"), _TWO_POSITIVE),
+    "ldexp": (Call(x(3), ints(3)), Call(x(3), 2)),
+    "matmul": (Call(x(2, 3), x(3)), Call(x(2, 2, 3), x(3, 2)), Call(x(3), x(3))),
+    "vecdot": (Call(x(2, 3), x(3)), Call(cx(3), cx(3)), Call(x(3, 2), x(3, 2), axis=0)),
+    "matvec": (Call(x(2, 3), x(3)), Call(x(4, 2, 3), x(4, 3))),
+    "vecmat": (Call(x(3), x(3, 2)), Call(cx(3), cx(3, 2))),
+}
+"""Those that differentiate, by their names."""
+
+_ORDERED = (Call(1.5, pos(2, 3)), Call(np.array([1.0, 2.0, 3.5]), pos(3)))
+_WHOLE = (Call(2, pos(2, 3)), Call(np.array([1, 2, 3]), pos(3)))
+_SHARE = (Call(1.5, pos(3), via=_fraction),)
+_SHARES = (Call(1.5, 2.0, pos(3), via=_fraction),)
+_BOTH = (Call(pos(2, 3), pos(3)), Call(pos(3), 1.5), Call(1.5, pos(3)))
+_DEGREE = (Call(3, unit(2, 3)), Call(np.array([0, 1, 4]), unit(3)))
+
+SPECIAL: dict[str, tuple[Call, ...]] = {
+    **dict.fromkeys(
+        ("erf", "erfc", "erfcx", "erfi", "expit", "expm1", "exp2", "exp10", "exprel", "cosm1"), _ONE
+    ),
+    **dict.fromkeys(("dawsn", "i0", "i0e", "i1", "i1e", "j0", "j1", "log_expit", "ndtr"), _ONE),
+    **dict.fromkeys(("log_ndtr", "round", "sindg", "cosdg", "tandg", "wrightomega", "airy"), _ONE),
+    **dict.fromkeys(("sici", "shichi", "fresnel"), _POSITIVE),
+    **dict.fromkeys(("cbrt", "cotdg", "entr", "exp1", "expi", "gamma", "gammaln"), _POSITIVE),
+    **dict.fromkeys(("loggamma", "log1p", "psi", "rgamma", "spence", "erfcinv"), _POSITIVE),
+    **dict.fromkeys(("k0", "k0e", "k1", "k1e", "y0", "y1"), _POSITIVE),
+    **dict.fromkeys(("erfinv", "ellipk", "ellipe"), _UNIT),
+    **dict.fromkeys(("logit", "ndtri"), (Call(pos(3), via=_fraction),)),
+    "ndtri_exp": (Call(pos(3), via=_negated),),
+    **dict.fromkeys(("iv", "ive", "jv", "kv", "kve", "yv", "hyp0f1", "stdtr"), _ORDERED),
+    **dict.fromkeys(("gammainc", "gammaincc", "chdtr", "chdtrc", "pdtr", "pdtrc"), _ORDERED),
+    **dict.fromkeys(("kn", "yn", "expn"), _WHOLE),
+    **dict.fromkeys(("gammaincinv", "gammainccinv"), _SHARE),
+    **dict.fromkeys(("betainc", "betaincc", "betaincinv", "betainccinv"), _SHARES),
+    **dict.fromkeys(("fdtr", "fdtrc"), (Call(2.0, 3.0, pos(3)),)),
+    **dict.fromkeys(("gdtr", "gdtrc"), (Call(pos(3), 2.0, pos(3)),)),
+    **dict.fromkeys(
+        ("bdtr", "bdtrc"), (Call(np.array([1.0, 2.0, 4.0]), 4, pos(3), via=_fraction),)
+    ),
+    "hyp1f1": (Call(1.5, 2.5, x(3)),),
+    "hyp2f1": (Call(1.5, 2.0, 2.5, unit(3)),),
+    **dict.fromkeys(("beta", "betaln", "poch", "powm1", "kl_div", "rel_entr", "xlogy"), _BOTH),
+    **dict.fromkeys(("xlog1py", "boxcox", "boxcox1p", "inv_boxcox", "inv_boxcox1p"), _BOTH),
+    **dict.fromkeys(("huber", "pseudo_huber"), (Call(pos(3), x(3)),)),
+    "binom": (Call(rising(3), 0.7), Call(5, pos(3))),
+    "owens_t": (Call(x(3), x(3)),),
+    "radian": (Call(x(3), x(3), x(3)),),
+    **dict.fromkeys(
+        (
+            *("eval_chebyt", "eval_chebyu", "eval_hermite", "eval_hermitenorm", "eval_laguerre"),
+            *("eval_legendre", "eval_sh_chebyt", "eval_sh_chebyu"),
+        ),
+        _DEGREE,
+    ),
+}
+"""Those of ``scipy.special`` that differentiate, by their names."""

@@ -1,0 +1,70 @@
+"""`lobpcg`: some eigenvalues and eigenvectors of symmetric matrices."""
+
+import numpy as np
+import pytest
+
+import wengert as wg
+
+
+def _signed(values, vectors):
+    _, place = vectors.abs().max(-2, keepdim=True)
+    return values, vectors * vectors.gather(-2, place).sign()
+
+
+def _matrix(*shape, seed=0):
+    a = np.random.default_rng(seed).random(shape)
+    return wg.tensor(a @ np.swapaxes(a, -1, -2) / 10 + np.eye(shape[-1]) * 0.1)
+
+
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize("shape", [(6, 6), (2, 6, 6)])
+def test_pairs_solve_the_equation_and_have_derivatives(shape, largest):
+    A = _matrix(*shape).requires_grad_()
+    values, vectors = wg.lobpcg(A, k=2, largest=largest)
+    assert wg.allclose(A @ vectors, vectors * values.unsqueeze(-2))
+    every = wg.linalg.eigvalsh(A)
+    assert wg.allclose(values, every.flip(-1)[..., :2] if largest else every[..., :2])
+
+    def pairs(A):
+        return _signed(*wg.lobpcg(A, k=2, largest=largest))
+
+    assert wg.autograd.gradcheck(pairs, A, check_batched_grad=False)
+    assert wg.autograd.gradgradcheck(pairs, A, check_batched_grad=False, atol=1e-4)
+    (values.sum() + vectors.sum()).backward()
+    assert wg.allclose(A.grad, A.grad.mT)
+
+
+def test_the_general_problem_has_two_matrices():
+    A, B = _matrix(6, 6), _matrix(6, 6, seed=1).requires_grad_()
+    values, vectors = wg.lobpcg(A, k=2, B=B)
+    assert wg.allclose(A @ vectors, B @ vectors * values)
+    assert wg.allclose(vectors.mT @ B @ vectors, wg.eye(2, dtype=wg.float64))
+    assert wg.autograd.gradcheck(
+        lambda B: wg.lobpcg(A, k=2, B=(B + B.mT) / 2)[0], B, check_batched_grad=False
+    )
+
+
+def test_the_number_of_pairs_is_that_of_the_first_guess():
+    A = _matrix(6, 6)
+    assert wg.lobpcg(A)[0].shape == (1,)
+    assert wg.lobpcg(A, X=wg.eye(6, 3, dtype=wg.float64))[1].shape == (6, 3)
+    with pytest.raises(ValueError, match="7 eigenpairs are wanted of a matrix of 6 rows"):
+        wg.lobpcg(A, k=7)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("largest", [True, False])
+def test_pairs_are_those_of_pytorch(largest):
+    torch = pytest.importorskip("torch")
+    a, b = _matrix(9, 9).numpy(), _matrix(9, 9, seed=1).numpy()
+    X = np.random.default_rng(2).random((9, 2))
+    for B in (None, b):
+        ours = _signed(
+            *wg.lobpcg(wg.tensor(a), 2, None if B is None else wg.tensor(B), largest=largest)
+        )
+        t = torch.tensor
+        theirs = _signed(
+            *torch.lobpcg(t(a), 2, None if B is None else t(B), X=t(X), niter=500, largest=largest)
+        )
+        for mine, other in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(mine.numpy(), other.numpy(), atol=1e-6)

@@ -1,0 +1,86 @@
+"""`set_`, `resize_`, `resize_as_` and `empty_strided`: tensors that get other memory."""
+
+import pytest
+
+
+def test_a_new_shape_keeps_elements_in_the_order_of_memory(t):
+    x = t.arange(6.0)
+    assert x.resize_(2, 2) is x
+    assert x.tolist() == [[0.0, 1.0], [2.0, 3.0]]
+    # the memory is still there
+    assert x.resize_(6).tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+    assert x.resize_(9).shape == (9,)
+    assert x[:6].tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+def test_a_new_shape_counts_as_a_write_and_the_same_shape_does_not(t):
+    x, y = t.rand((1,)), t.randn((3,))
+    x.resize_((1, 2))
+    assert x._version == 1
+    x.resize_as_(y)
+    assert x._version == 2
+    x.resize_((3,))
+    x.resize_as_(y)
+    assert x._version == 2
+
+
+def test_what_was_saved_of_a_tensor_that_is_resized_is_refused(t):
+    x, w = t.ones(4), t.ones(4, requires_grad=True)
+    y = (x * w).sum()
+    x.resize_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.backward()
+
+
+def test_tensors_that_require_grad_are_resized_in_inference_mode_alone(t):
+    with pytest.raises(RuntimeError, match="cannot resize variables that require grad"):
+        t.ones(2, requires_grad=True).resize_(1)
+    with t.inference_mode():
+        x = t.ones(1, 2, 3, requires_grad=True).resize_(1, 2)
+        assert x.is_inference() and x.requires_grad and x.shape == (1, 2)
+
+
+def test_set_shares_the_memory_of_its_source(t):
+    x, y = t.zeros(1), t.ones(2, 3)
+    assert x.set_(y) is x
+    assert x.shape == (2, 3) and x.data_ptr() == y.data_ptr()
+    x[0, 0] = 5.0
+    assert y[0, 0] == 5.0
+
+
+def test_a_parameter_may_be_set_to_a_part_of_itself(t):
+    p = t.nn.Parameter(t.ones(16))
+    for size in (15, 14):
+        with t.no_grad():
+            p.set_(p[1:])
+            p.grad = None
+        t.cat((p, p)).sum().backward()
+        assert p.grad.tolist() == [2.0] * size
+
+
+def test_what_was_saved_of_a_tensor_that_is_set_is_refused(t):
+    x, w = t.full((2,), 3.0), t.ones(2, requires_grad=True)
+    y = (x * w).sum()
+    x.set_(t.ones(2))
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.backward()
+
+
+def test_a_leaf_is_not_set_while_operations_are_recorded(t):
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        t.ones(2, requires_grad=True).set_(t.zeros(2))
+
+
+def test_dtypes_must_be_the_same(t):
+    with pytest.raises(RuntimeError, match="Could not set tensor of type"):
+        t.ones(2).set_(t.ones(2, dtype=t.float64))
+
+
+def test_steps_between_elements_may_be_chosen(t):
+    x = t.empty_strided((2, 2), (4, 2))
+    assert x.stride() == (4, 2)
+    x.copy_(t.ones(2, 2)).requires_grad_()
+    (x * t.ones(2, 2)).sum().backward()
+    assert x.grad.stride() == (2, 1)
+    with pytest.raises(RuntimeError, match="must match dimensionality of strides"):
+        t.empty_strided((2, 2), (1,))

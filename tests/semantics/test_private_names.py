@@ -1,0 +1,242 @@
+"""What programs and tests reach for under PyTorch's private and former names."""
+
+import importlib
+from collections import OrderedDict
+
+import pytest
+
+
+def test_hooks_of_a_constant_do_not_run(t):
+    x, z = t.ones(2), t.ones(2, requires_grad=True)
+    a = x + x
+    for tensor in (x, a):
+        tensor._backward_hooks = OrderedDict()
+        tensor._backward_hooks["test"] = None
+    (a + z).sum().backward()
+    assert z.grad.tolist() == [1.0, 1.0]
+
+
+def test_hooks_that_are_set_run(t):
+    x = t.ones(2, requires_grad=True)
+    assert x._backward_hooks is None
+    x._backward_hooks = OrderedDict()
+    x.register_hook(lambda grad: 10 * grad)
+    assert len(x._backward_hooks) == 1
+    x.sum().backward()
+    assert x.grad.tolist() == [10.0, 10.0]
+
+
+def test_the_graph_is_not_deleted_by_name(t):
+    x = t.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError):
+        del x._grad_fn
+    with pytest.raises(RuntimeError):
+        del x._backward_hooks
+
+
+def test_nodes_are_instances_of_a_class_that_none_inherits(t):
+    Node, functions = t.autograd.graph.Node, t._C._functions
+    y = t.ones(2, requires_grad=True).exp()
+    assert isinstance(y.grad_fn, Node) and issubclass(type(y.grad_fn), Node)
+    assert Node not in type(y.grad_fn).mro()
+    assert issubclass(functions.AccumulateGrad, Node)
+    assert issubclass(functions.DelayedError, Node)
+    assert issubclass(t.autograd.function.BackwardCFunction, Node) and issubclass(Node, Node)
+    assert not any(isinstance(other, Node) for other in (None, 1, Node, functions.AccumulateGrad))
+
+
+def test_resize_is_a_function_of_the_graph(t):
+    x = t.ones(4, requires_grad=True)
+    Resize = importlib.import_module(f"{t.__name__}.autograd._functions").Resize
+    y = Resize.apply(x, (2, 2))
+    (y * t.arange(4.0).reshape(2, 2)).sum().backward()
+    assert x.grad.tolist() == [0.0, 1.0, 2.0, 3.0]
+    with pytest.raises(RuntimeError, match="requested resize to 3 "):
+        Resize.apply(x, (3,))
+
+
+def test_a_standard_basis_is_given_in_parts(t):
+    parts = t.autograd.functional._construct_standard_basis_for(
+        (t.ones(2), t.ones(1, dtype=t.float64)), (2, 1)
+    )
+    assert [part.tolist() for part in parts] == [[[1, 0], [0, 1], [0, 0]], [[0], [0], [1]]]
+    assert parts[1].dtype is t.float64
+
+
+def test_lists_of_tensors_are_computed_one_by_one(t):
+    xs = [t.ones(2, requires_grad=True), t.full((1,), 2.0)]
+    made = t._foreach_add(t._foreach_mul(xs, [3.0, 4.0]), 1)
+    assert [m.tolist() for m in made] == [[4.0, 4.0], [9.0]]
+    t._foreach_neg_(made)
+    assert [m.tolist() for m in made] == [[-4.0, -4.0], [-9.0]]
+    assert [m.tolist() for m in t._foreach_add(xs, xs)] == [[2.0, 2.0], [4.0]]
+    made[0].sum().backward()
+    assert xs[0].grad.tolist() == [-3.0, -3.0]
+    with pytest.raises(RuntimeError, match="must have the same number of tensors"):
+        t._foreach_add(xs, xs[:1])
+    assert not hasattr(t, "_foreach_nothing")
+
+
+def test_volatile_is_false_with_a_warning(t):
+    with pytest.warns(UserWarning, match="volatile was removed"):
+        assert not t.ones(1).volatile
+
+
+def test_jacobians_of_one_call_are_deprecated(t):
+    module = importlib.import_module(f"{t.__name__}.autograd.gradcheck")
+    a, b = (t.rand(2, 2, dtype=t.float64, requires_grad=True) for _ in range(2))
+
+    def fn(inputs):
+        x, y = inputs
+        return 2 * x + y, x + 2 * y
+
+    with pytest.warns(FutureWarning, match="was part of PyTorch's private API"):
+        found = module.get_numerical_jacobian(fn, (a, b), eps=1e-6)
+    eye = t.eye(4, dtype=t.float64)
+    assert t.allclose(found[0], 2 * eye) and t.allclose(found[1], eye)
+    with pytest.warns(FutureWarning, match="was part of PyTorch's private API"):
+        found = module.get_numerical_jacobian(fn, (a, b), target=b, eps=1e-6)
+    assert len(found) == 1 and t.allclose(found[0], eye)
+    with pytest.warns(FutureWarning, match="was part of PyTorch's private API"):
+        found, *rest = module.get_analytical_jacobian((a, b), fn((a, b))[0])
+    assert t.equal(found[0], 2 * eye) and t.equal(found[1], eye) and all(rest)
+    with pytest.warns(FutureWarning), pytest.raises(ValueError, match=r"grad_out to be 1\.0"):
+        module.get_numerical_jacobian(fn, (a, b), grad_out=2.0)
+
+
+def test_gradients_that_differ_from_pass_to_pass_are_told(t):
+    class Shaky(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * (1 + t.rand_like(g))
+
+    module = importlib.import_module(f"{t.__name__}.autograd.gradcheck")
+    x = t.rand(2, dtype=t.float64, requires_grad=True)
+    with pytest.warns(FutureWarning):
+        _, reentrant, *_ = module.get_analytical_jacobian((x,), Shaky.apply(x))
+    assert not reentrant
+
+
+def views(t):
+    return {
+        "as_strided": lambda x: x.as_strided((2, 2), (1, 2), 1),
+        "chunk": lambda x: x.chunk(2, -1)[1],
+        "diagonal": lambda x: x.diagonal(),
+        "narrow": lambda x: x.narrow(0, 1, 1),
+        "permute": lambda x: x.permute(1, 0),
+        "select": lambda x: x.select(1, 0),
+        "split": lambda x: x.split(1)[1],
+        "unbind": lambda x: x.unbind()[0],
+        "unsqueeze": lambda x: x.unsqueeze(-2),
+        "parts": lambda x: t.view_as_real(t.view_as_complex(x[:, :2].reshape(2, 2))),
+        "chain": lambda x: x.chunk(2, -1)[0].transpose(0, 1).unsqueeze(-1),
+    }
+
+
+@pytest.mark.parametrize("name", [*views(None)])
+def test_a_view_is_taken_of_another_base(t, name):
+    with t.autograd._force_original_view_tracking(True):
+        x = t.arange(8.0).reshape(2, 4)
+        x = x * 1
+        view = views(t)[name](x)
+        if not view._is_view():
+            return
+        for function in (view._view_func, view._view_func_unsafe):
+            base = (view._base * 10).requires_grad_()
+            other = function(base)
+            assert other._base is base
+            assert other.tolist() == (view * 10).tolist()
+            assert other.stride() == view.stride()
+            assert other.storage_offset() == view.storage_offset()
+            other.sum().backward()
+            assert base.grad.sum().item() == view.numel()
+
+
+def test_only_views_of_alike_bases_are_taken_again(t):
+    x = t.ones(2, 3)
+    with t.autograd._force_original_view_tracking(True):
+        view = x.t()
+    assert x._view_func(x) is None
+    assert x._rev_view_func_unsafe(x) is None
+    assert view._view_func(t.ones(3, 2)) is None
+    assert view._view_func_unsafe(t.ones(4, 5)).shape == (5, 4)
+    with pytest.raises(TypeError, match=r"argument 'new_base' \(position 1\) must be Tensor"):
+        view._view_func(3)
+
+
+def test_places_of_a_view_may_be_visited(t):
+    x = t.arange(60.0).reshape(3, 4, 5)
+    y = x * 2
+    with t.autograd._force_original_view_tracking(True):
+        base = x * 1
+        one, part = base.select(1, 2), base[1:2]
+    assert one._view_func(y, symint_visitor_fn=lambda i: i + 1).tolist() == y[:, 3].tolist()
+    assert one._view_func(y).tolist() == y[:, 2].tolist()
+    seen = []
+    part._view_func(y, symint_visitor_fn=lambda i: seen.append(i) or i)
+    assert seen == [1, 2, 1]
+
+
+def test_a_base_is_made_of_another_view(t):
+    with t.autograd._force_original_view_tracking(True):
+        base = t.arange(8.0).reshape(2, 4) * 1
+        view = base.transpose(0, 1)
+        again = view.detach()
+        made = view._rev_view_func_unsafe(again)
+    assert made.tolist() == base.tolist()
+    assert made.stride() == base.stride()
+    assert made._is_view() and made._base is again
+
+
+def test_distinct_elements_have_inner_functions(t):
+    x = t.tensor([3.0, 1.0, 3.0], requires_grad=True)
+    values, inverse = t._unique(x, sorted=True, return_inverse=True)
+    assert (values.tolist(), inverse.tolist()) == ([1.0, 3.0], [1, 0, 1])
+    assert values.requires_grad and not inverse.requires_grad
+    assert t._unique(x)[1].shape == (0,)
+    values, inverse, counts = t._unique2(x, sorted=True, return_counts=True)
+    assert (inverse.tolist(), counts.tolist()) == ([], [1, 2])
+    values, inverse, counts = t._VF.unique_dim(x.reshape(1, 3), 1)
+    assert values.tolist() == [[1.0, 3.0]]
+    assert (inverse.tolist(), counts.tolist()) == ([1, 0, 1], [1, 2])
+
+
+def test_the_former_vmap_maps(t):
+    x = t.arange(6.0).reshape(2, 3)
+    mapped = t._vmap_internals._vmap(lambda row: (row.sum(), row * 2), (0,), (0, 0))(x)
+    assert [one.tolist() for one in mapped] == [[3.0, 12.0], (x * 2).tolist()]
+    one, none = t._vmap_internals._vmap(
+        lambda row: (row.sum(), None), 0, 0, allow_none_pass_through=True
+    )(x)
+    assert one.tolist() == [3.0, 12.0] and none is None
+    with pytest.warns(FutureWarning, match=r"Please use `torch\.vmap`"):
+        assert t._vmap_internals.vmap(lambda row: row * 2)(x).tolist() == (x * 2).tolist()
+
+
+def test_warnings_of_the_backward_pass_come_through(t):
+    x = t.zeros((), requires_grad=True)
+    y = t._C._nn._test_warn_in_autograd(x)
+    assert y.grad_fn.name() == "TestWarnInAutogradBackward0"
+    with pytest.warns(UserWarning, match="Warn from backward"):
+        y.backward()
+    assert x.grad.item() == 1.0
+
+
+def test_tensors_may_be_noted_as_cached(t):
+    core, x = t._C, t.ones(2)
+    with pytest.raises(RuntimeError, match="cached_tensorimpls_enabled"):
+        core._add_cached_tensor(x)
+    core._set_cached_tensors_enabled(True)
+    try:
+        core._add_cached_tensor(x)
+        core._add_cached_tensor(x)
+        assert core._is_cached_tensor(x)
+        assert not core._is_cached_tensor(t.ones(2))
+        core._remove_cached_tensor(x)
+        assert not core._is_cached_tensor(x)
+    finally:
+        core._set_cached_tensors_enabled(False)

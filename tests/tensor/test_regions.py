@@ -1,0 +1,70 @@
+"""What is refused, or spoiled, where a tensor gets other memory."""
+
+import pytest
+
+import wengert as wg
+
+
+def test_memory_that_others_share_does_not_grow():
+    x = wg.arange(3.0)
+    array = x.numpy()
+    with pytest.raises(RuntimeError, match="which cannot follow"):
+        x.resize_(5)
+    assert array.tolist() == x.tolist() == [0.0, 1.0, 2.0] and x._version == 0
+
+
+@pytest.mark.parametrize("change", [lambda x: x.resize_(2), lambda x: x.set_(wg.zeros(2))])
+def test_views_of_the_former_shape_are_spoiled(change):
+    x = wg.arange(3.0)
+    view = x[1:]
+    change(x)
+    with pytest.raises(RuntimeError, match="take the view anew"):
+        view * wg.ones(2, requires_grad=True)
+
+
+@pytest.mark.parametrize("change", [lambda x: x.resize_(1), lambda x: x.set_(wg.zeros(2))])
+def test_views_are_refused(change):
+    with pytest.raises(RuntimeError, match=r"is not supported for a view"):
+        change(wg.ones(3)[1:])
+
+
+def test_a_graph_that_saved_the_source_is_told_too():
+    source, w = wg.ones(2), wg.ones(2, requires_grad=True)
+    y = (source * w).sum()
+    x = wg.zeros(1).set_(source)
+    x.mul_(3)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.backward()
+
+
+def test_gradients_of_the_former_shape_are_refused():
+    p = wg.ones(3, requires_grad=True)
+    y = (p + 1).sum()
+    with wg.no_grad():
+        p.set_(wg.ones(5))
+    with pytest.raises(RuntimeError, match="shape"):
+        y.backward()
+    assert p.grad is None
+
+
+@pytest.mark.parametrize("wrap", [wg.compile, wg.vmap])
+@pytest.mark.parametrize(
+    "change", [lambda x: x.resize_(1), lambda x: wg.zeros(3).set_(x), lambda x: x.set_(x)]
+)
+def test_values_of_transforms_and_traces_are_refused(wrap, change):
+    x = wg.ones(2, 3)
+    with pytest.raises(RuntimeError, match=r"is not supported (under a transform|in a compiled)"):
+        wrap(change)(x)
+    assert x.shape == (2, 3) and x._version == 0
+
+
+def test_a_compiled_function_leaves_tensors_of_outside_as_they_are():
+    x = wg.arange(6.0)
+
+    def function(y):
+        x.resize_(3)
+        return y + x.sum()
+
+    with pytest.raises(RuntimeError, match="is not supported in a compiled function"):
+        wg.compile(function)(wg.ones(1))
+    assert x.shape == (6,)

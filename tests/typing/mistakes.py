@@ -1,0 +1,53 @@
+"""Typical mistakes, one a line: a type checker finds every line that ends with a comment."""
+
+import wengert as torch
+import wengert.nn.functional as F
+from wengert import Tensor, nn, optim
+from wengert.utils.data import DataLoader, TensorDataset
+
+
+class Net(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear("3", 4)  # a size in quotes
+        self.norm = nn.LayerNorm(4, epsilon=1e-6)  # it is called eps
+        self.drop = nn.DropOut(0.5)  # a name in other capitals
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = F.relu(self.first(x), in_place=True)  # it is called inplace
+        return self.norm(x, 1)  # an argument too many
+
+
+def train(model: Net, x: Tensor, y: Tensor) -> float:
+    optimizer = optim.SGD(model, lr=0.1)  # a module, not its parameters
+    optimizer = optim.Adam(model.parameters(), learning_rate=0.1)  # it is called lr
+    other = optim.SGD(model.parameters(), lr="0.1")  # a rate in quotes
+    optimizer.zero_grads()  # it is called zero_grad
+    loss: Tensor = nn.CrossEntropyLoss(reduction=1)(model(x), y)  # a reduction by number
+    loss = F.mse_loss(model(x))  # nothing to compare with
+    loss.backwards()  # it is called backward
+    other.step(loss)  # a loss, not a closure
+    x.grad.zero_()  # there may be no gradient
+    torch.sinn(x)  # a name with a letter too many
+    torch.zeros(2, "3")  # a size in quotes
+    torch.ones(2, dtype="float32")  # a dtype in quotes
+    x.sum(dimm=0)  # an argument that there is not
+    x.sum(dim="rows")  # a dimension by name
+    x.reshape("2, 3")  # sizes in quotes
+    x.view(2.0, 3.0)  # sizes that are fractions
+    values: Tensor = x.max(dim=0)  # a pair, not a tensor
+    first, second, third = x.max(dim=0)  # a pair, not three
+    torch.cat(x, y, dim=0)  # tensors that are not in a list
+    x.size(0).sum()  # an int has no sum
+    x + "1"  # a tensor and a string
+    x["first"]  # no index
+    torch.nn.functional.softmax(x, axis=1)  # it is called dim
+    DataLoader(TensorDataset(x, y), batchsize=2)  # it is called batch_size
+    model.paramters()  # a letter too few
+    model("text")  # a string where a tensor goes
+    print(torch.linalg.svd(x).V)  # it is Vh
+    with torch.no_grad:  # not called
+        pass
+    name: str = x.shape  # a size is no string
+    print(values, first, second, third, name)
+    return loss  # a tensor, not a number
