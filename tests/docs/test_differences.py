@@ -8,5 +8,5 @@ PAGE = Path(__file__).parents[2] / "docs" / "differences.md"
 
 
 def test_the_page_is_what_the_list_of_deviations_says():
-    message = "PYTHONPATH=tests python -m support.deviations > docs/differences.md"
+    message = "PYTHONPATH=tests/lib python -m support.deviations > docs/differences.md"
     assert PAGE.read_text(encoding="utf-8") == page(), message
