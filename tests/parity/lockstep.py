@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from known import MODIFIED, VALUE, Known, explained
-from line_grammar import REGIONS
-from lines import TRANSFORMED, WALKS, Copying, Side, is_tensor, sound
 
 from support.agreement import array, leaves
+from support.line_grammar import REGIONS
+from support.lines import TRANSFORMED, WALKS, Copying, Side, is_tensor, sound
 from support.parity import Failure
 
 __all__ = ["difference", "differences", "shrunk", "unexplained"]

@@ -7,12 +7,12 @@ import os
 
 import pytest
 from known import KNOWN
-from lines import draw
 from lockstep import difference, unexplained
 
 import wengert
 from support.beyond import BEYOND
 from support.deviations import DEVIATIONS
+from support.lines import draw
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch

@@ -6,7 +6,7 @@ memory is a library's own affair.
 
 from __future__ import annotations
 
-from line_grammar import lines
+from support.line_grammar import lines
 
 __all__ = ["MORE"]
 

@@ -19,12 +19,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from line_grammar import CURVES, FUNCTIONS, GROUPS, LEAVES, REGIONS, SCALARS, SHAPES
-from line_grammar_more import MORE
-from line_grammar_rare import RARE
 
 from support.agreement import array
 from support.functions import functions
+from support.line_grammar import CURVES, FUNCTIONS, GROUPS, LEAVES, REGIONS, SCALARS, SHAPES
+from support.line_grammar_more import MORE
+from support.line_grammar_rare import RARE
 from support.parity import Failure
 from support.runs import Run
 
