@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -21,8 +20,6 @@ import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 __all__ = ["BUILDS", "VERSION", "committed", "grown", "in_python", "main", "on_processor"]
 
@@ -38,21 +35,12 @@ NOISE = {"bytes kept": 8.0, "bytes at peak": 8.0}
 """By how much a count may differ that is, or nearly is, 0."""
 VERSION = "{}.{}".format(*sys.version_info)
 """Figures are kept for each version of Python: bytecode differs between them."""
-WITH_PYTHON = "processor, with Python"
-"""Counted in Python's own code as well, so compared only where Python is the very same."""
-OF_PROCESSOR = ("processor, in modules", "calls out of modules", WITH_PYTHON)
+OF_PROCESSOR = ("processor, in modules", "calls out of modules")
 NATIVE = HERE.parent / "src" / "wengert" / "native"
 OURS = "/wengert/native/"
-NUMPY = str(Path(np.__file__).parent)
 
 Counts = dict[str, dict[str, float]]
 """What is counted -> case -> how many for one operation."""
-
-
-def where() -> str:
-    """What counts in Python's own code depend on."""
-    python = f"Python {platform.python_version()} by {platform.python_compiler()}"
-    return f"{python}, {' '.join(platform.libc_ver())}, NumPy {np.__version__}"
 
 
 def in_python(build: str) -> Counts:
@@ -111,7 +99,6 @@ def _part(path: Path) -> Counter[str]:
             if not is_of_call:
                 cost = int(line.split()[1])
                 found["processor, in modules"] += cost * (OURS in library)
-                found[WITH_PYTHON] += cost * (not library.startswith(NUMPY))
             is_of_call = False
     return found
 
@@ -126,8 +113,6 @@ def grown(figures: dict[str, Any], counts: Counts) -> list[str]:
     """What is counted more often than `figures` allow, a line each."""
     lines = []
     for kind, cases in counts.items():
-        if kind == WITH_PYTHON and figures.get("where") != where():
-            continue
         for case, number in cases.items():
             figure = figures.get(kind, {}).get(case)
             if figure is None:
@@ -140,14 +125,12 @@ def grown(figures: dict[str, Any], counts: Counts) -> list[str]:
 def write(counts: dict[str, Counts]) -> None:
     """Put `counts`, by build, in place of the figures of this version of Python."""
     figures: Any = tomllib.loads(FIGURES.read_text()) if FIGURES.exists() else {}
-    found = {build: {"where": where(), **kinds} for build, kinds in counts.items()}
-    figures[VERSION] = figures.get(VERSION, {}) | found
+    figures[VERSION] = figures.get(VERSION, {}) | counts
     lines = [
         "# What one operation costs, counted; written by `python benchmarks/counts.py --write`"
     ]
     for version, builds in sorted(figures.items()):
         for build, kinds in builds.items():
-            lines += ["", f'["{version}".{build}]', f'where = "{kinds.pop("where")}"']
             for kind, cases in kinds.items():
                 lines += ["", f'["{version}".{build}."{kind}"]']
                 lines += [

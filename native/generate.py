@@ -64,8 +64,8 @@ class _Typed(Steps):
         self.numbered = "numbered()"
         self.offset = "_at"
         self.of_numbers = "type({0}) is float or type({0}) is int"
-        self.called: list[str] = []
-        """Declarations of the rules that are called, and not written in line."""
+        self.called: dict[str, int] = {}
+        """The rules that are called, and not written in line, by the names that hold them."""
 
     def loaded(self, name: str, i: int) -> list[str]:
         return [
@@ -84,7 +84,7 @@ class _Typed(Steps):
         if text is not None:
             return text
         name = f"_rule_{self.prim.name}_{i}"
-        self.called.append(f"cdef object {name} = TABLE[{self.prim.name!r}].rules[{i}].call")
+        self.called[name] = i
         return f"{name}({', '.join(values.values())})"
 
     def tensor(self, i: int) -> str:
@@ -147,13 +147,26 @@ def node_source(prim: Primitive) -> list[str]:
     body = [f"cdef TensorBase s_{name} = None" for name in prim.saved_args] + steps.apply()
     slots = saved_slots(prim)
     return [
-        *steps.called,
+        *_rules_held(prim, steps.called),
         f"cdef class {_node(prim)}(NodeBase):",
         *([f"    cdef public object {', '.join(slots)}"] if slots else []),
         "    def apply(node, g, keep, tuple edges not None):",
         *[f"        {line}" for line in body],
         f"NODES[{prim.name!r}] = {_node(prim)}",
         "",
+    ]
+
+
+def _rules_held(prim: Primitive, called: dict[str, int]) -> list[str]:
+    """The lines that hold the rules of `prim`, whose record may be registered later."""
+    if not called:
+        return []
+    return [
+        f"cdef object {', '.join(called)}",
+        f"def hold_{prim.name}(rules):",
+        f"    global {', '.join(called)}",
+        *[f"    {name} = rules[{i}].call" for name, i in called.items()],
+        f"HOLDERS[{prim.name!r}] = hold_{prim.name}",
     ]
 
 

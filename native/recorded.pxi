@@ -10,7 +10,6 @@ from wengert.tape.sequence cimport numbered
 from wengert.tape.views cimport attach_view, attach_views
 
 from wengert.interp.eager import K
-from wengert.prims.table import TABLE
 from wengert.tape import base, masked, modes, rules, saved, sites
 
 cnp.import_array()
@@ -127,5 +126,6 @@ cdef inline object version_of(TensorBase tensor):
     return 0 if tensor.vc is None else tensor.vc[0]
 
 NODES = {}
+HOLDERS = {}
 RECORDERS = {}
 RECORDS = {}

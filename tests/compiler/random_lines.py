@@ -1,6 +1,6 @@
-"""The random programs that run beside PyTorch (NOTE [programs in lockstep]), as functions to compile.
+"""The random programs that run beside PyTorch (NOTE [programs in lockstep]), to be compiled.
 
-Their leaves are the arguments, and their lines the body. Lines that raise, or that need hooks from
+Their leaves are the arguments of a function, and their lines its body. Lines that raise, or that need hooks from
 outside, are left out.
 
 ``python tests/compiler/random_lines.py 17 llvm`` runs the program of seed 17 and prints it.
@@ -20,7 +20,6 @@ import wengert as wg
 from support.lines import Side, draw, is_tensor, sound
 
 __all__ = ["NAMED", "Program", "drawn", "moved", "smaller"]
-
 
 
 def dense(value: Any) -> Any:

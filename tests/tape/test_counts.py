@@ -43,7 +43,7 @@ def test_no_operation_takes_a_tenth_more_of_the_processor_than_its_figure(counts
 
 
 def test_a_count_that_grew_by_more_than_a_tenth_is_told(counts):
-    figures = {"where": counts.where(), "bytecode": {"product": 100.0, "sine": 100.0, "sum": 0.0}}
+    figures = {"bytecode": {"product": 100.0, "sine": 100.0, "sum": 0.0}}
     assert counts.grown(figures, {"bytecode": {"product": 110.0, "sine": 90.0, "sum": 0.4}}) == []
     found = counts.grown(figures, {"bytecode": {"product": 111.0, "sine": 99.0, "sum": 1.0}})
     assert [line.split(":")[0] for line in found] == ["product", "sum"]
@@ -60,13 +60,6 @@ def test_a_case_without_a_figure_is_told(counts):
     assert "no figure" in counts.grown({"bytecode": {}}, {"bytecode": {"product": 1.0}})[0]
 
 
-def test_counts_in_pythons_own_code_are_compared_where_python_is_the_same(counts):
-    grown = {counts.WITH_PYTHON: {"product": 200.0}}
-    figures = {counts.WITH_PYTHON: {"product": 100.0}}
-    assert counts.grown({"where": counts.where(), **figures}, grown)
-    assert not counts.grown({"where": "another Python", **figures}, grown)
-
-
 def test_what_is_written_is_read_again(counts, tmp_path, monkeypatch):
     monkeypatch.setattr(counts, "FIGURES", tmp_path / "counts.toml")
     monkeypatch.setattr(counts, "VERSION", "3.0")
@@ -78,7 +71,7 @@ def test_what_is_written_is_read_again(counts, tmp_path, monkeypatch):
     assert counts.committed("python")["bytecode"] == {"product": 90.0}
     assert counts.committed("compiled")["bytecode"] == {"product, not recorded": 0.0}
     monkeypatch.setattr(counts, "VERSION", "3.0")
-    assert counts.committed("python") == {"where": counts.where(), "bytecode": {"product": 100.0}}
+    assert counts.committed("python") == {"bytecode": {"product": 100.0}}
 
 
 def test_a_part_of_callgrinds_is_read(counts, tmp_path):
@@ -101,15 +94,8 @@ calls=2 30
 ob={other}
 fn=PyObject_Call
 20 500
-ob={counts.NUMPY}/_core/umath.so
-fn=multiply
-5 9000
-totals: 9508
+totals: 508
 """
     (tmp_path / "part.2").write_text(text)
     found = counts._part(tmp_path / "part.2")
-    assert found == {
-        "processor, in modules": 8,
-        "calls out of modules": 3,
-        counts.WITH_PYTHON: 508,
-    }
+    assert found == {"processor, in modules": 8, "calls out of modules": 3}

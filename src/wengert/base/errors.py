@@ -34,15 +34,25 @@ def describe(array: Any) -> str:
     return f"{getattr(array, 'dtype', type(array).__name__)} {list(getattr(array, 'shape', ()))}"
 
 
+_TWICE = "Trying to backward through the graph a second time"
+_MODIFIED = (
+    "one of the variables needed for gradient computation has been modified by an inplace operation"
+)
+
+
+def is_spent(error: RuntimeError) -> bool:
+    """Whether an error says that what a graph had saved is gone, or is not what it was."""
+    return str(error).startswith((_TWICE, _MODIFIED))
+
+
 def backward_twice(node: str, recorded_at: str = "") -> RuntimeError:
     """A graph is walked again whose saved values are gone."""
     at = f", recorded at {recorded_at}" if recorded_at else ""
     return RuntimeError(
-        "Trying to backward through the graph a second time (or directly access saved tensors "
-        "after they have already been freed). Saved intermediate values of the graph are freed "
-        "when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to "
-        "backward through the graph a second time or if you need to access saved tensors after "
-        "calling backward.\n"
+        f"{_TWICE} (or directly access saved tensors after they have already been freed). Saved "
+        "intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+        "Specify retain_graph=True if you need to backward through the graph a second time or if "
+        "you need to access saved tensors after calling backward.\n"
         f"  The values are gone that {node} had saved{at}. Usual causes: a value computed before a "
         "loop is used again in it (compute it inside, or detach() it); two losses share a part "
         "(call (loss1 + loss2).backward() once)."
@@ -63,8 +73,7 @@ def modified_in_place(
     origin = f", which is {origin}," if origin else ""
     kind = f"torch.{long_name(array.dtype)}Tensor {list(array.shape)}"
     return RuntimeError(
-        "one of the variables needed for gradient computation has been modified by an inplace "
-        f"operation: [{kind}]{origin} is at version {cell[0]}; expected version "
+        f"{_MODIFIED}: [{kind}]{origin} is at version {cell[0]}; expected version "
         f"{expected} instead.\n"
         f"  needed by {node}, as its '{name}'{f': {saved_at}' if saved_at else ''}\n"
         f"  changed by {cell[1] or 'an in-place operation'}"

@@ -10,6 +10,7 @@ import numpy as np
 
 from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
+from wengert.base.errors import is_spent
 from wengert.compiler.decisions import Draw, Guard
 from wengert.compiler.environment import Environment
 from wengert.compiler.exit import Exit, Leaf
@@ -274,8 +275,10 @@ def _differentiated(
         with undecided() as noted:
             reached = environment.pulled(places, pull)
     except RuntimeError as error:
-        # the graph can be walked no more: the function has done so itself, or has written to it
         del trace.items[start:]
+        if not is_spent(error):
+            trace.give_up("its backward pass raises where gradients are asked for by name")
+        # the graph can be walked no more: the function has done so itself, or has written to it
         return Backward((), (), [None] * len(places), places, error), outputs
     steps = trace.items[start:]
     if any(isinstance(item, Guard | Draw) for item in steps):

@@ -120,7 +120,7 @@ class Call:
     def pull(self, saved: Any, cotangents: list[Any], present: list[bool]) -> list[Any]:
         """The gradients of the tensors that the call depends on, from those of its results.
 
-        Cotangents that are not `present` are zeros, and lead to no gradient.
+        Cotangents that are not `present` lead to no gradient.
         """
         backward = self.exit.backward
         assert backward is not None
@@ -129,14 +129,11 @@ class Call:
         if any(isinstance(value, Lifted) for value in values):
             if self._pulled is None:
                 self._pulled = Variants(backward, lambda program: Pulled(program, finish))
-            found = iter(self._pulled(values))
-        else:
-            if self._executable is None:
-                self._executable = Variants(backward, lambda program: finished(program, finish)[1])
-            found = iter(self._executable([contiguous(np.asarray(value)) for value in values]))
-        made = [None if value is None else next(found) for value in backward.gradients]
-        reached = backward.reached(present)
-        return [g if there else None for g, there in zip(made, reached, strict=True)]
+            return self._pulled.gradients(values, present)
+        if self._executable is None:
+            self._executable = Variants(backward, lambda program: finished(program, finish)[1])
+        arrays = [contiguous(np.asarray(value)) for value in values]
+        return self._executable.gradients(arrays, present)
 
     def pull_again(self, given: Any, inputs: list[Any], cotangents: Sequence[Any]) -> Any:
         """The gradients of `inputs` as functions: the function is run again, and recorded.

@@ -17,11 +17,11 @@ from wengert.tape.modes import MODE, changed, current_mode
 from wengert.tape.record import T
 from wengert.tape.versions import InferenceCell
 
-__all__ = ["Effect", "Exit", "Leaf", "Part", "View"]
+__all__ = ["Effect", "Exit", "Leaf", "View"]
 
 
 class View(NamedTuple):
-    """A result that shares the memory of a tensor or array of the environment.
+    """A result that shares the memory of a tensor or array of the environment, or of another leaf.
 
     Attributes
     ----------
@@ -30,6 +30,7 @@ class View(NamedTuple):
     recorded: Whether it was recorded, or would have been: its history is theirs.
     no_write: Why it refuses to be written to, if it does.
     cell: The place whose version cell it shares, if it shares one without being known as a view.
+    leaf: Whether it is a leaf that requires a gradient.
     """
 
     place: int
@@ -37,6 +38,7 @@ class View(NamedTuple):
     recorded: bool = False
     no_write: str | None = None
     cell: int | None = None
+    leaf: bool = False
 
     def made(self, source: Any) -> Any:
         """The view of a tensor, which is known as its view."""
@@ -52,6 +54,8 @@ class View(NamedTuple):
             MODE.set(before)
         if made.ext is not None:
             made.ext.no_write = self.no_write
+        if self.leaf:
+            made.edge = LEAF
         return made
 
     def shown(self, source: Any) -> Any:
@@ -60,10 +64,6 @@ class View(NamedTuple):
         for prim, params in self.chain:
             array = prim.kernel(array, **params)
         return array
-
-
-Part = View
-"""The same of a tensor among the results: `place` is its place among the leaves."""
 
 
 class Leaf(NamedTuple):

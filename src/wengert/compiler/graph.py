@@ -76,7 +76,7 @@ class Part:
         self.taken: tuple[int, ...] = ()
         self.given: tuple[int, ...] = ()
         self.sources: tuple[int, ...] = ()
-        self.executable: Any = None
+        self.executable: Variants | None = None
 
 
 class Visit:
@@ -412,10 +412,8 @@ class Graph:
                 after[k] if k in after else np.zeros(value.shape, value.dtype)
                 for k, value in zip(part.taken, backward.cotangents, strict=True)
             ]
-            gradients = iter(self._backward(part, [*visit.saved, *parts]))
-            found = [None if v is None else next(gradients) for v in backward.gradients]
-            reached = backward.reached([k in after for k in part.taken])
-            found = [g if there else None for g, there in zip(found, reached, strict=True)]
+            present = [k in after for k in part.taken]
+            found = self._backward(part, [*visit.saved, *parts], present)
             count = len(part.given)
             after = {k: g for k, g in zip(part.given, found[:count], strict=True) if g is not None}
             for place, g in zip(part.sources, found[count:], strict=True):
@@ -423,21 +421,21 @@ class Graph:
                     total[place] = g if place not in total else total[place] + g
         return total
 
-    def _backward(self, part: Part, values: list[Any]) -> Any:
+    def _backward(self, part: Part, values: list[Any], present: Sequence[bool]) -> list[Any]:
         assert part.backward is not None
         lifted = [value for value in values if isinstance(value, Lifted)]
         if lifted:
             F = namespace_of(*lifted)
-            return Variants(part.backward, lambda p: partial(apply, p, F))(values)
+            return Variants(part.backward, lambda p: partial(apply, p, F)).gradients(
+                values, present
+            )
         if part.executable is None:
             make = self._makers
             part.executable = Variants(part.backward, lambda p: make.build(make.simplified(p)))
-        return part.executable(
-            [
-                np.ascontiguousarray(value) if np.ndim(value) else np.asarray(value)
-                for value in values
-            ]
-        )
+        arrays = [
+            np.ascontiguousarray(value) if np.ndim(value) else np.asarray(value) for value in values
+        ]
+        return part.executable.gradients(arrays, present)
 
     def path_to(self, exit: Any) -> tuple[list[Step], list[Value]]:
         """No steps, since how often they run is not known, and the random numbers of all blocks."""

@@ -14,6 +14,7 @@ from wengert.compiler.passes.builder import live
 from wengert.compiler.payloads import contents_of
 from wengert.compiler.sym import Sym
 from wengert.interp.levels import Lifted, namespace_of
+from wengert.prims import records
 from wengert.tape.backward import run_grad
 from wengert.tape.base import FREED, OutputEdge, TensorBase, version_of, version_then
 from wengert.tape.masked import (
@@ -110,7 +111,7 @@ class Backward:
         self.hidden = hidden
         self.masks = masks
         self.hides = hides
-        self._follows: list[set[Value]] | None = None
+        self._restricted: dict[tuple[bool, ...], Backward] = {}
         own = {out for step in self.steps for out in step.outs} | set(cotangents)
         found: dict[Value, None] = {}
         for step in self.steps:
@@ -131,18 +132,64 @@ class Backward:
             hides=self.hides,
         )
 
-    def reached(self, present: Sequence[bool]) -> list[bool]:
-        """Which gradients there are, where only some of the outputs have got a cotangent."""
-        if all(present):
-            return [value is not None for value in self.gradients]
-        if self._follows is None:
-            known = {value: {value} for value in self.cotangents}
-            for step in self.steps:
-                found = set().union(*[known.get(v, ()) for v in uses(step)])
-                known.update(dict.fromkeys(step.outs, found))
-            self._follows = [set() if v is None else known.get(v, set()) for v in self.gradients]
-        given = {v for v, there in zip(self.cotangents, present, strict=True) if there}
-        return [not given.isdisjoint(found) for found in self._follows]
+    def restricted(self, present: Sequence[bool]) -> Backward:
+        """The pass where only some of the outputs have got a cotangent: what a walk would do.
+
+        It reads the same values. A walk makes no zeros of cotangents that nobody gave: times an
+        infinite slope these would be NaN.
+        """
+        key = tuple(present)
+        if all(key):
+            return self
+        if key not in self._restricted:
+            self._restricted[key] = self._without(
+                {v for v, there in zip(self.cotangents, key, strict=True) if not there}
+            )
+        return self._restricted[key]
+
+    def _without(self, absent: set[Value]) -> Backward:
+        """The pass without some of the cotangents."""
+        flowing = set(self.cotangents)
+        same: dict[Value, Value] = {}
+        steps: list[Step] = []
+
+        def present(value: Value) -> Value:
+            if value not in absent:
+                return same.get(value, value)
+            if value not in same:
+                same[value] = Value(value.dtype, value.shape, np.zeros(value.shape, value.dtype))
+            return same[value]
+
+        for step in self.steps:
+            parts = [value for value in uses(step) if value in flowing]
+            there = [value for value in parts if value not in absent]
+            if parts:
+                flowing.update(step.outs)
+            if parts and not there:
+                absent.update(step.outs)
+                continue
+            out = step.outs[0]
+            if step.prim is records.add and len(there) < len(parts) and _is_like(there[0], out):
+                same[out] = present(there[0])
+                continue
+            steps.append(step.reading(present))
+        hidden = {
+            out: (present(grad), below)
+            for out, (grad, below) in self.hidden.items()
+            if out not in absent
+        }
+        made = Backward(
+            steps,
+            self.cotangents,
+            [None if v is None or v in absent else present(v) for v in self.gradients],
+            self.sources,
+            self.why,
+            hidden,
+            self.masks,
+            self.hides,
+        )
+        made.saved = self.saved
+        return made
 
     def program(self, below: bool | None = None) -> Program:
         """The backward pass: from what was saved and the cotangents to the gradients.
@@ -184,9 +231,12 @@ class Backward:
         return [value_of(value) for value in self.gradients if value is not None]
 
 
+def _is_like(a: Value, b: Value) -> bool:
+    return a.shape == b.shape and a.dtype == b.dtype
+
+
 def _is_alike(made: Sym, of: Sym) -> bool:
-    a, b = made.value, of.value
-    return a is not b and a.shape == b.shape and a.dtype == b.dtype
+    return made.value is not of.value and _is_like(made.value, of.value)
 
 
 def hidden_in(noted: Undecided) -> dict[Value, tuple[Value, bool]]:
@@ -208,35 +258,47 @@ class Variants:
     def __init__(self, backward: Backward, make: Callable[[Program], Any]) -> None:
         self._backward = backward
         self._make = make
-        self._made: dict[bool | None, Any] = {}
+        self._made: dict[tuple[Backward, bool | None], Any] = {}
 
-    def __call__(self, values: list[Any]) -> list[Any]:
+    def gradients(self, values: list[Any], present: Sequence[bool]) -> list[Any]:
+        """For each tensor that the outputs depend on its gradient, or None.
+
+        `values` are what was saved and the cotangents; those that are not `present` lead nowhere.
+        """
+        backward = self._backward.restricted(present)
+        if all(value is None for value in backward.gradients):
+            return [None] * len(backward.gradients)
+        found = iter(self._searched(backward, values))
+        return [None if value is None else next(found) for value in backward.gradients]
+
+    def _searched(self, backward: Backward, values: list[Any]) -> list[Any]:
         """The gradients. NaN is searched for once there is any, by another run."""
         below = is_below_mask()
-        masks = below or self._backward.masks
+        masks = below or backward.masks
         traced = masks and any(isinstance(part, Sym) for v in values for part in contents_of(v))
         if traced:
-            return self._run(below, values)
+            return self._run(backward, below, values)
         searching = is_searching()
-        found = self._run(None, values)
+        found = self._run(backward, None, values)
         if masks and any(nan_in(part) for g in found for part in contents_of(g)):
-            if searching or self._backward.hides:
+            if searching or backward.hides:
                 search()
-                found = self._run(below, values)
+                found = self._run(backward, below, values)
             else:
                 stop_search()
-                found = self._backward.replayed(values, below)
-        if self._backward.masks:
+                found = backward.replayed(values, below)
+        if backward.masks:
             mark()
-        if self._backward.hides:
+        if backward.hides:
             # what lies below does not see what the call has hidden
             search()
         return found
 
-    def _run(self, form: bool | None, values: list[Any]) -> list[Any]:
-        if form not in self._made:
-            self._made[form] = self._make(self._backward.program(form))
-        return list(self._made[form](values))
+    def _run(self, backward: Backward, form: bool | None, values: list[Any]) -> list[Any]:
+        key = backward, form
+        if key not in self._made:
+            self._made[key] = self._make(backward.program(form))
+        return list(self._made[key](values))
 
 
 class CompiledBackward(Node):

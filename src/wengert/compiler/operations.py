@@ -95,9 +95,9 @@ def _run(
     if prim.name == "view":
         # only some strides allow it
         symbols[0].look()
-    if prim.view and symbols[0].array.__class__ is not np.ndarray:
+    if prim.view:
         # a number of NumPy's shares no memory with what is made of it
-        symbols[0].array = np.asarray(symbols[0].array)
+        symbols[0].placed()
     try:
         results = getattr(K, prim.name)(*[symbol.array for symbol in symbols], **params)
     except ValueError as error:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.exit import Effect, Leaf, Part, View
+from wengert.compiler.exit import Effect, Leaf, View
 from wengert.compiler.ir import Value
 from wengert.compiler.memory import groups_of, steps_of
 from wengert.compiler.payloads import is_of_transform
@@ -27,7 +27,7 @@ from wengert.compiler.scalar import Scalar
 from wengert.compiler.sym import Storage, Sym
 from wengert.compiler.trace import Trace
 from wengert.prims import records
-from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.base import LEAF, Extra, TensorBase, new_tensor
 from wengert.tape.invalidated import Invalidated
 from wengert.tape.node import Unrecorded, target_of
 from wengert.tape.versions import InferenceCell
@@ -213,8 +213,9 @@ class _Results:
         symbol = self.trace.symbol(leaf.payload)
         if leaf.edge.__class__ is Invalidated:
             self.trace.give_up("a result is a view that has lost its history")
-        if _has_hooks(leaf):
-            self.trace.give_up("a result has hooks, or retains its gradient")
+        carried = _carried(leaf)
+        if carried is not None:
+            self.trace.give_up(carried)
         owner = self.owners.get(symbol.storage)
         ext = leaf.ext
         if owner is None:
@@ -226,7 +227,7 @@ class _Results:
         base = None if ext is None else ext.base
         if base is not None and id(base) in self.places:
             steps = self._steps_from(self.given[owner], base, ext.chain)
-            return Leaf("view", View(owner, _steps(steps), *self._how(leaf)), type(leaf))
+            return Leaf("view", self._view(owner, steps, leaf), type(leaf))
         how = View(owner, symbol.chain, cell=self._place_of_cell(leaf.vc))
         return Leaf("shared", how, type(leaf), leaf.edge is LEAF)
 
@@ -255,12 +256,17 @@ class _Results:
             self.trace.give_up(_MOVED)
         return chain[len(above) :]
 
-    def _how(self, leaf: Any) -> tuple[bool, str | None]:
-        """Whether a view was recorded, and why it refuses writes."""
-        kind = leaf.ext.no_write
-        if kind == MADE_IN_FUNCTION:
+    def _view(self, place: int, chain: Sequence[Any], leaf: Any) -> View:
+        """A leaf as a view, with whether it was recorded and why it refuses writes."""
+        ext, edge = leaf.ext, leaf.edge
+        if ext.no_write == MADE_IN_FUNCTION:
             self.trace.give_up("a result is a view that a custom function made")
-        return leaf.edge.__class__ is not Unrecorded and kind in (None, "several"), kind
+        own = edge is None or edge is LEAF or edge.__class__ is Unrecorded
+        if not own and (ext.base.edge is None or ext.base.edge.__class__ is Unrecorded):
+            self.trace.give_up("a result is a view with a history that its base has not")
+        recorded = not (edge is LEAF or edge.__class__ is Unrecorded)
+        recorded &= ext.no_write in (None, "several")
+        return View(place, _steps(chain), recorded, ext.no_write, leaf=edge is LEAF)
 
     def _place_of_cell(self, cell: Any) -> int | None:
         """The place of a tensor of the environment that counts writes by `cell`, if one does."""
@@ -288,7 +294,7 @@ class _Results:
         if self.trace.symbol(base.payload).storage is not self.trace.symbol(leaf.payload).storage:
             self.trace.give_up(_MOVED)
         place = self.place_of(base)
-        return Leaf("part", Part(place, _steps(leaf.ext.chain), *self._how(leaf)), type(leaf))
+        return Leaf("part", self._view(place, leaf.ext.chain, leaf), type(leaf))
 
     def _sharing(self) -> list[tuple[Storage, list[_Holder]]]:
         """The leaves that share memory, by what holds it."""
@@ -386,14 +392,27 @@ def _steps(chain: Sequence[Any]) -> tuple[tuple[Any, dict[str, Any]], ...]:
     return tuple([(step.prim, step.params) for step in alone])
 
 
-def _has_hooks(tensor: Any) -> bool:
+def _carried(tensor: Any) -> str | None:
+    """What a result carries with it that later runs would not give it, if anything."""
     ext, edge = tensor.ext, tensor.edge
-    if ext is not None and (ext.hooks or ext.post_hooks or ext.retains):
-        return True
+    if ext is not None:
+        for name, value in vars(ext).items():
+            if name not in _FOLLOWS and value is not getattr(Extra, name) and value != {}:
+                return f"a result has a state of its own ({name})"
+    if getattr(tensor, "__dict__", None):
+        return f"a result has attributes of its own ({', '.join(vars(tensor))})"
     if edge is None or edge is LEAF or edge.__class__ is Unrecorded:
-        return False
+        return None
     node = target_of(edge)[0]
-    return getattr(node, "ext", None) is not None and bool(node.ext.tensor_hooks)
+    if getattr(node, "ext", None) is not None and node.ext.tensor_hooks:
+        return "a result has hooks"
+    return None
+
+
+_FOLLOWS = frozenset(
+    {*("base", "chain", "linked", "views", "no_write", "stale", "level", "ended", "accumulator")}
+)
+"""What a tensor is given anew, as a view or below a transform."""
 
 
 def _meet(arrays: list[Any]) -> bool:

@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.memory_format import in_format, memory_format
 from wengert.compiler.ir import Value
 from wengert.interp.levels import Level, Lifted
 from wengert.prims.record import Primitive
@@ -156,6 +157,16 @@ class Sym(Lifted):
         self.look()
         return tuple(self.array.strides)
 
+    def placed(self) -> Sym:
+        if self.array.__class__ is not np.ndarray:
+            # a number of NumPy's, which cannot be written to
+            self.array = np.asarray(self.array)
+        return self
+
+    def lie(self, order: memory_format) -> None:
+        if self.array.ndim:
+            self.array = in_format(self.array, order)
+
     @property
     def nbytes(self) -> int:
         """The bytes of the elements."""
@@ -207,12 +218,14 @@ class Sym(Lifted):
         return bool(self.namespace.all(self, dim=tuple(range(self.ndim)), keepdim=False))
 
     def min(self, axis: Any = None) -> Any:
-        """The least element."""
-        return self.trace.scalar(self.namespace.amin(self, dim=_axes(self, axis), keepdim=False))
+        """The least element, or those along `axis`."""
+        found = self.namespace.amin(self, dim=_axes(self, axis), keepdim=False)
+        return self.trace.scalar(found) if axis is None else found
 
     def max(self, axis: Any = None) -> Any:
-        """The greatest element."""
-        return self.trace.scalar(self.namespace.amax(self, dim=_axes(self, axis), keepdim=False))
+        """The greatest element, or those along `axis`."""
+        found = self.namespace.amax(self, dim=_axes(self, axis), keepdim=False)
+        return self.trace.scalar(found) if axis is None else found
 
     def _escaped(self, how: str) -> Any:
         return self.trace.escape(self, how)

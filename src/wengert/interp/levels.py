@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.memory_format import memory_format
 from wengert.base.ports import PORTS
 from wengert.interp.eager import K
 from wengert.prims.table import TABLE
@@ -148,6 +149,9 @@ class Lifted:
                 "keep it elsewhere nor write it to a tensor of the outside"
             )
         return below
+
+    def lie(self, order: memory_format) -> None:
+        """Have the elements in an order of memory, where the order is not the transform's own."""
 
     @property
     def ndim(self) -> int:

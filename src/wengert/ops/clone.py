@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from wengert.base.export import export
 from wengert.base.memory_format import (
     check_memory_format,
@@ -14,6 +12,7 @@ from wengert.base.memory_format import (
     preserve_format,
 )
 from wengert.base.sections import fill_sections
+from wengert.interp.levels import Lifted
 from wengert.ops.coerce import operand
 from wengert.tape.record import T
 
@@ -52,8 +51,11 @@ def clone(input: Any, *, memory_format: Any = None) -> Any:
 
 def lying(out: Any, order: memory_format) -> Any:
     """`out`, a tensor that nobody else has seen, with its elements in `order`."""
-    if out.payload.__class__ is np.ndarray and out.payload.ndim:
-        out.payload = in_format(out.payload, order)
+    payload = out.payload
+    if isinstance(payload, Lifted):
+        payload.lie(order)
+    elif payload.ndim:
+        out.payload = in_format(payload, order)
     return out
 
 

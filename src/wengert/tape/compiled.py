@@ -23,7 +23,7 @@ __all__ = ["FUNCTIONS", "IS_COMPILED", "compiled_maker", "compiled_node", "signa
 try:
     _recorded: Any = importlib.import_module("wengert.tape.recorded")
 except ImportError:
-    _recorded = types.SimpleNamespace(NODES={}, RECORDERS={}, RECORDS={})
+    _recorded = types.SimpleNamespace(NODES={}, HOLDERS={}, RECORDERS={}, RECORDS={})
 
 IS_COMPILED = bool(_recorded.RECORDS)
 """Whether compiled modules are in use."""
@@ -46,7 +46,12 @@ def _is_current(prim: Primitive) -> bool:
 
 def compiled_node(prim: Primitive) -> Any:
     """The extension type of the nodes of `prim`, or None."""
-    return _recorded.NODES.get(prim.name) if _is_current(prim) else None
+    if not _is_current(prim):
+        return None
+    hold = _recorded.HOLDERS.get(prim.name)
+    if hold is not None:
+        hold(prim.rules)
+    return _recorded.NODES.get(prim.name)
 
 
 def compiled_maker(prim: Primitive, kind: str = "recorder") -> Any:
