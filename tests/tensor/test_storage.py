@@ -15,6 +15,24 @@ def test_views_have_the_storage_of_their_base():
     assert x.T.contiguous().storage().tolist() == [4.0, 5.0, 2.0, 1.0, 3.0, 1.0]
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: x.t() * 2,
+        lambda x: x[:, ::2].t().sin(),
+        lambda x: x.expand(2, 2, 3).transpose(0, 2) * x.t()[..., None],
+        lambda x: x[:0].t() * 2,
+        lambda x: x.sum(),
+    ],
+)
+def test_whatever_the_order_of_memory_it_has_a_storage(make):
+    y = make(wg.arange(6.0).reshape(2, 3))
+    storage = y.untyped_storage()
+    assert storage.nbytes() == y.numel() * 4
+    assert sorted(y.storage()) == sorted(y.flatten().tolist())
+    assert storage.data_ptr() == y.data_ptr()
+
+
 def test_sizes_of_a_storage():
     storage = wg.zeros(2, 3, dtype=wg.int16).storage()
     assert (len(storage), storage.nbytes(), storage.element_size()) == (6, 12, 2)

@@ -29,9 +29,9 @@ from wengert.compiler.trace import Trace
 from wengert.prims import records
 from wengert.tape.base import LEAF, Extra, TensorBase, new_tensor
 from wengert.tape.invalidated import Invalidated
-from wengert.tape.node import Unrecorded, target_of
+from wengert.tape.node import Unrecorded, edge_of, target_of
 from wengert.tape.versions import InferenceCell
-from wengert.tape.views import MADE_IN_FUNCTION, single_step
+from wengert.tape.views import MADE_IN_FUNCTION, ONE_OF_SEVERAL, ReplayedView, single_step
 
 __all__ = ["effects_of", "leaves_of", "writes_to"]
 
@@ -262,10 +262,10 @@ class _Results:
         if ext.no_write == MADE_IN_FUNCTION:
             self.trace.give_up("a result is a view that a custom function made")
         own = edge is None or edge is LEAF or edge.__class__ is Unrecorded
-        if not own and (ext.base.edge is None or ext.base.edge.__class__ is Unrecorded):
-            self.trace.give_up("a result is a view with a history that its base has not")
+        if not own and not _is_history_of(leaf, ext.base):
+            self.trace.give_up("a result is a view whose history is not that of its base")
         recorded = not (edge is LEAF or edge.__class__ is Unrecorded)
-        recorded &= ext.no_write in (None, "several")
+        recorded &= ext.no_write in (None, ONE_OF_SEVERAL)
         return View(place, _steps(chain), recorded, ext.no_write, leaf=edge is LEAF)
 
     def _place_of_cell(self, cell: Any) -> int | None:
@@ -384,6 +384,18 @@ def leaves_of(
         # whose memory from before is gone when views are made anew, and the new is not there yet
         trace.give_up(_MOVED)
     return results.leaves, results.made, placed, results.roots
+
+
+def _is_history_of(view: Any, base: Any) -> bool:
+    """Whether the history of a view is that of its base, and of the steps from it."""
+    goal, number = target_of(edge_of(base))
+    node, index = target_of(view.edge)
+    while node is not goal:
+        prim = getattr(node, "prim", None)
+        if not isinstance(node, ReplayedView) and (prim is None or not prim.view):
+            return False
+        node, index = target_of(node.edges[0])
+    return bool(index == number)
 
 
 def _steps(chain: Sequence[Any]) -> tuple[tuple[Any, dict[str, Any]], ...]:

@@ -37,6 +37,7 @@ __all__ = [
     "MADE_UNRECORDED",
     "ONE_OF_SEVERAL",
     "REPLAYS",
+    "ReplayedView",
     "Step",
     "elsewhere",
     "has_views",

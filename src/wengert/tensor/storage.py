@@ -22,12 +22,13 @@ __all__ = ["StorageMethods", "TypedStorage", "UntypedStorage", "is_storage"]
 
 def flat_memory(owner: np.ndarray[Any, Any], kind: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """The memory of `owner` from end to end, as one dimension of `kind`."""
+    if not owner.size:
+        return owner.reshape(0).view(kind)
     low, high = np.lib.array_utils.byte_bounds(owner)
-    memory: np.ndarray[Any, Any] = np.lib.stride_tricks.as_strided(
-        owner.view(np.uint8) if owner.ndim else owner.reshape(1).view(np.uint8),
-        (high - low,) if owner.size else (0,),
-        (1,),
-    )
+    strided = np.lib.stride_tricks.as_strided
+    ends = [slice(0, 1) if step >= 0 else slice(-1, None) for step in owner.strides]
+    lowest = owner[(*ends, ...)]  # an array also where there are no dimensions
+    memory = strided(strided(lowest, (1,), (owner.itemsize,)).view(np.uint8), (high - low,), (1,))
     return memory[: len(memory) // kind.itemsize * kind.itemsize].view(kind)
 
 
