@@ -1,7 +1,9 @@
 """What random lines found in compiled functions, each as a user would write it."""
 
 import importlib.util
+import itertools
 
+import numpy as np
 import pytest
 
 import wengert as wg
@@ -201,3 +203,41 @@ def test_a_loop_whose_results_are_used_in_part(backend):
             called(x, wg.tensor(count))[0].sum().backward()
             found.append(x.grad)
         assert wg.allclose(*found, equal_nan=False)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("batch", [(1,), (2,), (1, 1), (2, 1), (1, 3), (2, 3)], ids=str)
+@pytest.mark.parametrize("alone", ["none", "first", "second"])
+def test_products_have_batches_of_any_number_of_dimensions(alone, batch, backend):
+    generator = np.random.default_rng(0)
+    for sizes in itertools.product((1, 2), (1, 2), (1, 3), (1, 2)):
+        b, n, k, m = sizes
+        shapes = [(b, n, k), (b, k, m)]
+        given = [
+            wg.tensor(generator.standard_normal(shape if which == alone else (*batch, *shape)))
+            for which, shape in zip(("first", "second"), shapes, strict=True)
+        ]
+        in_dims = tuple(None if which == alone else 0 for which in ("first", "second"))
+        for function in (
+            wg.bmm,
+            lambda x, y: wg.bmm(y.mT, x.mT).mT,
+            lambda x, y: wg.bmm(y.permute(0, 2, 1), x.permute(0, 2, 1)),
+        ):
+            mapped = function
+            for _ in batch:
+                mapped = wg.func.vmap(mapped, in_dims=in_dims)
+            quick = wg.compile(mapped, backend=backend, options={"measure": False})
+            assert wg.allclose(quick(*given), mapped(*given)), (sizes, function)
+            assert wg.allclose(quick(*given), mapped(*given)), (sizes, function)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_hessian_of_a_product_of_columns(backend):
+    def function(x):
+        return wg.func.hessian(lambda u: (u.t() @ u).sum())(x)
+
+    quick = wg.compile(function, backend=backend, options={"measure": False})
+    for shape in ((1, 3), (3, 1), (2, 3)):
+        x = wg.ones(shape)
+        for _ in range(2):
+            assert wg.allclose(quick(x), function(x))

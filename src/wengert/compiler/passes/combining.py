@@ -251,14 +251,15 @@ def _dot(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any
 def _bmm(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     if not _is_blas(out, args):
         return None
-    if args[0].shape[2] == 1:
+    # below a vmap there may be more batch dimensions, or fewer in one of the arguments
+    if args[0].shape[-1] == 1:
         return b.emit("mul", args, {}, out)
-    if out.shape[0] != 1:
+    if any(n != 1 for n in out.shape[:-2]):
         turns = [b.maker(arg, "permute") for arg in args]
         if not all(turn is not None and turn.params["dims"] == (0, 2, 1) for turn in turns):
             return None
         like = Value(out.dtype, (out.shape[0], out.shape[2], out.shape[1]))
         product = b.emit("bmm", [turn.args[0] for turn in turns[::-1] if turn], {}, like)
         return b.emit("permute", (product,), {"dims": (0, 2, 1)}, out)
-    matrices = [b.shaped(arg, arg.shape[1:]) for arg in args]
-    return b.shaped(b.emit("mm", matrices, {}, Value(out.dtype, out.shape[1:])), out.shape)
+    matrices = [b.shaped(arg, arg.shape[-2:]) for arg in args]
+    return b.shaped(b.emit("mm", matrices, {}, Value(out.dtype, out.shape[-2:])), out.shape)

@@ -87,6 +87,9 @@ def _turned_product(b: Builder, x: Value, dims: Shape, out: Value) -> Value | No
         return None
     if not any(_is_turned(b, arg, dims) for arg in product.args):
         return None
+    if any(len(arg.shape) != len(dims) for arg in product.args):
+        # below a vmap one of the arguments may have fewer batch dimensions
+        return None
     turned = [_permuted(b, arg, dims) for arg in product.args[::-1]]
     return b.emit(product.prim.name, turned, {}, out)
 
