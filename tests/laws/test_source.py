@@ -16,7 +16,7 @@ FILES = {
     ): path
     for path in sorted(PACKAGE.rglob("*.py"))
 }
-HEADING = re.compile(r"Layer (\d+) · (\w+): \S")
+HEADING = re.compile(r"Layer (\d+) · (\w+)(?: · \w+)?: \S")
 PARTS = sorted({".".join(module.split(".")[:2]) for module in FILES})
 # the public surface itself, and what `python -m wengert` runs
 UNLAYERED = {"wengert", "wengert.__main__"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -16,31 +17,11 @@ from wengert.utils.dispatch import operation_name
 
 __all__ = ["page"]
 
-FAMILIES = {
-    "Element by element": "pointwise elementwise elementary transcendental blend complex_parts "
-    "compare gamma_methods",
-    "Reductions and statistics": "reduce extremes moments order_statistics statistics norms "
-    "histograms",
-    "Scans and differences": "scan differences",
-    "Sorting, searching and distinct elements": "sorting search distinct",
-    "Choosing elements": "select index gather place scatter",
-    "Joining and splitting": "join split combine",
-    "Shapes and views": "shape permute expand arrange strided structure inset",
-    "Products": "matmul affine products einsum distances",
-    "Matrices": "algebra decompositions linear_systems matrix_functions factors least_squares "
-    "matrix_norms pseudoinverse spectral",
-    "Transforms and windows": "fourier frequencies stft signal_windows",
-    "Special functions": "special",
-    "Convolution": "convolution fold",
-    "Pooling": "pooling adaptive_pooling unpooling",
-    "Resampling and padding": "resample grids padding",
-    "Normalisation": "normalisation",
-    "Activations": "neural activations gates",
-    "Losses": "classes losses distance_losses margin_losses likelihoods ctc",
-    "Embedding, attention, recurrence": "embedding attention multihead recurrent",
-    "Dropout and random numbers": "dropout dropouts random choice",
-    "Creation and conversion": "create like ranges cast convert",
-}
+CHAPTER = re.compile(r"Layer \d+ · ops · (\w+):")
+"""How the docstring of a module says in which chapter its functions stand."""
+CORE = "pointwise"
+"""The chapter that comes first; the others follow by name."""
+FURTHER = "further"
 NOT_OPERATIONS = {"generator"}
 
 INTRODUCTION = """\
@@ -128,12 +109,12 @@ def _functions(place: Any, names: Iterable[str]) -> dict[Callable[..., Any], lis
 def _by_family(
     functions: dict[Callable[..., Any], list[str]],
 ) -> dict[str, list[tuple[Callable[..., Any], list[str]]]]:
-    of = {module: heading for heading, modules in FAMILIES.items() for module in modules.split()}
-    found: dict[str, list[Any]] = {heading: [] for heading in (*FAMILIES, "Further")}
+    found: dict[str, list[Any]] = {}
     for function, names in sorted(functions.items(), key=lambda item: item[1][0]):
-        heading = of.get(function.__module__.rpartition(".")[2], "Further")
-        found[heading].append((function, names))
-    return {heading: members for heading, members in found.items() if members}
+        stated = CHAPTER.match(sys.modules[function.__module__].__doc__ or "")
+        found.setdefault(stated[1] if stated else FURTHER, []).append((function, names))
+    in_order = sorted(found, key=lambda name: (name == FURTHER, name != CORE, name))
+    return {name.capitalize(): found[name] for name in in_order}
 
 
 def _table(

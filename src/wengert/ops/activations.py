@@ -1,4 +1,4 @@
-"""Layer 5 · ops: the activation functions of neural networks, as ``nn.functional`` has them."""
+"""Layer 5 · ops · activations: the activation functions of `nn.functional`."""
 
 # the arguments have PyTorch's names
 

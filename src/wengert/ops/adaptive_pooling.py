@@ -1,4 +1,4 @@
-"""Layer 5 · ops: pooling into a given number of bins, which are as even as they can be.
+"""Layer 5 · ops · pooling: pooling into a given number of bins, which are as even as they can be.
 
 Bin i of m over n elements begins at floor(i n / m) and ends before ceil((i + 1) n / m).
 """

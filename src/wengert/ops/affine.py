@@ -1,4 +1,4 @@
-"""Layer 5 · ops: products with something added, and products of vectors among matrices."""
+"""Layer 5 · ops · products: products with something added; vectors among matrices."""
 
 from __future__ import annotations
 

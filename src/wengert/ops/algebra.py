@@ -1,4 +1,4 @@
-"""Layer 5 · ops: linear algebra outside `linalg`: other names, and PyTorch's older functions."""
+"""Layer 5 · ops · matrices: linear algebra outside `linalg`: other names, older functions."""
 
 from __future__ import annotations
 

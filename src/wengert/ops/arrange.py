@@ -1,4 +1,4 @@
-"""Layer 5 · ops: elements turned round, moved, repeated, and taken from or put on diagonals."""
+"""Layer 5 · ops · shapes: elements turned round, moved, repeated; diagonals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: attention, and products of pairs of vectors."""
+"""Layer 5 · ops · sequences: attention, and products of pairs of vectors."""
 
 # the functions and arguments have PyTorch's names
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: conversion of a tensor to another dtype or device."""
+"""Layer 5 · ops · creation: conversion of a tensor to another dtype or device."""
 
 from __future__ import annotations
 

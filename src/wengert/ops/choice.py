@@ -1,4 +1,4 @@
-"""Layer 5 · ops: random integers, permutations and choices."""
+"""Layer 5 · ops · random: random integers, permutations and choices."""
 
 from __future__ import annotations
 

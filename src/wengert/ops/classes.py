@@ -1,4 +1,4 @@
-"""Layer 5 · ops: loss functions of classification: `nll_loss` and `cross_entropy`."""
+"""Layer 5 · ops · losses: loss functions of classification: `nll_loss` and `cross_entropy`."""
 
 # the arguments have PyTorch's names
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: combinations and products of elements, and sums down to a shape."""
+"""Layer 5 · ops · joining: combinations and products of elements, and sums down to a shape."""
 
 # the arguments have PyTorch's names
 

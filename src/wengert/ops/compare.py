@@ -1,4 +1,4 @@
-"""Layer 5 · ops: comparisons of whole tensors."""
+"""Layer 5 · ops · pointwise: comparisons of whole tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: angles of complex numbers, and conjugation that is not put off.
+"""Layer 5 · ops · pointwise: angles of complex numbers, and conjugation that is not put off.
 
 PyTorch puts conjugation off where it can, and marks the tensor. Here `conj` conjugates at once: no
 tensor is ever marked, and the functions that deal with the mark have nothing to do.

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: arrays from the data that users have: numbers, nested sequences, arrays, tensors.
+"""Layer 5 · ops · creation: arrays from users' data: numbers, nested sequences, arrays, tensors.
 
 The dtype follows PyTorch: Python floats are of the default floating type, integers int64; arrays
 and NumPy scalars keep theirs; in a sequence all are promoted together. The shape follows the first

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: convolution and transposed convolution over one, two or three dimensions."""
+"""Layer 5 · ops · convolution: convolution and its transpose over one, two or three dimensions."""
 
 # the arguments have PyTorch's names
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: tensors from data and from shapes.
+"""Layer 5 · ops · creation: tensors from data and from shapes.
 
 Every function takes ``dtype=``, ``device=`` and ``requires_grad=``; what PyTorch takes beside them
 for other kinds of memory (``layout=``, ``pin_memory=``) is accepted and has no effect here; so is

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: connectionist temporal classification."""
+"""Layer 5 · ops · losses: connectionist temporal classification."""
 
 # the arguments have PyTorch's names
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: decompositions by their names outside of `linalg`, and with random projections."""
+"""Layer 5 · ops · matrices: decompositions outside of `linalg`, and with random projections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: finite differences, numerical derivatives, and integrals by trapezoids."""
+"""Layer 5 · ops · scans: finite differences, numerical derivatives, and integrals by trapezoids."""
 
 # the arguments have PyTorch's names
 

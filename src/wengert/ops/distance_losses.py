@@ -1,4 +1,4 @@
-"""Layer 5 · ops: losses that compare distances, or angles, of vectors."""
+"""Layer 5 · ops · losses: losses that compare distances, or angles, of vectors."""
 
 # the arguments have PyTorch's names
 

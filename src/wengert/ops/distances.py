@@ -1,4 +1,4 @@
-"""Layer 5 · ops: distances between the points of two lists, or of one."""
+"""Layer 5 · ops · products: distances between the points of two lists, or of one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: the different elements of a tensor, or slices along a dimension.
+"""Layer 5 · ops · sorting: the different elements of a tensor, or slices along a dimension.
 
 Where elements require a gradient, PyTorch's functions end in a node that only raises. Here each
 different element passes its gradient to the first of those that are equal to it.

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: `dropout`."""
+"""Layer 5 · ops · random: `dropout`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: dropout of channels, and dropout that keeps mean and variance.
+"""Layer 5 · ops · random: dropout of channels, and dropout that keeps mean and variance.
 
 The masks are drawn from the default generator, in PyTorch's order.
 """

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: sums of products written with subscripts, Einstein's convention.
+"""Layer 5 · ops · products: sums of products written with subscripts, Einstein's convention.
 
 NOTE [plans]
 What an equation says of operands of given shapes is worked out once and kept. A plan brings each

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: signs, parts, neighbours and rounding of numbers; whole numbers and bits."""
+"""Layer 5 · ops · pointwise: signs, parts, neighbours, rounding; whole numbers and bits."""
 
 # the functions have PyTorch's names
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: what makes an element-wise function out of a record, with its documentation."""
+"""Layer 5 · ops · pointwise: element-wise functions from records, docstrings included."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: embeddings: rows of a table, alone and in bags."""
+"""Layer 5 · ops · sequences: embeddings: rows of a table, alone and in bags."""
 
 # the functions and arguments have PyTorch's names
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: larger shapes whose elements are repeated without a copy."""
+"""Layer 5 · ops · shapes: larger shapes whose elements are repeated without a copy."""
 
 from __future__ import annotations
 

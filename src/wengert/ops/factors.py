@@ -1,4 +1,4 @@
-"""Layer 5 · ops: `linalg`: Cholesky factors, LU factors, and products of reflections."""
+"""Layer 5 · ops · matrices: `linalg`: Cholesky factors, LU factors, and products of reflections."""
 
 from __future__ import annotations
 

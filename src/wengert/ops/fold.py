@@ -1,4 +1,4 @@
-"""Layer 5 · ops: `unfold` and `fold`, of images into columns and back."""
+"""Layer 5 · ops · convolution: `unfold` and `fold`, of images into columns and back."""
 
 # the arguments have PyTorch's names
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: discrete Fourier transforms."""
+"""Layer 5 · ops · transforms: discrete Fourier transforms."""
 
 from __future__ import annotations
 

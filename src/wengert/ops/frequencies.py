@@ -1,4 +1,4 @@
-"""Layer 5 · ops: the frequencies of Fourier transforms, and shifts that put them in order."""
+"""Layer 5 · ops · transforms: the frequencies of Fourier transforms, and shifts that order them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: the methods of tensors whose functions have the tensor in another place."""
+"""Layer 5 · ops · pointwise: methods of tensors whose functions take the tensor elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: activations of pieces, and gates."""
+"""Layer 5 · ops · activations: activations of pieces, and gates."""
 
 # the functions and arguments have PyTorch's names
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: elements read, written and added by an integer array along a dimension."""
+"""Layer 5 · ops · choosing: elements read, written and added by integers along a dimension."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: sampling at the points of a grid, and grids from affine maps."""
+"""Layer 5 · ops · resampling: sampling at the points of a grid, and grids from affine maps."""
 
 from __future__ import annotations
 

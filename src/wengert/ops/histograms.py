@@ -1,4 +1,4 @@
-"""Layer 5 · ops: how many elements there are of each number, or in each bin.
+"""Layer 5 · ops · reductions: how many elements there are of each number, or in each bin.
 
 Where weights require a gradient, PyTorch's functions end in a node that only raises. Counting with
 weights is adding them up: here they are differentiable.

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: ``x[...]``, and what its writing form needs.
+"""Layer 5 · ops · choosing: ``x[...]``, and what its writing form needs.
 
 NOTE [indexing]
 As in PyTorch, ``x[...]`` is taken apart: an int becomes `select`, a slice `slice`, and None

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: copies in which what a view shows is replaced."""
+"""Layer 5 · ops · shapes: copies in which what a view shows is replaced."""
 
 from __future__ import annotations
 

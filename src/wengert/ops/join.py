@@ -1,4 +1,4 @@
-"""Layer 5 · ops: several tensors as one."""
+"""Layer 5 · ops · joining: several tensors as one."""
 
 from __future__ import annotations
 

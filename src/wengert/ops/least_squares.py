@@ -1,4 +1,4 @@
-"""Layer 5 · ops: `linalg`: least squares."""
+"""Layer 5 · ops · matrices: `linalg`: least squares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: tensors of another one's shape and dtype, or of its dtype alone."""
+"""Layer 5 · ops · creation: tensors of another one's shape and dtype, or of its dtype alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: losses that are negative logarithms of likelihoods."""
+"""Layer 5 · ops · losses: losses that are negative logarithms of likelihoods."""
 
 # the arguments have PyTorch's names
 

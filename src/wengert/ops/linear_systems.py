@@ -1,4 +1,4 @@
-"""Layer 5 · ops: `linalg`: systems of linear equations, inverses, determinants.
+"""Layer 5 · ops · matrices: `linalg`: systems of linear equations, inverses, determinants.
 
 NOTE [several matrices]
 Dimensions before the last two number matrices, each of which is taken by itself; those of two

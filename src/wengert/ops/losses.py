@@ -1,4 +1,4 @@
-"""Layer 5 · ops: loss functions of pairs: distances, and cross entropies of probabilities.
+"""Layer 5 · ops · losses: loss functions of pairs: distances, and cross entropies of probabilities.
 
 NOTE [reduction]
 Every loss takes ``reduction``: "none" for the single losses, "sum", or "mean". PyTorch's former

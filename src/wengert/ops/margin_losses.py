@@ -1,4 +1,4 @@
-"""Layer 5 · ops: losses that ask for a margin between scores."""
+"""Layer 5 · ops · losses: losses that ask for a margin between scores."""
 
 # the arguments have PyTorch's names
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: products of matrices and vectors.
+"""Layer 5 · ops · products: products of matrices and vectors.
 
 Products of more dimensions are taken apart as PyTorch does it, so that graphs have its nodes.
 """

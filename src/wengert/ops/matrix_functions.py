@@ -1,4 +1,4 @@
-"""Layer 5 · ops: `linalg`: powers and exponentials of matrices, products."""
+"""Layer 5 · ops · matrices: `linalg`: powers and exponentials of matrices, products."""
 
 from __future__ import annotations
 

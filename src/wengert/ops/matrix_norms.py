@@ -1,4 +1,4 @@
-"""Layer 5 · ops: norms of matrices, condition numbers, and `linalg.norm`."""
+"""Layer 5 · ops · matrices: norms of matrices, condition numbers, and `linalg.norm`."""
 
 # the functions have PyTorch's names
 

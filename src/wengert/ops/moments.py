@@ -1,4 +1,4 @@
-"""Layer 5 · ops: variances, standard deviations and norms along dimensions.
+"""Layer 5 · ops · reductions: variances, standard deviations and norms along dimensions.
 
 Every function takes NumPy's names ``axis`` and ``keepdims`` too. None, and an empty sequence, stand
 for all dimensions.

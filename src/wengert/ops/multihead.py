@@ -1,4 +1,4 @@
-"""Layer 5 · ops: attention of several heads, with projections."""
+"""Layer 5 · ops · sequences: attention of several heads, with projections."""
 
 # the functions and arguments have PyTorch's names
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: `softmax` and its logarithm."""
+"""Layer 5 · ops · activations: `softmax` and its logarithm."""
 
 # the arguments have PyTorch's names
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: normalisation of layers, groups, instances and batches, and to a norm of 1."""
+"""Layer 5 · ops · normalisation: of layers, groups, instances and batches, and to a norm of 1."""
 
 from __future__ import annotations
 

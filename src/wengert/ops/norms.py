@@ -1,4 +1,4 @@
-"""Layer 5 · ops: norms by their names outside of `linalg`, and what is made of them."""
+"""Layer 5 · ops · reductions: norms by their names outside of `linalg`, and their kin."""
 
 from __future__ import annotations
 

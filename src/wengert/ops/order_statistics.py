@@ -1,4 +1,4 @@
-"""Layer 5 · ops: the elements at ranks along a dimension: medians, quantiles, the most frequent.
+"""Layer 5 · ops · reductions: elements at ranks along a dimension: medians, quantiles, the mode.
 
 NOTE [order statistics]
 The gradient goes to the elements that are chosen, as in PyTorch: of equal ones, to the one that a

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: padding, and pixels moved between channels and places."""
+"""Layer 5 · ops · resampling: padding, and pixels moved between channels and places."""
 
 from __future__ import annotations
 

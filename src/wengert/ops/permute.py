@@ -1,4 +1,4 @@
-"""Layer 5 · ops: dimensions in another order."""
+"""Layer 5 · ops · shapes: dimensions in another order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: values put at places: of a dimension, of a mask, of the elements in order.
+"""Layer 5 · ops · choosing: values put at places: of a dimension, of a mask, of elements in order.
 
 Each operation has two forms, one that writes and one that copies (`wengert.ops.written`).
 """

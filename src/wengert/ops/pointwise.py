@@ -1,4 +1,4 @@
-"""Layer 5 · ops: element-wise functions; what they compute and document is in their records."""
+"""Layer 5 · ops · pointwise: element-wise functions, documented by their records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: pooling by windows: the largest elements, means and norms; response normalisation.
+"""Layer 5 · ops · pooling: windows: largest elements, means and norms; response normalisation.
 
 Each function has forms for one, two and three pooled dimensions, the last ones.
 """

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: products with something added, Kronecker products, sums over given dimensions."""
+"""Layer 5 · ops · products: outer, Kronecker, cross and tensor products, and chains of matrices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: ranks and pseudoinverses of matrices."""
+"""Layer 5 · ops · matrices: ranks and pseudoinverses of matrices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: tensors of random numbers, which are PyTorch's (NOTE [random streams])."""
+"""Layer 5 · ops · random: random tensors, whose numbers are PyTorch's (NOTE [random streams])."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: tensors that follow a pattern: ranges, diagonals, pairs of parts."""
+"""Layer 5 · ops · creation: tensors that follow a pattern: ranges, diagonals, pairs of parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: sums, means, products, counts and running sums along dimensions.
+"""Layer 5 · ops · reductions: sums, means, products, counts and running sums along dimensions.
 
 Every function takes NumPy's names ``axis`` and ``keepdims`` too. None, and an empty sequence, stand
 for all dimensions.

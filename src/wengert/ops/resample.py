@@ -1,4 +1,4 @@
-"""Layer 5 · ops: interpolation, `interpolate` and its former names."""
+"""Layer 5 · ops · resampling: interpolation, `interpolate` and its former names."""
 
 from __future__ import annotations
 

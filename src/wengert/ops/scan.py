@@ -1,4 +1,4 @@
-"""Layer 5 · ops: running extremes and running sums of exponentials along a dimension."""
+"""Layer 5 · ops · scans: running extremes and running sums of exponentials along a dimension."""
 
 # the arguments have PyTorch's names
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: values combined at the positions of a dimension."""
+"""Layer 5 · ops · choosing: values combined at the positions of a dimension."""
 
 from __future__ import annotations
 

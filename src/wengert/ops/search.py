@@ -1,4 +1,4 @@
-"""Layer 5 · ops: places in sorted sequences, membership, and positions of what is not zero."""
+"""Layer 5 · ops · sorting: places in sorted sequences, membership, nonzero positions."""
 
 # the arguments have PyTorch's names
 

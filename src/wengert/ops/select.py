@@ -1,4 +1,4 @@
-"""Layer 5 · ops: elements chosen by a condition or kept between bounds."""
+"""Layer 5 · ops · choosing: elements chosen by a condition or kept between bounds."""
 
 from __future__ import annotations
 

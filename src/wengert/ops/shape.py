@@ -1,4 +1,4 @@
-"""Layer 5 · ops: other shapes for the same elements."""
+"""Layer 5 · ops · shapes: other shapes for the same elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: window functions, with which signals are multiplied before a transform."""
+"""Layer 5 · ops · transforms: window functions, which weight signals before a transform."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: the elements along a dimension in order, and the first of them."""
+"""Layer 5 · ops · sorting: the elements along a dimension in order, and the first of them."""
 
 # the arguments have PyTorch's names
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: the special functions, which are those of `wengert.special`."""
+"""Layer 5 · ops · special: the special functions, which are those of `wengert.special`."""
 
 # the functions have PyTorch's names
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: eigenvalues, singular values and orthogonal factors.
+"""Layer 5 · ops · matrices: eigenvalues, singular values and orthogonal factors.
 
 NOTE [derivatives of vectors]
 Eigenvectors and singular vectors are determined only up to a sign, for complex matrices up to a

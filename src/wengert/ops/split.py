@@ -1,4 +1,4 @@
-"""Layer 5 · ops: parts of a tensor along a dimension, as views."""
+"""Layer 5 · ops · joining: parts of a tensor along a dimension, as views."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: sums and means without what is not a number, covariances and correlations."""
+"""Layer 5 · ops · reductions: sums and means without NaN, covariances and correlations."""
 
 # the arguments have PyTorch's names
 

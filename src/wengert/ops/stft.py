@@ -1,4 +1,4 @@
-"""Layer 5 · ops: Fourier transforms of the parts of a signal that windows cut out."""
+"""Layer 5 · ops · transforms: Fourier transforms of the parts of a signal that windows cut out."""
 
 from __future__ import annotations
 

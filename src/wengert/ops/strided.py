@@ -1,4 +1,4 @@
-"""Layer 5 · ops: views by strides and by another element type, complex numbers as pairs."""
+"""Layer 5 · ops · shapes: views by strides and by another dtype, complex numbers as pairs."""
 
 from __future__ import annotations
 

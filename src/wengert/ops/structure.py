@@ -1,4 +1,4 @@
-"""Layer 5 · ops: tensors arranged, turned and put together into others."""
+"""Layer 5 · ops · shapes: tensors arranged, turned and put together into others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: functions with logarithms, the gamma function, and others of the core."""
+"""Layer 5 · ops · pointwise: logarithms, the gamma function, and others of the core."""
 
 # the functions have PyTorch's names
 

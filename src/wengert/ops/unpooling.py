@@ -1,4 +1,4 @@
-"""Layer 5 · ops: the inverse of max pooling, and max pooling by windows at random places."""
+"""Layer 5 · ops · pooling: the inverse of max pooling, and max pooling at random places."""
 
 from __future__ import annotations
 
