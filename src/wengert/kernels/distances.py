@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.kernels.reduce import vector_norm
+from wengert.kernels.moments import vector_norm
 
 __all__ = [
     "cdist",

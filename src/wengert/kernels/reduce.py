@@ -1,7 +1,7 @@
 """Layer 1 · kernels: reductions that NumPy lacks or computes otherwise.
 
-``dim`` is a tuple of axes in reductions and one axis in running ones. A reduction over no axis at
-all, as that of an array without dimensions, leaves every element as it is.
+``dim`` is a tuple of axes. A reduction over no axis at all, as that of an array without dimensions,
+leaves every element as it is.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.kernels.sums import dots, running_sums, sums
+from wengert.kernels.sums import sums
 
 __all__ = [
     "along",
@@ -23,22 +23,15 @@ __all__ = [
     "argmin",
     "at_index",
     "count",
-    "cumprod",
-    "cumsum",
-    "logsumexp",
+    "divided",
+    "extent",
     "maximum",
     "mean",
     "mean_all",
     "minimum",
     "pick",
     "prod",
-    "shift",
-    "std",
-    "std_mean",
     "truth",
-    "var",
-    "var_mean",
-    "vector_norm",
     "widened",
 ]
 
@@ -66,7 +59,7 @@ def widened(kernel: Callable[..., Any]) -> Callable[..., Any]:
     return wide
 
 
-def _extent(self: Any, dim: Dims) -> int:
+def extent(self: Any, dim: Dims) -> int:
     """The number of elements that are combined into one."""
     return math.prod([self.shape[i] for i in dim])
 
@@ -74,7 +67,8 @@ def _extent(self: Any, dim: Dims) -> int:
 # -- sums and products --------------------------------------------------------------------------
 
 
-def _divided(self: Any, count: float) -> Any:
+def divided(self: Any, count: float) -> Any:
+    """Sums as means of `count` elements."""
     if count > 0:
         return self / count
     # the mean of nothing is NaN, which is no accident
@@ -85,13 +79,13 @@ def _divided(self: Any, count: float) -> Any:
 @widened
 def mean_all(self: Any) -> Any:
     """The mean of all elements; NaN over none."""
-    return _divided(sums(self, None), self.size)
+    return divided(sums(self, None), self.size)
 
 
 @widened
 def mean(self: Any, dim: Dims, keepdim: bool) -> Any:
     """The means along dimensions; NaN over no elements."""
-    return _divided(sums(self, dim, keepdim), _extent(self, dim))
+    return divided(sums(self, dim, keepdim), extent(self, dim))
 
 
 def prod(self: Any, dim: Dims, keepdim: bool) -> Any:
@@ -174,133 +168,3 @@ def at_index(indices: Any, dim: int, shape: Dims, keepdim: bool) -> Any:
         indices = np.expand_dims(indices, dim)
     places = np.arange(shape[dim]).reshape([-1 if i == dim else 1 for i in range(len(shape))])
     return places == indices
-
-
-# -- moments and norms --------------------------------------------------------------------------
-
-
-def _squares(self: Any) -> Any:
-    """The squares of absolute values."""
-    if self.dtype.kind == "c":
-        return np.square(self.real) + np.square(self.imag)
-    return self * self
-
-
-def _moments(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
-    n = _extent(self, dim)
-    # two passes: the one-pass formula cancels where the mean is large
-    centre = _divided(sums(self, dim, True), n)
-    # invalid: infinities have no distance from their mean
-    with np.errstate(invalid="ignore"):
-        apart = self - centre
-        spread = sums(_squares(apart), dim, keepdim)
-        if n:
-            # what the mean was rounded by: T. F. Chan, G. H. Golub, R. J. LeVeque, "Algorithms for
-            # computing the sample variance", The American Statistician 37 (1983), 242-247
-            spread = spread - _squares(sums(apart, dim, keepdim)) / n
-            spread = np.maximum(spread, 0)
-    spread = _divided(spread, n - correction)
-    if not keepdim:
-        centre = centre.reshape(spread.shape)[()]
-    return spread, centre
-
-
-@widened
-def var(self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
-    """The variances along dimensions, by two passes."""
-    return _moments(self, dim, correction, keepdim)[0]
-
-
-@widened
-def std(self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
-    """The standard deviations along dimensions, by two passes."""
-    return np.sqrt(_moments(self, dim, correction, keepdim)[0])
-
-
-@widened
-def var_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
-    """The variances and means along dimensions."""
-    return _moments(self, dim, correction, keepdim)
-
-
-@widened
-def std_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
-    """The standard deviations and means along dimensions."""
-    spread, centre = _moments(self, dim, correction, keepdim)
-    return np.sqrt(spread), centre
-
-
-@widened
-def vector_norm(self: Any, ord: float, dim: Dims, keepdim: bool) -> Any:
-    """(sum of \\|self\\| ** ord) ** (1 / ord), and its limits for an `ord` of 0 or infinity."""
-    if ord == 2:
-        if len(dim) == self.ndim and self.flags.c_contiguous and not keepdim:
-            flat = self.reshape(-1)
-            return np.sqrt(dots(flat, flat).real)
-        return np.sqrt(sums(_squares(self), dim, keepdim))
-    if ord == 0:
-        return sums((self != 0).astype(self.real.dtype), dim, keepdim)
-    size = np.absolute(self)
-    if ord == math.inf:
-        return _largest(size, axis=dim, keepdims=keepdim)
-    if ord == -math.inf:
-        return _smallest(size, axis=dim, keepdims=keepdim)
-    if ord == 1:
-        return sums(size, dim, keepdim)
-    # divide: 0 has an infinite power below 0
-    with np.errstate(divide="ignore"):
-        powers = np.power(size, ord)
-        return np.power(sums(powers, dim, keepdim), 1 / ord)
-
-
-@widened
-def logsumexp(self: Any, dim: Dims, keepdim: bool) -> Any:
-    """The logarithm of a sum of exponentials, which never overflows."""
-    if self.dtype.kind == "c":
-        top = _largest(self.real, axis=dim, keepdims=True, initial=-np.inf)
-    else:
-        top = _largest(self, axis=dim, keepdims=True, initial=-np.inf)
-    # infinite elements: exp of themselves, not of their NaN distance
-    top = np.where(np.isfinite(top), top, top.dtype.type(0))
-    # divide: the logarithm of an empty sum; invalid: infinite elements
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        result = np.log(sums(np.exp(self - top), dim, keepdim))
-    return result + (top if keepdim else top.reshape(result.shape))
-
-
-# -- running reductions ---------------------------------------------------------------------------
-
-
-def _flipped(self: Any, dim: int) -> Any:
-    return self[(slice(None),) * dim + (slice(None, None, -1),)]
-
-
-def _accumulated(accumulate: Any, self: Any, dim: int, reverse: bool) -> Any:
-    if self.ndim == 0:
-        return self.copy()
-    if not reverse:
-        return accumulate(self, dim)
-    return _flipped(accumulate(_flipped(self, dim), dim), dim)
-
-
-@widened
-def cumsum(self: Any, dim: int, reverse: bool) -> Any:
-    """Sums of all elements up to each one, or with `reverse` from each one on."""
-    return _accumulated(running_sums, self, dim, reverse)
-
-
-def cumprod(self: Any, dim: int, reverse: bool) -> Any:
-    """Products of all elements up to each one, or with `reverse` from each one on."""
-    return _accumulated(np.multiply.accumulate, self, dim, reverse)
-
-
-def shift(self: Any, dim: int, by: int, fill: float) -> Any:
-    """The elements moved on by `by` places; `fill` in those that become free."""
-    result = np.full_like(self, fill)
-    n = self.shape[dim] if self.ndim else 1
-    if abs(by) >= n:
-        return result
-    lead = (slice(None),) * dim
-    ahead, behind = slice(max(by, 0), n + min(by, 0)), slice(max(-by, 0), n - max(by, 0))
-    result[(*lead, ahead)] = self[(*lead, behind)]
-    return result

@@ -1,4 +1,4 @@
-"""Layer 1 · kernels: running extremes, running sums of exponentials, and linear recurrences.
+"""Layer 1 · kernels: running sums, products and extremes, and linear recurrences.
 
 Each runs along one dimension, ``dim``; an array without dimensions counts as one element.
 """
@@ -11,10 +11,57 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels.reduce import widened
+from wengert.kernels.sums import running_sums
 
-__all__ = ["cummax", "cummin", "linear_recurrence", "logcumsumexp"]
+__all__ = [
+    "cummax",
+    "cummin",
+    "cumprod",
+    "cumsum",
+    "linear_recurrence",
+    "logcumsumexp",
+    "shift",
+]
 
 _TURN = 2 * math.pi
+
+
+# -- sums and products ----------------------------------------------------------------------------
+
+
+def _flipped(self: Any, dim: int) -> Any:
+    return self[(slice(None),) * dim + (slice(None, None, -1),)]
+
+
+def _accumulated(accumulate: Any, self: Any, dim: int, reverse: bool) -> Any:
+    if self.ndim == 0:
+        return self.copy()
+    if not reverse:
+        return accumulate(self, dim)
+    return _flipped(accumulate(_flipped(self, dim), dim), dim)
+
+
+@widened
+def cumsum(self: Any, dim: int, reverse: bool) -> Any:
+    """Sums of all elements up to each one, or with `reverse` from each one on."""
+    return _accumulated(running_sums, self, dim, reverse)
+
+
+def cumprod(self: Any, dim: int, reverse: bool) -> Any:
+    """Products of all elements up to each one, or with `reverse` from each one on."""
+    return _accumulated(np.multiply.accumulate, self, dim, reverse)
+
+
+def shift(self: Any, dim: int, by: int, fill: float) -> Any:
+    """The elements moved on by `by` places; `fill` in those that become free."""
+    result = np.full_like(self, fill)
+    n = self.shape[dim] if self.ndim else 1
+    if abs(by) >= n:
+        return result
+    lead = (slice(None),) * dim
+    ahead, behind = slice(max(by, 0), n + min(by, 0)), slice(max(-by, 0), n - max(by, 0))
+    result[(*lead, ahead)] = self[(*lead, behind)]
+    return result
 
 
 # -- extremes -------------------------------------------------------------------------------------

@@ -16,11 +16,14 @@ from wengert.ops.checks import one_dim, renamed
 from wengert.ops.coerce import integer, operand
 from wengert.ops.join import cat
 from wengert.ops.out import into
+from wengert.prims import scan as _records
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.operands import cast, is_number
 from wengert.tape.record import T
 
 __all__ = ["cumulative_trapezoid", "diff", "gradient", "trapezoid", "trapz"]
+
+REQUIRES = (_records,)
 
 
 def _part(x: Any, dim: int, start: int, end: int) -> Any:

@@ -19,6 +19,7 @@ from wengert.ops.losses import reduced, reduction_of
 from wengert.ops.reduce import mean, sum
 from wengert.ops.select import clamp, where
 from wengert.ops.shape import reshape
+from wengert.prims import scan as _records
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 
@@ -30,6 +31,8 @@ __all__ = [
     "multilabel_soft_margin_loss",
     "soft_margin_loss",
 ]
+
+REQUIRES = (_records,)
 
 
 @export("wengert", "nn.functional")

@@ -19,6 +19,7 @@ from wengert.ops.options import fixed
 from wengert.ops.out import into
 from wengert.prims import contraction as _contraction
 from wengert.prims import products as _records
+from wengert.prims import scan as _running
 from wengert.tape.record import T
 
 __all__ = [
@@ -32,7 +33,7 @@ __all__ = [
     "vecdot",
 ]
 
-REQUIRES = (_contraction, _records)
+REQUIRES = (_contraction, _records, _running)
 
 
 # -- functions of matrices ------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from wengert.ops.checks import all_dims, dim_or_axis, one_dim, renamed
 from wengert.ops.coerce import operand
 from wengert.ops.out import into
 from wengert.prims import moments as _records
+from wengert.prims import scan as _running
 from wengert.tape.base import TensorBase
 from wengert.tape.operands import cast
 from wengert.tape.record import T
@@ -36,7 +37,7 @@ __all__ = [
     "sum",
 ]
 
-REQUIRES = (_records,)
+REQUIRES = (_records, _running)
 
 _INT64 = np.dtype(np.int64)
 

@@ -6,7 +6,7 @@ import math
 from functools import partial
 from typing import Any
 
-from wengert.kernels import reduce as kernels
+from wengert.kernels import moments as kernels
 from wengert.prims.families import reduction
 from wengert.prims.record import case
 from wengert.prims.reduce import spread

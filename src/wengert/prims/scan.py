@@ -1,13 +1,20 @@
-"""Layer 2 · prims: running extremes and running sums of exponentials along a dimension."""
+"""Layer 2 · prims: running sums, products and extremes along a dimension, and products.
+
+``dim`` is a non-negative int; the public functions normalise it.
+"""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+import numpy as np
+
 from wengert.kernels import scan as kernels
-from wengert.prims.families import along_dim, constant
+from wengert.kernels.reduce import prod
+from wengert.prims.families import along_dim, constant, linear, reduction
 from wengert.prims.record import case
+from wengert.prims.reduce import spread
 
 _ALONG = (
     case((), dim=0),
@@ -18,6 +25,133 @@ _ALONG = (
     case((2, 0), dim=1),
 )
 
+
+# -- sums and products ----------------------------------------------------------------------------
+
+# NOTE [products without division]
+# The derivative of a product is the product of all other elements. Dividing the result by each
+# element would fail at 0, and its second derivative already where a single element is 0. So what
+# precedes an element and what follows it are multiplied up by themselves (`cumprod` in both
+# directions), and the derivative of `cumprod` is a linear recurrence, whose own derivative is one
+# again: the table is closed, and products have derivatives of every order at every point.
+
+_RUNNING = tuple(
+    case(shape, dim=dim, reverse=reverse)
+    for shape, dim in (((), 0), ((3,), 0), ((2, 3), 0), ((2, 3), 1), ((0,), 0), ((2, 1, 2), 1))
+    for reverse in (False, True)
+)
+
+
+def _recurrence(F: Any, g: Any, factor: Any, dim: int, reverse: bool) -> Any:
+    """The cotangent of the terms of a linear recurrence: the recurrence run backwards."""
+    following = F.shift(factor, dim=dim, by=1 if reverse else -1, fill=0)
+    return F.linear_recurrence(following, g, dim=dim, reverse=not reverse)
+
+
+def _slope_of_cumprod(F: Any, g: Any, self: Any, result: Any, dim: int, reverse: bool) -> Any:
+    before = F.shift(result, dim=dim, by=-1 if reverse else 1, fill=1)
+    return before * _recurrence(F, g, self, dim, reverse)
+
+
+def _slope_of_factor(F: Any, g: Any, factor: Any, result: Any, dim: int, reverse: bool) -> Any:
+    before = F.shift(result, dim=dim, by=-1 if reverse else 1, fill=0)
+    return before * _recurrence(F, g, factor, dim, reverse)
+
+
+linear(
+    "cumsum",
+    kernels.cumsum,
+    params=("dim", "reverse"),
+    vjp=lambda F, g, dim, reverse: F.cumsum(g, dim=dim, reverse=not reverse),
+    cases=_RUNNING,
+    layout="contiguous",
+    shows={"reverse": None},
+    doc="the sum of the elements up to each one, with `reverse` from each one on",
+    batching="along",
+)
+along_dim(
+    "cumprod",
+    kernels.cumprod,
+    params=("dim", "reverse"),
+    vjp=(_slope_of_cumprod,),
+    cases=_RUNNING,
+    layout="contiguous",
+    shows={"reverse": None},
+    doc="the product of the elements up to each one, with `reverse` from each one on",
+    raises=False,
+)
+along_dim(
+    "shift",
+    kernels.shift,
+    params=("dim", "by", "fill"),
+    vjp=(lambda F, g, dim, by: F.shift(g, dim=dim, by=-by, fill=0),),
+    cases=tuple(
+        case(shape, dim=dim, by=by, fill=fill)
+        for shape, dim in (((), 0), ((3,), 0), ((2, 3), 1), ((0,), 0))
+        for by, fill in ((1, 0), (-1, 1), (2, 1))
+    ),
+    doc="the elements moved on by `by` places along `dim`, and `fill` before or behind them",
+    raises=False,
+    sparsity="moved",
+)
+along_dim(
+    "linear_recurrence",
+    kernels.linear_recurrence,
+    args=("factor", "term"),
+    params=("dim", "reverse"),
+    vjp=(
+        _slope_of_factor,
+        lambda F, g, factor, dim, reverse: _recurrence(F, g, factor, dim, reverse),
+    ),
+    promote="same",
+    cases=tuple(
+        case(shape, shape, dim=dim, reverse=reverse)
+        for shape, dim in (((), 0), ((3,), 0), ((2, 3), 1), ((0,), 0))
+        for reverse in (False, True)
+    ),
+    layout="contiguous",
+    doc="y[k] = factor[k] * y[k - 1] + term[k] along `dim`, with `reverse` from the end",
+    raises=False,
+)
+
+
+def _slope_of_prod(
+    F: Any, g: Any, self: Any, self_shape: tuple[int, ...], dim: tuple[int, ...], keepdim: bool
+) -> Any:
+    # the other elements of a block: those of the same row, times the products of the other rows
+    slope = spread(F, g, self_shape, dim, keepdim)
+    for i in dim:
+        before = F.shift(F.cumprod(self, dim=i, reverse=False), dim=i, by=1, fill=1)
+        behind = F.shift(F.cumprod(self, dim=i, reverse=True), dim=i, by=-1, fill=1)
+        slope = slope * (before * behind)
+        if i != dim[-1]:
+            self = F.prod_dim(self, dim=(i,), keepdim=True)
+    return slope
+
+
+linear(
+    "prod",
+    lambda self: np.multiply.reduce(self, axis=None),
+    vjp=lambda F, g, self, self_shape: _slope_of_prod(
+        F, g, self, self_shape, tuple(range(len(self_shape))), False
+    ),
+    cases=tuple(map(case, [(), (3,), (2, 3), (0,), (2, 1, 3)])),
+    layout="contiguous",
+    doc="the product of all elements",
+    autocast="float32",
+    tangents="reduced",
+    combines="mul",
+    overloaded=True,
+)
+reduction(
+    "prod_dim",
+    prod,
+    vjp=_slope_of_prod,
+    node="ProdBackward1",
+    shows={"dim": lambda dim: dim[0] if len(dim) == 1 else dim},
+    doc="the product along dimensions",
+    combines="mul",
+)
 
 # -- extremes: where; what is there is taken as in `wengert.prims.sorting` ----------------------
 

@@ -1,0 +1,106 @@
+"""Layer 1 · kernels: variances, standard deviations and norms, and sums of exponentials."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.kernels.reduce import Dims, divided, extent, widened
+from wengert.kernels.sums import dots, sums
+
+__all__ = ["logsumexp", "std", "std_mean", "var", "var_mean", "vector_norm"]
+
+# NumPy's annotations of `reduce` have no form for a `keepdims` that is not a literal
+_largest: Any = np.maximum.reduce
+_smallest: Any = np.minimum.reduce
+
+
+def _squares(self: Any) -> Any:
+    """The squares of absolute values."""
+    if self.dtype.kind == "c":
+        return np.square(self.real) + np.square(self.imag)
+    return self * self
+
+
+def _moments(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
+    n = extent(self, dim)
+    # two passes: the one-pass formula cancels where the mean is large
+    centre = divided(sums(self, dim, True), n)
+    # invalid: infinities have no distance from their mean
+    with np.errstate(invalid="ignore"):
+        apart = self - centre
+        spread = sums(_squares(apart), dim, keepdim)
+        if n:
+            # what the mean was rounded by: T. F. Chan, G. H. Golub, R. J. LeVeque, "Algorithms for
+            # computing the sample variance", The American Statistician 37 (1983), 242-247
+            spread = spread - _squares(sums(apart, dim, keepdim)) / n
+            spread = np.maximum(spread, 0)
+    spread = divided(spread, n - correction)
+    if not keepdim:
+        centre = centre.reshape(spread.shape)[()]
+    return spread, centre
+
+
+@widened
+def var(self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
+    """The variances along dimensions, by two passes."""
+    return _moments(self, dim, correction, keepdim)[0]
+
+
+@widened
+def std(self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
+    """The standard deviations along dimensions, by two passes."""
+    return np.sqrt(_moments(self, dim, correction, keepdim)[0])
+
+
+@widened
+def var_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
+    """The variances and means along dimensions."""
+    return _moments(self, dim, correction, keepdim)
+
+
+@widened
+def std_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
+    """The standard deviations and means along dimensions."""
+    spread, centre = _moments(self, dim, correction, keepdim)
+    return np.sqrt(spread), centre
+
+
+@widened
+def vector_norm(self: Any, ord: float, dim: Dims, keepdim: bool) -> Any:
+    """(sum of \\|self\\| ** ord) ** (1 / ord), and its limits for an `ord` of 0 or infinity."""
+    if ord == 2:
+        if len(dim) == self.ndim and self.flags.c_contiguous and not keepdim:
+            flat = self.reshape(-1)
+            return np.sqrt(dots(flat, flat).real)
+        return np.sqrt(sums(_squares(self), dim, keepdim))
+    if ord == 0:
+        return sums((self != 0).astype(self.real.dtype), dim, keepdim)
+    size = np.absolute(self)
+    if ord == math.inf:
+        return _largest(size, axis=dim, keepdims=keepdim)
+    if ord == -math.inf:
+        return _smallest(size, axis=dim, keepdims=keepdim)
+    if ord == 1:
+        return sums(size, dim, keepdim)
+    # divide: 0 has an infinite power below 0
+    with np.errstate(divide="ignore"):
+        powers = np.power(size, ord)
+        return np.power(sums(powers, dim, keepdim), 1 / ord)
+
+
+@widened
+def logsumexp(self: Any, dim: Dims, keepdim: bool) -> Any:
+    """The logarithm of a sum of exponentials, which never overflows."""
+    if self.dtype.kind == "c":
+        top = _largest(self.real, axis=dim, keepdims=True, initial=-np.inf)
+    else:
+        top = _largest(self, axis=dim, keepdims=True, initial=-np.inf)
+    # infinite elements: exp of themselves, not of their NaN distance
+    top = np.where(np.isfinite(top), top, top.dtype.type(0))
+    # divide: the logarithm of an empty sum; invalid: infinite elements
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        result = np.log(sums(np.exp(self - top), dim, keepdim))
+    return result + (top if keepdim else top.reshape(result.shape))
