@@ -1,5 +1,7 @@
 """`compile` on arguments that have been computed from each other: gradients are added up once."""
 
+import warnings
+
 import pytest
 
 import wengert as wg
@@ -171,3 +173,41 @@ def test_what_notices_a_pass_notices_one(backend):
         assert h.grad.tolist() == [4.0, 8.0]
         assert w.grad.tolist() == [8.0, 16.0]
         assert log == [12.0]
+
+
+def written_by(x, y):
+    return {
+        "scatter_": lambda: x.scatter_(0, wg.tensor([[0, 1, 2]]), y),
+        "index_add_": lambda: x.index_add_(0, wg.tensor([0, 2]), y[:2]),
+        "index_copy_": lambda: x.index_copy_(0, wg.tensor([1]), y[:1]),
+        "put_": lambda: x.put_(wg.tensor([0, 4]), y[0, :2]),
+        "positions": lambda: x.__setitem__(wg.tensor([0, 0]), y[:2]),
+        "rows": lambda: x.__setitem__(slice(1, None), y[:-1]),
+        "add_": lambda: x.add_(y),
+        "set_": lambda: x.set_(y),
+    }
+
+
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+@pytest.mark.parametrize("leaf", [False, True])
+@pytest.mark.parametrize("name", list(written_by(None, None)))
+def test_writes_of_what_shares_the_memory_raise_compiled_or_not(name, leaf, backend):
+    def write(x, y):
+        written_by(x, y)[name]()
+        return x * 1
+
+    def said(function, make):
+        x = wg.arange(9.0).reshape(3, 3).requires_grad_(leaf)
+        try:
+            return function(x, make(x)).tolist()
+        except (RuntimeError, NotImplementedError) as error:
+            return str(error)
+
+    compiled = wg.compile(write, backend=backend, options={"measure": False})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        kinds = (wg.clone, wg.Tensor.detach, wg.t, lambda x: x.detach()[:], lambda x: x, wg.clone)
+        for make in kinds:
+            expected = said(write, make)
+            assert said(compiled, make) == expected
+            assert not leaf or "leaf Variable that requires grad" in expected

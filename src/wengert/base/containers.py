@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -35,23 +36,47 @@ def _taken(value: Any, leaves: list[Any]) -> Callable[[Iterator[Any]], Any]:
     """Add the leaves of `value` to `leaves`, and return what makes it from an iterator of them."""
     if value is None:
         return lambda source: None
+    kind: Any = type(value)
     if isinstance(value, dict):
         keys = list(value)
         parts = [_taken(part, leaves) for part in value.values()]
-        kind: Any = type(value)
         if kind is dict:
             return lambda source: {key: part(source) for key, part in zip(keys, parts, strict=True)}
-        return lambda source: kind(
-            (key, part(source)) for key, part in zip(keys, parts, strict=True)
-        )
+        empty = _emptied(value)
+
+        def filled(source: Iterator[Any]) -> Any:
+            made = copy.copy(empty)
+            for key, part in zip(keys, parts, strict=True):
+                made[key] = part(source)
+            return made
+
+        return filled
     if isinstance(value, list | tuple):
         parts = [_taken(part, leaves) for part in value]
-        kind = type(value)
         if hasattr(kind, "_make"):
             return lambda source: kind._make(part(source) for part in parts)
-        return lambda source: kind(part(source) for part in parts)
+        if kind is tuple or kind is list:
+            return lambda source: kind(part(source) for part in parts)
+        if isinstance(value, list):
+            empty = _emptied(value)
+
+            def extended(source: Iterator[Any]) -> Any:
+                made = copy.copy(empty)
+                made.extend(part(source) for part in parts)
+                return made
+
+            return extended
+        # its own constructor may take something else
+        return lambda source: tuple.__new__(kind, (part(source) for part in parts))
     leaves.append(value)
     return next
+
+
+def _emptied(value: Any) -> Any:
+    """A container of a class of its own, with its state and without its parts."""
+    empty = copy.copy(value)
+    empty.clear()
+    return empty
 
 
 def paths(value: Any, name: str = "") -> list[str]:

@@ -19,7 +19,7 @@ from wengert.compiler.ir import Value
 from wengert.compiler.leftovers import replace
 from wengert.compiler.memory import counted_together, is_turned, layout_of
 from wengert.compiler.node import Backward, Between, hidden_in, partials
-from wengert.compiler.outcome import effects_of, leaves_of, writes_to
+from wengert.compiler.outcome import check_containers, effects_of, leaves_of, writes_to
 from wengert.compiler.payloads import real_payload
 from wengert.compiler.scalar import Scalar
 from wengert.compiler.state import Surroundings
@@ -103,6 +103,7 @@ def capture(
                 left = _left_mode(inside, before, trace)
             walked_back = trace.walked_back
             own, rebuild = flatten(result)
+            check_containers(trace, result)
             leaves, count = own, len(own)
             effects, origins = effects_of(trace, tensors, inputs, grads, versions)
             leaves, made, effects, roots = leaves_of(trace, leaves, effects, environment)
@@ -143,7 +144,9 @@ def capture(
                 item.state.tensors.clear()
                 item.state.edges.clear()
         copies: dict[int, Any] = {}
-        captured.result = rebuild([_shown(trace, leaf, copies) for leaf in leaves[:count]])
+        shown = [_shown(trace, leaf, copies) for leaf in leaves[:count]]
+        same = all(leaf is other for leaf, other in zip(leaves, shown, strict=False))
+        captured.result = result if same else rebuild(shown)
         # which `rebuild` holds
         own[:] = [None] * len(own)
         del leaves

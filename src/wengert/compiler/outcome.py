@@ -13,12 +13,13 @@ condition (`Entry.run`).
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from wengert.base.size import Size
 from wengert.compiler.exit import Effect, Leaf, View
 from wengert.compiler.ir import Value
 from wengert.compiler.memory import groups_of, steps_of
@@ -26,6 +27,7 @@ from wengert.compiler.payloads import is_of_transform
 from wengert.compiler.scalar import Scalar
 from wengert.compiler.sym import Storage, Sym
 from wengert.compiler.trace import Trace
+from wengert.ops.return_types import Results
 from wengert.prims import records
 from wengert.tape.base import LEAF, Extra, TensorBase, new_tensor
 from wengert.tape.invalidated import Invalidated
@@ -33,10 +35,12 @@ from wengert.tape.node import Unrecorded, edge_of, target_of
 from wengert.tape.versions import InferenceCell
 from wengert.tape.views import MADE_IN_FUNCTION, ONE_OF_SEVERAL, ReplayedView, single_step
 
-__all__ = ["effects_of", "leaves_of", "writes_to"]
+__all__ = ["check_containers", "effects_of", "leaves_of", "writes_to"]
 
 _IMMUTABLE = (int, float, complex, bool, str, bytes, type(None), np.generic, np.dtype)
 
+_CONTAINERS = (dict, list, tuple, OrderedDict, Size)
+"""Those that have no state besides their parts."""
 _MOVED = "a result is a view of a tensor that gets other memory"
 
 
@@ -44,6 +48,30 @@ def writes_to(tensor: Any) -> int:
     """How many writes to a tensor's memory have been counted."""
     cell = tensor.vc
     return 0 if cell is None or cell.__class__ is InferenceCell else cell[0]
+
+
+def check_containers(trace: Trace, result: Any) -> None:
+    """Give up a trace if later runs cannot make the containers of its result."""
+    seen: set[int] = set()
+
+    def check(value: Any) -> None:
+        kind = type(value)
+        if not isinstance(value, dict | list | tuple):
+            return
+        is_named = hasattr(kind, "_make") or issubclass(kind, Results)
+        if kind not in _CONTAINERS and (not is_named or getattr(value, "__dict__", None)):
+            trace.give_up(f"a result is a container of a class of its own ({kind.__name__})")
+        elif not isinstance(value, tuple):
+            # whoever changes it changes it for the function, too
+            if value in trace.surroundings:
+                trace.give_up(f"a result is a {kind.__name__} that the function was given")
+            elif id(value) in seen:
+                trace.give_up(f"a result holds a {kind.__name__} twice")
+            seen.add(id(value))
+        for part in value.values() if isinstance(value, dict) else value:
+            check(part)
+
+    check(result)
 
 
 def effects_of(
@@ -59,17 +87,9 @@ def effects_of(
         For each value that is written over the memory of an input which no other input shows, that
         input.
     """
-    own = {id(grad) for grad in grads}
-    for tensor, symbol in zip(tensors, symbols, strict=False):
-        if isinstance(tensor.payload, np.ndarray):
-            # not what the function has computed: it may come from another thread
-            trace.discard()
-        elif tensor.payload is not symbol and id(tensor) in own:
-            if symbol.storage.whole is not None:
-                trace.give_up("a gradient shares memory with what the function reaches")
-            # gradients are added to in place, in the memory that is there
-            trace.write(symbol, tensor.payload)
-            tensor.payload = symbol
+    if any(isinstance(tensor.payload, np.ndarray) for tensor in tensors):
+        # not what the function has computed: it may come from another thread
+        trace.discard()
     effects: list[Effect] = []
     origins: list[tuple[Value, Value]] = []
     counted: set[int] = set()

@@ -174,7 +174,11 @@ def _add(tensor: Any, g: Any, lifted: bool = False) -> None:
                 if lifted and have.edge is not None:
                     # its history is that of a constant of the levels that it comes into
                     have.edge = _brought(have, levels_of(g)).edge
-                have.payload = payload + g
+                if getattr(payload, "traced", False) and not levels_of(payload):
+                    # whoever shows its memory sees the sum
+                    payload.trace.write(payload, payload + g)
+                else:
+                    have.payload = payload + g
         except (RuntimeError, ValueError):
             # nothing has been written
             if have.vc is not None and have.vc.__class__ is not InferenceCell:

@@ -79,11 +79,11 @@ def write(
         return PORTS.write(form, tensor, operands, params, name, mode)
     payload = tensor.array()
     payloads = [payload, *[other.payload for other in operands[1:]]]
+    recording = is_recorded(mode, tensor, operands)
+    check_writable(tensor, recording, "overlapping" in form.writes)
     check_sources(form, payload, payloads)
     if form.broadcasts and payload.dtype.kind in "iu" and are_wider(prim, payload, others):
         return _write_converted(prim, tensor, others, params, name)
-    recording = is_recorded(mode, tensor, operands)
-    check_writable(tensor, recording, "overlapping" in form.writes)
     if recording and not form.is_differentiable:
         # what is written depends on nothing, and the history ends here
         value = form.kernel(*payloads, *(() if number is None else (number,)), **params)

@@ -47,6 +47,7 @@ from wengert.tape.write_checks import (
     check_shape,
     check_sources,
     check_writable,
+    memory_of,
 )
 
 __all__ = ["OUTSIDE", "elevate", "end", "left", "put_back", "store", "write_in_level"]
@@ -281,11 +282,9 @@ def write_in_level(
 def _check_memory(prim: Primitive, tensor: Any, values: list[Any], recording: bool) -> None:
     """Refuse, while a function is traced, the writes that are refused where it is not."""
     payload = tensor.payload
-    check_sources(
-        prim, payload.array, [getattr(value.payload, "array", value.payload) for value in values]
-    )
     if payload.of_input or _overlaps(payload):
         check_writable(tensor, recording, "overlapping" in prim.writes)
+    check_sources(prim, payload.array, [memory_of(value.payload) for value in values])
     base = (
         tensor.payload if tensor.ext is None or tensor.ext.base is None else tensor.ext.base.payload
     )

@@ -28,6 +28,7 @@ __all__ = [
     "check_sources",
     "check_writable",
     "is_dense",
+    "memory_of",
     "other_operands",
 ]
 
@@ -116,6 +117,11 @@ def check_apart(target: Any, source: Any) -> None:
         and is_dense(source)
     ):
         raise _overlapping()
+
+
+def memory_of(payload: Any) -> Any:
+    """The memory that a payload shows, also while a function is traced."""
+    return payload.array if getattr(payload, "traced", False) else payload
 
 
 def _overlapping() -> RuntimeError:

@@ -16,14 +16,14 @@ import numpy as np
 from wengert.base import errors
 from wengert.base.memory_format import check_memory_format, contiguous_format
 from wengert.base.sections import fill_sections
-from wengert.interp.levels import Lifted
+from wengert.interp.levels import Lifted, levels_of
 from wengert.kernels.strided import owner_of
 from wengert.ops.options import shape_of
 from wengert.tape.accumulate import is_whole
 from wengert.tape.base import LEAF, TensorBase
 from wengert.tape.inplace import bump
 from wengert.tape.invalidated import invalidate
-from wengert.tape.modes import is_recording
+from wengert.tape.modes import is_recording, untraced
 from wengert.tape.versions import InferenceCell
 from wengert.tape.write_checks import check_mode, check_recordable, is_dense
 from wengert.tensor.storage import flat_memory
@@ -98,9 +98,10 @@ def set_(self: Any, source: Any) -> Any:
             f"set_(): argument 'source' must be Tensor, not {type(source).__name__}: make one over "
             "the memory that is meant"
         )
-    _check(self, "set_")
     if is_recording():
         check_recordable(self)
+    untraced("set_() gives a tensor other memory")
+    _check(self, "set_")
     if self.edge not in (None, LEAF) or (source.edge is not None and is_recording()):
         raise NotImplementedError(
             "the derivative for 'set_' is not implemented: use detach(), or write by copy_()"
@@ -134,7 +135,8 @@ def _check(tensor: Any, name: str) -> None:
 
 
 def _check_payload(payload: Any, name: str) -> None:
-    if isinstance(payload, Lifted):
+    traced = isinstance(payload, Lifted) and payload.traced and not levels_of(payload)
+    if isinstance(payload, Lifted) and not (traced and name == "set_"):
         where = "in a compiled function" if payload.traced else "under a transform"
         raise RuntimeError(
             f"{name}() is not supported {where}, where a tensor stands for many values: use "

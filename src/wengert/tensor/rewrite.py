@@ -18,7 +18,7 @@ from wengert.tape.inplace import bump, write, write_result
 from wengert.tape.modes import MODE, changed, current_mode, is_recording
 from wengert.tape.node import Unrecorded
 from wengert.tape.views import keep_views, move_edge, recorded_as
-from wengert.tape.write_checks import check_apart, check_mode, check_writable
+from wengert.tape.write_checks import check_apart, check_mode, check_writable, memory_of
 
 __all__ = ["computed", "reshaped", "written"]
 
@@ -37,7 +37,7 @@ def computed(operation: Callable[..., Any], apart: bool = False) -> Callable[...
         memory = self.array()
         for value in (*args, *kwargs.values()):
             if apart and isinstance(value, TensorBase):
-                check_apart(memory, value.payload)
+                check_apart(memory_of(memory), memory_of(value.payload))
         before = new_tensor(memory.copy(), self.edge)
         result = operation(before, *args, **kwargs)
         if category(result.payload.dtype) > category(memory.dtype):
