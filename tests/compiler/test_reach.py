@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import sys
 import types
@@ -18,6 +19,10 @@ STEPS = {
     "a built-in function is shadowed": (
         "def f(x): return x * len((1, 2))\n"
         "def step(k): globals().update(len=lambda t: 7) if k == 1 else globals().pop('len', 0)\n"
+    ),
+    "a number among the built-in names": (
+        "import builtins\nbuiltins.a_built_in_number = 2.0\ndef f(x): return x * a_built_in_number\n"
+        "def step(k): builtins.a_built_in_number = float(k)\n"
     ),
     "a module imported within": (
         "def f(x):\n import a_module\n return x * a_module.c\ndef step(k): M.c += 1\n"
@@ -166,6 +171,7 @@ def settings() -> Iterator[None]:
     wg.set_default_dtype(dtype)
     wg.set_num_threads(threads)
     sys.setrecursionlimit(limit)
+    vars(builtins).pop("a_built_in_number", None)
     os.environ.clear()
     os.environ.update(environ)
     np.seterr(**errors)

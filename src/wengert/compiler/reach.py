@@ -85,6 +85,8 @@ class Reach(Conditions):
             raise Unknown(f"it calls {key}()")
         if getattr(value, "__module__", "builtins") != "builtins":
             raise Unknown(f"it calls {key}(), which is not Python's")
+        if not callable(value) and value is not Ellipsis and value is not NotImplemented:
+            raise Unknown(f"it reads {key}, which is kept among Python's built-in names")
 
     def _imported(self, key: str, names: Names) -> None:
         """The conditions on a module that a function imports while it runs."""
