@@ -21,7 +21,8 @@ STEPS = {
         "def step(k): globals().update(len=lambda t: 7) if k == 1 else globals().pop('len', 0)\n"
     ),
     "a number among the built-in names": (
-        "import builtins\nbuiltins.a_built_in_number = 2.0\ndef f(x): return x * a_built_in_number\n"
+        "import builtins\nbuiltins.a_built_in_number = 2.0\n"
+        "def f(x): return x * a_built_in_number\n"
         "def step(k): builtins.a_built_in_number = float(k)\n"
     ),
     "a module imported within": (
