@@ -239,3 +239,15 @@ def test_indices_are_in_range_that_were_searched_for_along_no_more(search, colum
     step = Step(TABLE["gather"], [source, seen], {"dim": dim}, [out])
     assert is_within(step, makers) is within
     assert not is_within(Step(TABLE["gather"], [source, out], {"dim": dim}, [seen]), makers)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+def test_ranks_outside_of_the_range_raise_in_later_calls_too(backend):
+    compiled = wg.compile(lambda x, q: x.quantile(q), backend=backend, options={"measure": False})
+    x = wg.arange(3.0)
+    for _ in range(3):
+        assert compiled(x, wg.tensor(0.5)) == 1
+        for q in (-0.1, 1.2, float("nan")):
+            with pytest.raises(RuntimeError, match=r"q values must be in the range \[0, 1\]"):
+                compiled(x, wg.tensor(q))
+    assert compiled(x, wg.tensor(0.25)) == 0.5

@@ -117,3 +117,26 @@ def test_a_tensor_of_one_integer_as_index_makes_a_view(taken, backend):
             here.add_(100)
             there.add_(100)
             assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+@pytest.mark.filterwarnings("ignore:.*is not compiled")
+def test_bytes_as_elements_of_another_kind_are_the_same_memory(backend):
+    def written(x):
+        bits = x.view(wg.int64)
+        halves = (x * 2).view(wg.float32)
+        bits[0] = 0
+        return bits, halves, x * 1
+
+    compiled = wg.compile(written, backend=backend)
+    for k in range(3):
+        found, expected = (wg.arange(1.0, 4.0, dtype=wg.float64) + k for _ in range(2))
+        here, there = compiled(found), written(expected)
+        here[0][1] = there[0][1] = 0
+        assert [t.tolist() for t in (*here, found)] == [t.tolist() for t in (*there, expected)]
+    assert "view(dtype)" in compiled.reason.what
+
+
+def test_bytes_have_no_elements_of_another_kind_under_a_transform():
+    with pytest.raises(RuntimeError, match=r"view\(dtype\) is not supported under a transform"):
+        wg.func.vmap(lambda x: x.view(wg.int32))(wg.ones(2, 3))

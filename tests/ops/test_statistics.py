@@ -165,3 +165,16 @@ def test_a_sum_down_to_a_shape_says_which_shapes_do_not_fit():
     x = wg.ones(2, 3, requires_grad=True)
     x.sum_to_size(3).backward(wg.tensor([1.0, 2.0, 3.0]))
     assert x.grad.tolist() == [[1.0, 2.0, 3.0]] * 2
+
+
+@pytest.mark.parametrize("function", [wg.std, wg.var])
+def test_a_correction_is_a_number_or_a_tensor_of_one(function):
+    x = wg.tensor([1.0, 2.0, 4.0], requires_grad=True)
+    expected = function(x, correction=2)
+    for correction in (wg.tensor(2), wg.tensor(2.0), np.float64(2), np.int64(2)):
+        found = function(x, correction=correction)
+        assert found.item() == expected.item()
+        assert wg.autograd.grad(found, x)[0].isfinite().all()
+    for correction in ([1.0], "one", wg.ones(2), wg.ones((), requires_grad=True)):
+        with pytest.raises(TypeError, match="argument 'correction' must be Number, not"):
+            function(x, correction=correction)

@@ -13,7 +13,7 @@ from wengert.base.dtypes import is_differentiable, is_half, joined
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.arrange import repeat_interleave
-from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.coerce import dtype_name, number, operand
 from wengert.ops.dropout import dropout
 from wengert.ops.expand import broadcast_tensors
 from wengert.ops.matmul import matmul, size_of
@@ -109,7 +109,9 @@ def scaled_dot_product_attention(
     if kinds[0].itemsize == 2:
         # in half precision products and sums would lose digits that the result has
         q, k, v = (cast(t, np.dtype(np.float32)) for t in (q, k, v))
-    factor = 1 / math.sqrt(max(q.payload.shape[-1], 1)) if scale is None else scale
+    factor = number(scale, op, "scale")
+    if factor is None:
+        factor = 1 / math.sqrt(max(q.payload.shape[-1], 1))
     scores = matmul(T.mul_scalar(q, other=factor), transpose(k, -2, -1))
     hidden = None
     if is_causal:

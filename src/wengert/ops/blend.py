@@ -7,7 +7,7 @@ from typing import Any
 from wengert.base.dtypes import FLOATING, category
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
-from wengert.ops.coerce import dtype_name, number, operand, real_number
+from wengert.ops.coerce import dtype_name, number, operand, plain, real_number
 from wengert.ops.out import into
 from wengert.ops.written import Form, copied, form
 from wengert.prims import blend as _records
@@ -118,6 +118,7 @@ def addcdiv(
 def _lerp(x: Any, end: Any, weight: Any) -> Form:
     y = operand(end, "lerp", "end", 2)
     _same_dtype(x, y, "end")
+    weight = plain(weight)
     if is_number(weight):
         if category(x.payload.dtype) < FLOATING:
             raise NotImplementedError(

@@ -24,6 +24,7 @@ __all__ = [
     "number",
     "operand",
     "operands",
+    "plain",
     "real_number",
     "sizes_of",
 ]
@@ -79,10 +80,15 @@ def has_tangent(tensor: Any) -> bool:
     return isinstance(payload, Dual) and payload.tangent is not None
 
 
+def plain(value: Any) -> Any:
+    """`value`, or if it is a number of NumPy, which would decide on dtypes, the same of Python."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def number(value: Any, op: str, arg: str) -> Any:
     """`value` as a number: one, or a tensor without dimensions that requires no gradient."""
     if not isinstance(value, TensorBase):
-        return value
+        return plain(value)
     tensor: Any = value
     if tensor.payload.ndim or tensor.edge is not None or has_tangent(tensor):
         raise TypeError(

@@ -11,7 +11,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.interp.levels import Lifted, namespace_of
-from wengert.ops.coerce import operand
+from wengert.ops.coerce import number, operand
 from wengert.tape.base import new_tensor
 from wengert.tape.inference import made_in_inference
 
@@ -42,6 +42,7 @@ def isclose(
     >>> wg.isclose(wg.tensor([1.0, 2.0]), wg.tensor([1.0, 2.1]))
     tensor([ True, False])
     """
+    rtol, atol = number(rtol, "isclose", "rtol"), number(atol, "isclose", "atol")
     a, b = operand(input, "isclose").payload, operand(other, "isclose", "other", 2).payload
     _check_dtypes(a, b, "isclose")
     broadcast(a.shape, b.shape)

@@ -13,7 +13,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim, normal_dims
 from wengert.ops.checks import one_dim, renamed
-from wengert.ops.coerce import integer, operand
+from wengert.ops.coerce import integer, number, operand, plain
 from wengert.ops.join import cat
 from wengert.ops.out import into
 from wengert.prims import scan as _records
@@ -175,6 +175,8 @@ def _spacing(payload: Any, spacing: Any, dim: Any) -> tuple[tuple[int, ...], lis
         dims = normal_dims(tuple(dim), ndim)
     else:
         dims = (normal_dim(integer(dim, "gradient", "dim"), ndim),)
+    if not isinstance(spacing, TensorBase) or not spacing.payload.ndim:
+        spacing = number(spacing, "gradient", "spacing")
     if spacing is None or is_number(spacing):
         return dims, [1 if spacing is None else spacing] * len(dims)
     if isinstance(spacing, TensorBase) or not isinstance(spacing, Sequence):
@@ -196,6 +198,7 @@ def _spacing(payload: Any, spacing: Any, dim: Any) -> tuple[tuple[int, ...], lis
             f"{len(spacing)} and a dim argument of length {len(dims)}."
         )
     spaces: list[Any] = []
+    spacing = [plain(space) for space in spacing]
     for i, space in enumerate(spacing):
         if is_number(space) != is_number(spacing[0]):
             raise TypeError(

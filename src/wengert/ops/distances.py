@@ -7,7 +7,7 @@ from typing import Any
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
-from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.coerce import dtype_name, number, operand
 from wengert.prims import distances as _records
 from wengert.tape.operands import is_number
 from wengert.tape.record import T
@@ -25,6 +25,7 @@ _FEW_POINTS = 25
 
 
 def _power(p: Any, op: str) -> float:
+    p = number(p, op, "p")
     if not is_number(p) or isinstance(p, complex):
         raise TypeError(f"{op}(): argument 'p' must be float, not {type(p).__name__}")
     if not p >= 0:

@@ -12,7 +12,7 @@ from wengert.base.dtypes import COMPLEX, category, finfo, from_numpy_dtype
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops import named_parts
-from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.coerce import dtype_name, number, operand
 from wengert.ops.elementwise import binary, two_tensors, unary
 from wengert.ops.out import into
 from wengert.prims import numbers as _records
@@ -307,6 +307,10 @@ def nan_to_num(
     tensor([1., 0., 9.])
     """
     x = operand(input, "nan_to_num")
+    nan, posinf, neginf = (
+        number(value, "nan_to_num", arg)
+        for arg, value in (("nan", nan), ("posinf", posinf), ("neginf", neginf))
+    )
     for place, (arg, value) in enumerate((("nan", nan), ("posinf", posinf), ("neginf", neginf))):
         if value is not None and (not is_number(value) or isinstance(value, complex)):
             raise TypeError(

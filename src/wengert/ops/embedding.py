@@ -12,7 +12,7 @@ import numpy as np
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
-from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.coerce import dtype_name, number, operand
 from wengert.ops.gather import gather, index_add
 from wengert.ops.reduce import sum
 from wengert.ops.shape import reshape
@@ -57,6 +57,10 @@ def _checked(input: Any, weight: Any, name: str) -> tuple[Any, Any]:
 
 def _shorten(weight: Any, indices: Any, max_norm: float, norm_type: float) -> None:
     """Scale down, in place, the rows in use whose norm is too large."""
+    max_norm, norm_type = (
+        number(value, "embedding", arg)
+        for arg, value in (("max_norm", max_norm), ("norm_type", norm_type))
+    )
     rows = np.unique(indices)
     used = weight.payload[rows]
     norms = np.linalg.norm(used, norm_type, axis=1)

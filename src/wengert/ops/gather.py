@@ -9,7 +9,7 @@ import numpy as np
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast, normal_dim
-from wengert.ops.coerce import dtype_name, integer, operand, real_number
+from wengert.ops.coerce import dtype_name, integer, operand, plain, real_number
 from wengert.ops.out import into
 from wengert.ops.shape import reshape
 from wengert.ops.strided import in_shape
@@ -264,7 +264,7 @@ def scatter(
     tensor([6., 0., 5.])
     """
     x, where, axis = along(input, dim, index, "scatter")
-    source = value if src is None else src
+    source = plain(value if src is None else src)
     if reduce not in (None, "add", "multiply"):
         raise RuntimeError(f"reduce argument must be either add or multiply, but got {reduce!r}")
     if is_number(source):

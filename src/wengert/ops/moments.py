@@ -9,6 +9,7 @@ for all dimensions.
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -163,6 +164,11 @@ def _spread(
         correction = int(unbiased)
     elif correction is None:
         correction = 1
+    correction = number(correction, name, "correction")
+    if not isinstance(correction, Real):
+        raise TypeError(
+            f"{name}(): argument 'correction' must be Number, not {type(correction).__name__}"
+        )
     input = operand(input, name)
     payload = input.payload
     if not is_differentiable(payload.dtype):

@@ -19,7 +19,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops import named_results
 from wengert.ops.checks import one_dim, real_input, renamed
-from wengert.ops.coerce import dtype_name, integer, operand
+from wengert.ops.coerce import dtype_name, integer, operand, plain
 from wengert.ops.named_results import pair
 from wengert.ops.out import into
 from wengert.prims import blend as _blend_records
@@ -269,6 +269,7 @@ def _quantile(
     if names:
         dim, keepdim = renamed(name, dim, keepdim, names)
     x = operand(input, name)
+    q = plain(q)
     _check_quantile(x.payload, q, interpolation)
     ndim = x.payload.ndim
     rest = x.payload.shape
@@ -331,9 +332,8 @@ def _check_quantile(payload: Any, q: Any, interpolation: str) -> None:
             "quantile() q tensor must be same dtype as the input tensor: "
             f"{dtype_name(payload)}, not {dtype_name(given)}"
         )
-    known: Any = given if isinstance(given, np.ndarray | np.generic) else 0
-    if not np.all((known >= 0) & (known <= 1)):
-        raise RuntimeError(f"quantile() q values must be in the range [0, 1], but are {given}")
+    if not ((given >= 0).all() and (given <= 1).all()):
+        raise RuntimeError("quantile() q values must be in the range [0, 1]")
 
 
 def _at_ranks(rows: Any, q: Any, interpolation: str, ignore_nan: bool) -> Any:

@@ -13,7 +13,7 @@ from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast, expanded, normal_dim
-from wengert.ops.coerce import dtype_name, integer, operand
+from wengert.ops.coerce import dtype_name, integer, operand, plain
 from wengert.ops.written import Form, copied, form
 from wengert.prims import place as _records
 from wengert.tape.base import TensorBase
@@ -50,7 +50,7 @@ def _outside(index: Any, low: int, high: int) -> int | None:
 
 @form
 def _index_fill(x: Any, dim: int, index: Any, value: Any) -> Form:
-    axis = _axis(x, dim, "index_fill")
+    axis, value = _axis(x, dim, "index_fill"), plain(value)
     where = _long(index, "index_fill", "Expected dtype int64 for index.")
     if where.payload.ndim > 1:
         raise RuntimeError("Index has to be a vector/scalar")

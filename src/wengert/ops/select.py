@@ -11,7 +11,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.interp.levels import Lifted
-from wengert.ops.coerce import dtype_name, operand, real_number
+from wengert.ops.coerce import dtype_name, operand, plain, real_number
 from wengert.ops.out import into
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inference import made_in_inference
@@ -170,6 +170,7 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> A
     tensor([0.0000, 0.5000, 1.0000])
     """
     x = operand(input, "clamp")
+    min, max = plain(min), plain(max)
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     bounds = [bound for bound in (min, max) if bound is not None]

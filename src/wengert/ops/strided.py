@@ -11,14 +11,14 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.interp.dual import Dual
-from wengert.interp.levels import Lifted
+from wengert.interp.levels import Lifted, levels_of
 from wengert.kernels.strided import owner_of, reach, shares_owner, stored_as, within
 from wengert.ops.coerce import dtype_name, integer, operand, sizes_of
 from wengert.ops.options import float_type, made, shape_of
 from wengert.tape.base import new_tensor
 from wengert.tape.detachments import note
 from wengert.tape.invalidated import Invalidated
-from wengert.tape.modes import is_recording, untraced
+from wengert.tape.modes import is_recording, traced, untraced
 from wengert.tape.node import Unrecorded
 from wengert.tape.record import T
 from wengert.tape.sites import mark
@@ -363,7 +363,14 @@ def view_as_complex(input: Any) -> Any:
 
 def view_dtype(x: Any, dtype: Any) -> Any:
     """The bytes of a tensor as elements of another type: not differentiable, the memory shared."""
-    array, kind = x.array(), dtype.numpy
+    if isinstance(x.payload, Lifted):
+        if not x.payload.traced or levels_of(x.payload):
+            raise RuntimeError(
+                "view(dtype) is not supported under a transform, where a tensor has no place in "
+                "memory: take the view outside of it, or convert the values with to(dtype)"
+            )
+        untraced("view(dtype) shows the bytes of its argument")
+    array, kind = _memory(x), dtype.numpy
     have, want = array.itemsize, kind.itemsize
     names = f"{dtype_name(array)} as {long_name(kind)} (different element sizes)"
     if have != want:
@@ -377,7 +384,7 @@ def view_dtype(x: Any, dtype: Any) -> Any:
             _check_wider(array, ratio, names)
     if x.edge is not None:
         note("view(dtype)", x)
-    return new_tensor(array.view(kind), None, x.share_version())
+    return new_tensor(traced("made", array.view(kind)), None, x.share_version())
 
 
 def _check_wider(array: Any, ratio: int, names: str) -> None:

@@ -13,7 +13,7 @@ from wengert.base.dtypes import FLOATING, category, promote
 from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
-from wengert.ops.coerce import operand
+from wengert.ops.coerce import number, operand
 from wengert.ops.elementwise import binary, unary
 from wengert.ops.out import into
 from wengert.prims import bessel as _bessel
@@ -126,6 +126,7 @@ def logit(input: Any, eps: float | None = None, *, out: Any = None) -> Any:
     >>> wg.logit(wg.tensor([0.5, 0.0]), eps=0.1)
     tensor([ 0.0000, -2.1972])
     """
+    eps = number(eps, "logit", "eps")
     if eps is not None and (not is_number(eps) or isinstance(eps, complex)):
         raise TypeError(
             f"logit(): argument 'eps' (position 2) must be float, not {type(eps).__name__}"
