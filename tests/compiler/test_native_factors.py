@@ -106,6 +106,8 @@ def test_a_determinant_that_is_too_large_is_infinite():
     ("name", "arrays", "params"),
     [
         ("linalg_cholesky", [-np.eye(3)], {"upper": False, "what": ""}),
+        ("linalg_cholesky", [np.full((3, 3), np.nan)], {"upper": False, "what": ""}),
+        ("linalg_cholesky", [np.diag([1.0, np.inf, 1.0])], {"upper": True, "what": ""}),
         ("linalg_inv", [np.ones((2, 2))], {}),
         ("cofactor", [np.ones((2, 2))], {}),
         ("linalg_solve", [np.ones((2, 2)), np.ones((2, 2))], {"left": True, "vector": False}),

@@ -131,6 +131,10 @@ def _cholesky(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array
         triangle = b"L" if upper else b"U"
         call_routine(inner, f"{_LETTERS[dtype]}potrf", [triangle, n, factor, n, rooms[0]])
         inner.trouble(_failed(inner, rooms[0]))
+        with inner.loop(n) as i:
+            # whether LAPACK takes a NaN for positive depends on who made it
+            entry = inner.load(inner.at(factor, dtype, inner.offset((n + 1,), [i])), dtype)
+            inner.trouble(lane.is_nan(lane.sub(entry, entry)))
 
     _each(code, "cholesky", [ins[0], outs[0]], [2, 2], [_room(code, _INT, 1)], body)
 
