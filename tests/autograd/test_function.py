@@ -298,6 +298,46 @@ def test_once_differentiable():
         g.sum().backward()
 
 
+def test_once_differentiable_with_a_list_of_gradients():
+    class Once(Function):
+        boxed_grads_call = True
+
+        @staticmethod
+        def forward(ctx, x):
+            return x * 3
+
+        @staticmethod
+        @wg.autograd.function.once_differentiable
+        def backward(ctx, grads):
+            return grads.pop() * 3
+
+    x = leaf([3.0])
+    (g,) = wg.autograd.grad((Once.apply(x) ** 2).sum(), x, create_graph=True)
+    assert g.tolist() == [54.0]
+    with pytest.raises(RuntimeError, match="differentiate twice a function that was marked"):
+        g.sum().backward()
+
+
+def test_a_list_of_gradients_in_transforms():
+    class Square(Function):
+        boxed_grads_call = True
+
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, grads):
+            (x,) = ctx.saved_tensors
+            return grads.pop() * 2 * x
+
+    x = wg.tensor([1.0, 2.0])
+    assert wg.func.grad(lambda x: Square.apply(x).sum())(x).tolist() == [2, 4]
+    assert wg.func.vmap(wg.func.grad(Square.apply))(x).tolist() == [2, 4]
+    assert wg.func.vmap(wg.func.grad(wg.func.grad(Square.apply)))(x).tolist() == [2, 2]
+
+
 def test_an_input_that_is_returned():
     class Identity(Function):
         @staticmethod

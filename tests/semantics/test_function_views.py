@@ -435,6 +435,64 @@ def test_what_is_saved_may_be_let_go_of_when_it_is_read(t):
         Reads.apply(x.clone(), 2).sum().backward()
 
 
+def boxed(t, backward, outputs=1, materialize=True):
+    """A Function that multiplies by 2, 3 and so on, and takes its gradients in one list."""
+
+    class Boxed(t.autograd.Function):
+        boxed_grads_call = True
+
+        @staticmethod
+        def forward(ctx, x):
+            ctx.set_materialize_grads(materialize)
+            scaled = tuple(x * (2 + i) for i in range(outputs))
+            return scaled if outputs > 1 else scaled[0]
+
+    Boxed.backward = staticmethod(backward)
+    return Boxed
+
+
+@pytest.mark.parametrize("materialize", [True, False])
+def test_gradients_may_come_in_a_list(t, materialize):
+    def backward(ctx, grads):
+        assert type(grads) is list and len(grads) == 2
+        first, second = grads
+        grads.clear()
+        assert first.tolist() == [0, 0] if materialize else first is None
+        return second * 3 if first is None else first * 2 + second * 3
+
+    x = t.tensor([1.0, 2.0], requires_grad=True)
+    Boxed = boxed(t, backward, 2, materialize)
+    Boxed.apply(x)[1].sum().backward()
+    assert x.grad.tolist() == [3, 3]
+
+
+def test_what_leaves_the_list_of_gradients_is_gone(t):
+    def backward(ctx, grads):
+        (grad,) = grads
+        twice, gone = grad * 2, weakref.ref(grad)
+        grads.clear()
+        del grad
+        assert gone() is None
+        return twice
+
+    x = t.tensor([1.0, 2.0], requires_grad=True)
+    Boxed = boxed(t, backward)
+    Boxed.apply(Boxed.apply(x)).sum().backward()
+    assert x.grad.tolist() == [4, 4]
+
+
+def test_a_list_of_gradients_may_be_emptied_where_there_are_second_derivatives(t):
+    def backward(ctx, grads):
+        grad = grads.pop()
+        return grad * 2
+
+    x = t.tensor([1.0, 2.0], requires_grad=True)
+    Boxed = boxed(t, backward)
+    (grad,) = t.autograd.grad((Boxed.apply(x) ** 3).sum(), x, create_graph=True)
+    assert grad.tolist() == [24, 96]
+    assert t.autograd.grad(grad.sum(), x)[0].tolist() == [48, 96]
+
+
 def test_what_was_written_to_is_gone_with_its_last_name(t):
     class Same_(t.autograd.Function):
         @staticmethod

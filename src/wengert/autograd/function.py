@@ -169,6 +169,12 @@ class Function:
     Their memory is then free while `backward` computes; a second reading is refused.
     """
 
+    boxed_grads_call = False
+    """Whether `backward` gets the gradients of the outputs in one list, ``backward(ctx, grads)``.
+
+    The tensors of gradients that it takes from the list, or clears it of, are then its own.
+    """
+
     generate_vmap_rule = False
     """Accepted for PyTorch's sake: without a method `vmap`, operations run on the whole batch."""
 

@@ -217,9 +217,14 @@ class FunctionNode(Node, FunctionCtx):
 
     def _backward(self, cotangents: list[Any], edges: tuple[Any, ...]) -> tuple[Any, ...]:
         mode = current_mode()
+        at_levels = mode is not None and bool(mode.levels)
         self._asked = edges
 
         def run() -> Any:
+            if self.function.boxed_grads_call:
+                # the list itself, so that what `backward` takes from it is held by nobody else;
+                # a copy where the cotangents are looked at once more
+                return self.function.backward(self, list(cotangents) if at_levels else cotangents)
             return self.function.backward(self, *cotangents)
 
         token = RUNNING.set(self)
@@ -233,7 +238,7 @@ class FunctionNode(Node, FunctionCtx):
         if not isinstance(grads, tuple):
             grads = (grads,)
         self._check_count(grads)
-        if mode is not None and mode.levels:
+        if at_levels:
             grads = PORTS.lowered(grads, cotangents, self._inputs_levels)
         wanted = zip(self._positions, self.edges, self._inputs_meta, strict=True)
         return tuple(

@@ -70,9 +70,14 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(backward)
     def wrapped(ctx: Any, *grads: Any) -> Any:
+        recording, behind = is_grad_enabled(), []
+        if recording:
+            # before it runs, for it may empty the list that it gets them in
+            parts = grads[0] if ctx.function.boxed_grads_call else grads
+            behind = [edge_of(g) for g in parts if g is not None]
         with no_grad():
             outputs = backward(ctx, *grads)
-        if not is_grad_enabled():
+        if not recording:
             return outputs
         single = not isinstance(outputs, tuple)
         given = (outputs,) if single else outputs
@@ -82,7 +87,6 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         guarded = []
         for out in given:
             if isinstance(out, TensorBase) and is_differentiable(out.payload.dtype):
-                behind = [edge_of(g) for g in grads if g is not None]
                 message = (
                     "trying to differentiate twice a function that was marked with "
                     f"@once_differentiable ({ctx.label})"
