@@ -493,6 +493,29 @@ def test_a_list_of_gradients_may_be_emptied_where_there_are_second_derivatives(t
     assert t.autograd.grad(grad.sum(), x)[0].tolist() == [48, 96]
 
 
+def test_what_was_written_to_and_has_no_derivative_is_detached(t):
+    class Rounded_(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            x.round_()
+            ctx.mark_dirty(x)
+            ctx.mark_non_differentiable(x)
+            return x
+
+        @staticmethod
+        def backward(ctx, g):
+            raise AssertionError("there is nothing to run it")
+
+    x = (t.tensor([1.25, 2.75], requires_grad=True) * 2).clone()
+    before = x.grad_fn
+    y = Rounded_.apply(x)
+    assert y is not x and not y.requires_grad and y.is_leaf
+    assert y.data_ptr() == x.data_ptr() and y.tolist() == x.tolist() == [2, 6]
+    assert x.grad_fn is before and x._version == y._version == 2
+    plain = t.tensor([1.25])
+    assert Rounded_.apply(plain) is plain
+
+
 def test_what_was_written_to_is_gone_with_its_last_name(t):
     class Same_(t.autograd.Function):
         @staticmethod

@@ -73,9 +73,16 @@ def finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: boo
             bump(out, name)
             if out.ext is not None:
                 refresh_views(out, None)
-            if not recorded and out.edge is not None and any(out is t for t in tensors):
-                # what is not recorded does not require a gradient
+            constant = any(out is t for t in node._constants)
+            if (
+                (constant or not recorded)
+                and out.edge is not None
+                and any(out is t for t in tensors)
+            ):
+                # neither what is not recorded nor what has no derivative requires a gradient
                 out = new_tensor(out.array(), None, out.share_version())
+                if constant:
+                    node._constants = (*node._constants, out)
         elif any(out is t for t in tensors):
             # an input handed back is another tensor over the same memory
             source = out
