@@ -268,3 +268,31 @@ def test_views_keep_their_tangents_where_the_whole_is_detached_or_that_is_refuse
         except NotImplementedError as error:
             assert "detach_() of a tensor that carries a tangent" in str(error)
         assert fwd.unpack_dual(view * 2).tangent.tolist() == [6.0]
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x: x.mul_(3),
+        lambda x: x.exp_(),
+        lambda x: x.add_(x + 1),
+        lambda x: x.copy_(x + 1),
+        lambda x: x.clamp_(0, 1),
+    ],
+)
+def test_what_shows_a_place_several_times_is_not_written(t, write):
+    def widened(x):
+        x = x.clone()
+        with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+            write(x.expand(2, 2))
+        wide = x.expand(2, 2)
+        wide.zero_()
+        wide[0] = 5.0
+        return x
+
+    with t.autograd.forward_ad.dual_level():
+        x = t.autograd.forward_ad.make_dual(t.tensor([1.0, 2.0]), t.ones(2))
+        primal, tangent = t.autograd.forward_ad.unpack_dual(widened(x))
+    assert primal.tolist() == [5, 5] and tangent.tolist() == [0, 0]
+    assert t.func.vmap(widened)(t.ones(3, 2)).tolist() == [[5, 5]] * 3
+    assert t.func.jvp(widened, (t.ones(2),), (t.ones(2),))[1].tolist() == [0, 0]

@@ -43,6 +43,7 @@ from wengert.tape.modes import change_mode, enable_grad, full_mode, traced, untr
 from wengert.tape.sites import OURS
 from wengert.tape.views import move_edge, push, refresh_views, renew_views
 from wengert.tape.write_checks import (
+    check_distinct,
     check_recordable,
     check_shape,
     check_sources,
@@ -240,8 +241,11 @@ def write_in_level(
         check_recordable(tensor)
     if getattr(tensor.payload, "traced", False):
         _check_memory(prim, tensor, values, recording)
-    elif prim.broadcasts:
-        check_shape(tensor.payload, [value.payload for value in values[1:]])
+    else:
+        if "overlapping" not in prim.writes:
+            check_distinct(tensor.payload)
+        if prim.broadcasts:
+            check_shape(tensor.payload, [value.payload for value in values[1:]])
     found = check_levels([value.payload for value in values])
     order = [found[number] for number in sorted(found)]
     own = levels_of(tensor.payload)

@@ -21,6 +21,7 @@ from wengert.tape.views import elsewhere, write_refused
 __all__ = [
     "check_apart",
     "check_cast",
+    "check_distinct",
     "check_mode",
     "check_overlap",
     "check_recordable",
@@ -148,16 +149,22 @@ def check_writable(tensor: Any, recording: bool, may_overlap: bool = False) -> N
     if recording:
         check_recordable(tensor)
     payload = tensor.array()
-    if 0 in payload.strides and not may_overlap and _repeats(payload):
-        raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a "
-            "single memory location. Please clone() the tensor before performing the operation."
-        )
+    if 0 in payload.strides and not may_overlap:
+        check_distinct(payload)
     if not payload.flags.writeable:
         raise RuntimeError(
             "the tensor shares the memory of a NumPy array that is read-only: clone() it first"
         )
     check_mode(tensor)
+
+
+def check_distinct(payload: Any) -> None:
+    """Refuse to write to an array, or to a value of a transform, that shows a place twice."""
+    if _repeats(payload):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a "
+            "single memory location. Please clone() the tensor before performing the operation."
+        )
 
 
 def check_mode(tensor: Any) -> None:
