@@ -93,6 +93,13 @@ def test_vjp_can_be_called_again_and_mapped():
     assert rows.tolist() == A.tolist()
 
 
+def test_a_real_primal_has_no_complex_tangent():
+    x, tangent = wg.tensor([1.0, 2.0]), wg.tensor([1.0 + 2.0j, 3.0j])
+    with pytest.raises(ValueError, match="Expected tangent to be real"):
+        wg.func.jvp(wg.sin, (x,), (tangent,))
+    assert wg.func.jvp(wg.sin, (x + 0j,), (wg.ones(2),))[1].dtype == wg.complex64
+
+
 def test_jvp_and_linearize_give_directional_derivatives():
     tangents = (wg.ones_like(A), X)
     y, slope = func.jvp(lambda a, b: {"y": a @ b}, (A, X), tangents)

@@ -180,3 +180,29 @@ def test_a_backward_that_leaves_kept_values_alone_runs_on_tangents(t):
         out = Product.apply(t.autograd.forward_ad.make_dual(x, t.tensor(1.0)), y)
         out.backward()
         assert t.autograd.forward_ad.unpack_dual(x.grad).primal == 15.0
+
+
+@pytest.mark.parametrize("kind", ["int64", "bool"])
+def test_a_tangent_is_floating_or_complex(t, kind):
+    made = function(t, lambda ctx, x: x * 2, lambda ctx, x: x.to(getattr(t, kind)))
+    message = "Expected both tensor and its forward grad to be floating point or complex"
+    with t.autograd.forward_ad.dual_level(), pytest.raises(RuntimeError, match=message):
+        applied(t, made)
+    tangent = t.ones(2).to(getattr(t, kind))
+    with pytest.raises(ValueError, match="Expected tangent to be floating point or complex"):
+        t.func.jvp(t.sin, (t.ones(2),), (tangent,))
+
+
+def test_what_has_no_derivative_has_no_tangent(t):
+    made = function(t, lambda ctx, x: (x * 2, x.to(t.int64)), lambda ctx, x: (x * 2, x))
+    message = "You should return None at that position instead"
+    with t.autograd.forward_ad.dual_level(), pytest.raises(RuntimeError, match=message):
+        applied(t, made)
+
+
+def test_a_tangent_for_what_is_no_tensor_goes_nowhere(t):
+    made = function(t, lambda ctx, x: (x * 2, None, "text"), lambda ctx, x: (x * 2, x, x))
+    with t.autograd.forward_ad.dual_level():
+        _, (out, *others) = applied(t, made)
+        assert t.autograd.forward_ad.unpack_dual(out).tangent.tolist() == [[10.0] * 2] * 2
+    assert others == [None, "text"]

@@ -260,6 +260,14 @@ def _with_tangents(
                 f"expected Variable or None (got {type(slope).__name__}) for grad output {i}: "
                 f"{function.__name__}.jvp must return tensors"
             )
+        if not isinstance(out, TensorBase):
+            continue
+        if not is_differentiable(out.payload.dtype) or any(out is t for t in node._constants):
+            raise RuntimeError(
+                f"Function's jvp returned a gradient at position {i}, but the corresponding "
+                "forward output is not a differentiable Tensor. You should return None at that "
+                "position instead."
+            )
         if tuple(slope.payload.shape) != tuple(out.payload.shape):
             raise RuntimeError(
                 "Trying to set a forward gradient that has a different size than that of the "
@@ -267,11 +275,10 @@ def _with_tangents(
                 f"{list(out.payload.shape)} while the given forward gradient is of size "
                 f"{list(slope.payload.shape)}: it is what {function.__name__}.jvp returned."
             )
-        if not isinstance(out, TensorBase) or any(out is t for t in node._constants):
+        if not is_differentiable(slope.payload.dtype):
             raise RuntimeError(
-                f"Function's jvp returned a gradient at position {i}, but the corresponding "
-                "forward output is not a differentiable Tensor. You should return None at that "
-                "position instead."
+                "Expected both tensor and its forward grad to be floating point or complex, but "
+                f"{function.__name__}.jvp returned {slope.dtype} for output {i}"
             )
         check_view(out, slope, primals, tangents, versions, args)
     return output, slopes, written(primals, output), made

@@ -39,6 +39,15 @@ def _check_pair(primal: Any, tangent: Any, name: str) -> None:
             f"{name}: a primal must be of a floating or complex dtype, not {p.dtype}: it has no "
             "derivative; let the function use it from outside"
         )
+    if not is_differentiable(t.dtype):
+        raise ValueError(
+            f"{name}: Expected tangent to be floating point or complex, but got: {tangent.dtype}"
+        )
+    if t.dtype.kind == "c" and p.dtype.kind != "c":
+        raise ValueError(
+            f"{name}: Expected tangent to be real, as its primal of {primal.dtype} is, but got: "
+            f"{tangent.dtype}"
+        )
     if tuple(p.shape) != tuple(t.shape):
         raise RuntimeError(
             f"{name}: Expected tangent to have the shape of its primal, {list(p.shape)}, but got "
@@ -74,6 +83,7 @@ def jvp(
     ------
     RuntimeError: If the tangents do not match the primals; for what `strict` refuses; and if `func`
         returns anything but tensors.
+    ValueError: If a tangent is neither floating nor complex, or complex where its primal is not.
 
     Examples
     --------
