@@ -516,6 +516,23 @@ def test_what_was_written_to_and_has_no_derivative_is_detached(t):
     assert Rounded_.apply(plain) is plain
 
 
+@pytest.mark.parametrize("grad", [3, "text", [1.0, 2.0]])
+@pytest.mark.parametrize("needed", [True, False])
+def test_a_gradient_is_a_tensor_also_where_nobody_asks_for_it(t, grad, needed):
+    class Wrong(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            return x * y
+
+        @staticmethod
+        def backward(ctx, g):
+            return g, grad
+
+    x, y = t.ones(2, requires_grad=True), t.ones(2, requires_grad=needed)
+    with pytest.raises(RuntimeError, match=r"expected Variable or None \(got (int|str|list)\)"):
+        Wrong.apply(x, y).sum().backward()
+
+
 def test_what_was_written_to_is_gone_with_its_last_name(t):
     class Same_(t.autograd.Function):
         @staticmethod

@@ -237,7 +237,7 @@ class FunctionNode(Node, FunctionCtx):
             RUNNING.reset(token)
         if not isinstance(grads, tuple):
             grads = (grads,)
-        self._check_count(grads)
+        self._check_grads(grads)
         if at_levels:
             grads = PORTS.lowered(grads, cotangents, self._inputs_levels)
         wanted = zip(self._positions, self.edges, self._inputs_meta, strict=True)
@@ -246,7 +246,7 @@ class FunctionNode(Node, FunctionCtx):
             for i, edge, meta in wanted
         )
 
-    def _check_count(self, grads: Sequence[Any]) -> None:
+    def _check_grads(self, grads: Sequence[Any]) -> None:
         count = len(self.needs_input_grad)
         surplus = [grad for grad in grads[count:] if grad is not None]
         if len(grads) < count or surplus:
@@ -255,22 +255,25 @@ class FunctionNode(Node, FunctionCtx):
                 f"{count}, got {len(grads)}): {self.function.__name__}.backward must return one "
                 "for each argument of forward, None where there is none"
             )
+        name = self.function.__name__
         for i, grad in enumerate(grads[:count]):
-            if grad is not None and i not in self._positions:
+            if grad is None:
+                continue
+            if i not in self._positions:
                 raise RuntimeError(
                     f"function {self.label} returned a gradient different than None at position "
                     f"{i + 1}, but the corresponding forward input was not a Variable"
+                )
+            if not isinstance(grad, TensorBase):
+                raise RuntimeError(
+                    f"expected Variable or None (got {type(grad).__name__}): {name}.backward "
+                    f"returned it as the gradient of argument {i}"
                 )
 
     def _checked(self, grad: Any, position: int, meta: tuple[Any, ...], edge: Any) -> Any:
         """A returned gradient in the shape and dtype of its input."""
         shape, dtype = meta
         name = self.function.__name__
-        if not isinstance(grad, TensorBase):
-            raise RuntimeError(
-                f"expected Variable or None (got {type(grad).__name__}): {name}.backward returned "
-                f"it as the gradient of argument {position}"
-            )
         have = grad.payload
         if have.shape != shape:
             if not _reduces_to(have.shape, shape):
