@@ -201,10 +201,9 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     for value, what in ((tensor, "primal"), (tangent, "tangent")):
         if not isinstance(value, TensorBase):
             raise TypeError(f"make_dual(): {what} must be a Tensor, not {type(value).__name__}")
-        if not is_differentiable(value.payload.dtype):
-            raise ValueError(
-                f"Expected {what} to be floating point or complex, but got: {value.dtype}"
-            )
+        dtype = value.payload.dtype
+        if not is_differentiable(dtype):
+            raise ValueError(f"Expected {what} to be floating point or complex, but got: {dtype}")
     if tangent.payload.dtype.kind == "c" and tensor.payload.dtype.kind != "c":
         raise ValueError(
             f"Expected tangent to be real, as its primal of {tensor.dtype} is, but got: "

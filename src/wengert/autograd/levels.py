@@ -24,6 +24,7 @@ from wengert.autograd.slopes import check_view
 from wengert.autograd.written import shows, with_written, written
 from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
+from wengert.base.errors import describe
 from wengert.base.ports import provides
 from wengert.interp.levels import Level, is_plain, levels_of
 from wengert.ops.like import zeros_like
@@ -278,7 +279,7 @@ def _with_tangents(
         if not is_differentiable(slope.payload.dtype):
             raise RuntimeError(
                 "Expected both tensor and its forward grad to be floating point or complex, but "
-                f"{function.__name__}.jvp returned {slope.dtype} for output {i}"
+                f"{function.__name__}.jvp returned {describe(slope.payload)} for output {i}"
             )
         check_view(out, slope, primals, tangents, versions, args)
     return output, slopes, written(primals, output), made
