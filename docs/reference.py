@@ -23,13 +23,9 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 import wengert
-from wengert.cli.operations import FAMILIES
+from wengert.cli.operations import chapter_of
 
 _LOG = logging.getLogger(__name__)
-_FAMILY_OF = {
-    module: heading for heading, modules in FAMILIES.items() for module in modules.split()
-}
-_FURTHER = "Further"
 
 
 def resolve(path: str) -> Any:
@@ -59,12 +55,12 @@ def is_offered(value: Any) -> bool:
     return module.partition(".")[0] in ("wengert", "jax", "tensorflow", "mxnet", "autograd")
 
 
-def family(value: Any) -> str | None:
-    """Return the heading under which the table of operations has an operation, or None."""
+def chapter(value: Any) -> str | None:
+    """Return the chapter of the page of operations in which an operation stands, or None."""
     module = getattr(value, "__module__", None) or ""
     if not module.startswith("wengert.ops.") or inspect.isclass(value):
         return None
-    return _FAMILY_OF.get(module.rpartition(".")[2], _FURTHER)
+    return chapter_of(value)
 
 
 def subject(value: Any) -> str:
@@ -144,8 +140,8 @@ class Names(SphinxDirective):
 
     Options
     -------
-    families
-        Only operations of these headings of the table of operations, separated by semicolons.
+    chapters
+        Only operations of these chapters of the page of operations.
     others
         Only what is no operation.
     only, without
@@ -160,7 +156,7 @@ class Names(SphinxDirective):
 
     required_arguments = 1
     option_spec = {  # noqa: RUF012 -- as docutils has it
-        "families": directives.unchanged,
+        "chapters": directives.unchanged,
         "others": directives.flag,
         "only": directives.unchanged,
         "without": directives.unchanged,
@@ -209,14 +205,15 @@ class Names(SphinxDirective):
         without = set(options.get("without", "").split())
         names = [name for name in names if name not in without and self._is_there(place, name)]
         names = [name for name in names if is_offered(getattr(place, name))]
-        if "families" in options:
-            wanted = {part.strip() for part in options["families"].split(";")}
-            unknown = wanted - {*FAMILIES, _FURTHER}
+        chapters = {name: chapter(getattr(place, name)) for name in names}
+        if "chapters" in options:
+            wanted = set(options["chapters"].split())
+            unknown = wanted - set(chapters.values())
             if unknown:
-                raise self.error(f"no such families of operations: {sorted(unknown)}")
-            names = [n for n in names if family(getattr(place, n)) in wanted and n[-1] != "_"]
+                raise self.error(f"no such chapters of operations: {sorted(unknown)}")
+            names = [n for n in names if chapters[n] in wanted and n[-1] != "_"]
         if "others" in options:
-            names = [n for n in names if family(getattr(place, n)) is None and n[-1] != "_"]
+            names = [n for n in names if chapters[n] is None and n[-1] != "_"]
         return names
 
     def _is_there(self, place: Any, name: str) -> bool:

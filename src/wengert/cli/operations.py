@@ -15,7 +15,7 @@ from wengert.prims.record import Primitive
 from wengert.prims.whole import TABLE
 from wengert.utils.dispatch import operation_name
 
-__all__ = ["page"]
+__all__ = ["chapter_of", "page"]
 
 CHAPTER = re.compile(r"Layer \d+ · ops · (\w+):")
 """How the docstring of a module says in which chapter its functions stand."""
@@ -111,10 +111,22 @@ def _by_family(
 ) -> dict[str, list[tuple[Callable[..., Any], list[str]]]]:
     found: dict[str, list[Any]] = {}
     for function, names in sorted(functions.items(), key=lambda item: item[1][0]):
-        stated = CHAPTER.match(sys.modules[function.__module__].__doc__ or "")
-        found.setdefault(stated[1] if stated else FURTHER, []).append((function, names))
+        found.setdefault(chapter_of(function), []).append((function, names))
     in_order = sorted(found, key=lambda name: (name == FURTHER, name != CORE, name))
     return {name.capitalize(): found[name] for name in in_order}
+
+
+def chapter_of(function: Callable[..., Any]) -> str:
+    """The chapter in which an operation stands.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> chapter_of(wg.sum)
+    'reductions'
+    """
+    stated = CHAPTER.match(sys.modules[function.__module__].__doc__ or "")
+    return stated[1] if stated else FURTHER
 
 
 def _table(
