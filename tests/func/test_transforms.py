@@ -111,6 +111,16 @@ def test_jvp_and_linearize_give_directional_derivatives():
         assert moved.tolist() == (factor * slope["y"]).tolist()
 
 
+def test_directions_have_the_shapes_and_dtypes_of_the_primals():
+    _, push = func.linearize(lambda x: x * 2, wg.ones(2))
+    wrong = [(wg.ones(3), "shape"), (wg.ones(1, 2), "shape")]
+    wrong += [(wg.ones(2, dtype=dtype), "dtype") for dtype in (wg.int64, wg.float64, wg.complex64)]
+    for tangent, what in wrong:
+        with pytest.raises(RuntimeError, match=f"tangent:0 with {what} .* doesn't match the {what}"):
+            push(tangent)
+    assert push(wg.ones(2)).tolist() == [2, 2]
+
+
 def test_what_does_not_depend_on_the_primals_has_a_zero_tangent():
     _, slope = func.jvp(lambda x: A * 2, (X,), (X,))
     assert slope.tolist() == wg.zeros_like(A).tolist()

@@ -163,8 +163,8 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     Returns
     -------
     output: What `func` returned.
-    jvp_fn : callable. Takes as many tangents as there are primals, and returns the derivative of
-        the output in this direction.
+    jvp_fn : callable. Takes as many tangents as there are primals, of their shapes and dtypes, and
+        returns the derivative of the output in this direction.
 
     Examples
     --------
@@ -190,6 +190,14 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
                 f"linearize(f, *primals): expected {len(grads)} tangents, of the structure of the "
                 f"primals, but got {len(directions)}"
             )
+        for i, (grad, tangent) in enumerate(zip(grads, directions, strict=True)):
+            for what in ("shape", "dtype"):
+                have, wanted = getattr(tangent, what), getattr(grad, what)
+                if have != wanted:
+                    raise RuntimeError(
+                        f"tangent:{i} with {what} {have} in flattened pytree doesn't match the "
+                        f"{what} {wanted} of the corresponding primal."
+                    )
         pairs = [(g, t) for g, t in zip(grads, directions, strict=True) if g.edge is not None]
         if not pairs:
             return rebuild([zeros_like(out) for out in outputs])
