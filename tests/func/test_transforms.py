@@ -116,7 +116,9 @@ def test_directions_have_the_shapes_and_dtypes_of_the_primals():
     wrong = [(wg.ones(3), "shape"), (wg.ones(1, 2), "shape")]
     wrong += [(wg.ones(2, dtype=dtype), "dtype") for dtype in (wg.int64, wg.float64, wg.complex64)]
     for tangent, what in wrong:
-        with pytest.raises(RuntimeError, match=f"tangent:0 with {what} .* doesn't match the {what}"):
+        with pytest.raises(
+            RuntimeError, match=f"tangent:0 with {what} .* doesn't match the {what}"
+        ):
             push(tangent)
     assert push(wg.ones(2)).tolist() == [2, 2]
 
