@@ -140,3 +140,18 @@ def test_bytes_as_elements_of_another_kind_are_the_same_memory(backend):
 def test_bytes_have_no_elements_of_another_kind_under_a_transform():
     with pytest.raises(RuntimeError, match=r"view\(dtype\) is not supported under a transform"):
         wg.func.vmap(lambda x: x.view(wg.int32))(wg.ones(2, 3))
+
+
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+@pytest.mark.filterwarnings("ignore:.*is not compiled")
+def test_the_diagonal_of_a_view_that_got_other_memory_lies_there(backend):
+    def filled(a, b):
+        a.data = b.clone()
+        a.fill_diagonal_(5)
+        return b.t(), a * 1
+
+    compiled = wg.compile(filled, backend=backend)
+    for _ in range(3):
+        found, expected = (wg.arange(12.0).reshape(4, 3) for _ in range(2))
+        here, there = compiled(found[1:], found[:3]), filled(expected[1:], expected[:3])
+        assert [t.tolist() for t in (*here, found)] == [t.tolist() for t in (*there, expected)]

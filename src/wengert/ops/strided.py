@@ -23,6 +23,7 @@ from wengert.tape.node import Unrecorded
 from wengert.tape.record import T
 from wengert.tape.sites import mark
 from wengert.tape.views import link
+from wengert.tape.write_checks import memory_of
 
 __all__ = [
     "as_strided",
@@ -154,7 +155,11 @@ def _has_place(payload: Any) -> bool:
 def _base_of(x: Any) -> Any:
     """The tensor whose memory `x` shows a part of: itself, also where ``.data`` gave it other."""
     base = None if x.ext is None else x.ext.base
-    return x if base is None or not shares_owner(x.payload, base.payload) else base
+    return (
+        x
+        if base is None or not shares_owner(memory_of(x.payload), memory_of(base.payload))
+        else base
+    )
 
 
 def is_within(x: Any, params: dict[str, Any]) -> bool:

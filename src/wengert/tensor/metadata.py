@@ -14,6 +14,7 @@ from wengert.base.shapes import normal_dim
 from wengert.base.size import Size
 from wengert.kernels.strided import shares_owner
 from wengert.tape.modes import untraced
+from wengert.tape.write_checks import memory_of
 from wengert.tensor.storage import StorageMethods
 
 __all__ = ["TensorMetadata"]
@@ -97,12 +98,12 @@ class TensorMetadata(StorageMethods):
         """The address of the first element."""
         untraced("it reads the address of a tensor")
         array = self.array()
-        return int((array.array if getattr(array, "traced", False) else array).ctypes.data)
+        return int(memory_of(array).ctypes.data)
 
     def storage_offset(self) -> int:
         """The first element's place in the memory of the base."""
         base = self._base
-        if base is None or not shares_owner(self.payload, base.payload):
+        if base is None or not shares_owner(memory_of(self.payload), memory_of(base.payload)):
             return 0
         return int(self.data_ptr() - base.data_ptr()) // self.itemsize
 
