@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+import wengert as wg
 from wengert.cli.formulas import formulas_of
-from wengert.cli.operations import page
+from wengert.cli.operations import chapter_of, page
 from wengert.prims.whole import TABLE
 
 PAGE = Path(__file__).parents[2] / "docs" / "operations.md"
@@ -32,3 +33,14 @@ def test_a_rule_that_is_more_than_a_formula_has_none():
     assert formulas_of(TABLE["linalg_svd"]) == {"self": None}
     assert formulas_of(TABLE["mish"]) == {"self": None}, "it would be too long to read"
     assert formulas_of(TABLE["eq"]) == {}
+
+
+def test_an_operation_stands_in_its_chapter_also_where_functions_are_wrapped():
+    class Watched(wg.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            return super().__torch_function__(function, types, args, kwargs or {})
+
+    assert issubclass(Watched, wg.Tensor)
+    assert chapter_of(wg.sum) == "reductions"
+    assert chapter_of(wg.nn.functional.cross_entropy) == "losses"

@@ -126,7 +126,9 @@ def chapter_of(function: Callable[..., Any]) -> str:
     >>> chapter_of(wg.sum)
     'reductions'
     """
-    stated = CHAPTER.match(sys.modules[function.__module__].__doc__ or "")
+    # functions of the package are wrapped once there is a class with `__torch_function__`
+    module = sys.modules[inspect.unwrap(function).__module__]
+    stated = CHAPTER.match(module.__doc__ or "")
     return stated[1] if stated else FURTHER
 
 
