@@ -641,6 +641,19 @@ kind(
     lambda p: add_at("c")(p.keywords),
 )
 kind("partial attribute", with_attribute(lambda: functools.partial(len)), get("c"), add_to("c"))
+for name, made in {
+    "cached function": lambda: functools.cache(len),
+    "function with a small cache": lambda: functools.lru_cache(2)(len),
+    "cached property": lambda: functools.cached_property(len),
+    "static method": lambda: staticmethod(len),
+    "class method": lambda: classmethod(len),
+    "ordered dict": collections.OrderedDict,
+    "random": random.Random,
+    "number of C": ctypes.c_int,
+    "compiled function": lambda: wg.compile(lambda: 0),
+    "NumPy's number": type("Half", (np.float64,), {}),
+}.items():
+    kind(f"{name} attribute", with_attribute(made), get("c"), add_to("c"))
 kind("bound method", lambda n: Callable_(n).method, call, lambda m: add_to("c")(m.__self__))
 kind("callable object", Callable_, call, add_to("c"))
 kind("built-in method", lambda n: [n].__getitem__, lambda g: g(0), lambda g: add_at(0)(g.__self__))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import decimal
 import functools
+import operator
+import types
 import warnings
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 from kinds import BACK, CALL, KINDS, LOCAL, LOOP, PLACES, World
 
 import wengert as wg
+from wengert.compiler import objects
 
 
 def told(world: World, backend: str | None) -> list[Any]:
@@ -97,3 +100,63 @@ def test_what_a_cache_hands_out_may_be_written_to(
     table(3)[0] = 7.0
     for _ in range(2):
         assert compiled(x).tolist() == [8.0, 2.0, 3.0]
+
+
+def test_all_attributes_that_objects_may_have_are_seen() -> None:
+    free = {kind for kind in objects._READERS if kind.__dictoffset__}
+    seen = {types.FunctionType, types.ModuleType, type, functools.partial}
+    assert free == (free & objects._ATTRIBUTES.keys()) | seen
+
+
+def test_an_attribute_of_a_function_of_numpy_is_refused() -> None:
+    add = np.frompyfunc(operator.add, 2, 1)
+    if not hasattr(add, "__dict__"):
+        pytest.skip("functions of this NumPy have no attributes")
+    add.scale = 2.0
+    compiled = wg.compile(lambda x: x * add.scale, options={"measure": False})
+    with pytest.warns(UserWarning, match="a function of NumPy has an attribute scale"):
+        assert compiled(wg.ones(1)).item() == 2.0
+    add.scale = 3.0
+    assert compiled(wg.ones(1)).item() == 3.0
+
+
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+def test_what_a_cache_has_answered_is_not_compared_with_what_it_came_from(backend: str) -> None:
+    numbers = np.arange(100_000.0)
+
+    @functools.cache
+    def table(size: int) -> wg.Tensor:
+        return wg.tensor(numbers[:size])
+
+    table(3)
+    compiled = wg.compile(lambda x: x * table(3), backend=backend, fullgraph=True)
+    numbers[1] = 5.0
+    for _ in range(3):
+        assert compiled(wg.ones(3)).tolist() == [0.0, 1.0, 2.0]
+    table.cache_clear()
+    assert compiled(wg.ones(3)).tolist() == [0.0, 5.0, 2.0]
+
+
+@pytest.mark.parametrize("ask", ["table.__wrapped__(0)", "getattr(table, name)(0)"])
+def test_what_is_behind_a_cache_is_seen_where_code_asks_for_it(ask: str) -> None:
+    held = [1.0]
+    table = functools.cache(lambda place: held[place])
+    space: dict[str, Any] = {"table": table, "name": "__wrapped__"}
+    exec(f"def function(x):\n    return x * {ask}", space)
+    compiled = wg.compile(space["function"], options={"measure": False}, fullgraph=True)
+    for value in (1.0, 1.0, 2.0, 3.0):
+        held[0] = value
+        assert compiled(wg.ones(1)).tolist() == [value]
+
+
+def test_a_cache_that_was_emptied_answers_other_questions() -> None:
+    held = [1]
+    table = functools.cache(lambda place: held[0] if place == 3 else 1)
+    assert table(3) == 1
+    compiled = wg.compile(lambda x: x * table(3), options={"measure": False}, fullgraph=True)
+    for _ in range(2):
+        assert compiled(wg.ones(1)).tolist() == [1.0]
+    held[0] = 7
+    table.cache_clear()
+    assert table(4) == 1
+    assert compiled(wg.ones(1)).tolist() == [7.0]

@@ -60,7 +60,10 @@ class Compiled:
     under_transforms: What became of its calls under transforms, by the kinds of these.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_plain")
+    __slots__ = (
+        *("__dict__", "__weakref__", "_options", "_passed", "_plain", "_quick", "_settings"),
+        *("_writes", "entries", "function", "reason", "seconds", "under_transforms"),
+    )
     _entry_class: type[Entry] = Entry
     where = ""
 

@@ -281,8 +281,12 @@ def called_by(module: str | None, name: str) -> str:
 
 
 def read_cached(thing: Any) -> Reading:
-    """A function with a cache: what it computes from, and what is in the cache."""
-    parts = [Part("{0}.__wrapped__", thing.__wrapped__)]
+    """A function with a cache: what is in there.
+
+    What it computes from does not matter: a trace in which it computed is not kept, and while the
+    cache is as it was, it answers from there.
+    """
+    parts: list[Part] = []
     info = thing.cache_info()
     missed = Filled((info.misses, info.currsize))
     misses = Part("{0}.cache_info()[1::2]", missed)
@@ -296,11 +300,11 @@ def read_cached(thing: Any) -> Reading:
         # only what raised was missed without being kept
         misses = Part("", missed)
     # it may have been emptied and filled again
-    same = "(len({1}[0]), all(map(is_, {1}[0].values(), {1}[1])))"
-    entries = [*held[0].values()]
-    known = Part(same, Filled((info.currsize, True)), (held[0], entries))
+    same = "(len({1}[0]), all(map(is_, {1}[0], {1}[1])) and all(map(is_, {1}[0].values(), {1}[2])))"
+    keys, entries = [*held[0]], [*held[0].values()]
+    known = Part(same, Filled((info.currsize, True)), (held[0], keys, entries))
     # what is in it may be written to, and is handed out again as it is then
-    results = entries if info.maxsize is None else _linked(thing, held[0])
+    results = [*keys, *entries] if info.maxsize is None else _linked(thing, held[0])
     parts += [Part("{1}", result, result) for result in results if not _is_fixed(result)]
     return Reading("identity", parts, (misses, known))
 

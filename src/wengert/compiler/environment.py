@@ -19,7 +19,6 @@ to an operation of ours (`wengert.compiler.straight`): then it is an input like 
 
 from __future__ import annotations
 
-import collections
 import math
 import types
 from collections.abc import Callable, Iterable, Sequence
@@ -29,7 +28,7 @@ import numpy as np
 
 from wengert.compiler.conditions import Conditions, Matcher
 from wengert.compiler.libraries import is_of_library
-from wengert.compiler.objects import MOST_BYTES, Part, Unknown, content_of, read
+from wengert.compiler.objects import CACHED, MOST_BYTES, Part, Unknown, content_of, read
 from wengert.compiler.reach import DYNAMIC, Reach
 from wengert.compiler.reading import Reading
 from wengert.compiler.state import Surroundings
@@ -43,6 +42,8 @@ _MOST = 5000
 """How many objects an environment may hold."""
 _ASKING = DYNAMIC | {"hasattr", "AttributeError", "Exception", "BaseException"}
 """Names by which code may find out which attributes there are."""
+_UNWRAPPING = DYNAMIC | {"__wrapped__", "unwrap"}
+"""Names by which the function is found that another one stands for."""
 _ABOUT = frozenset({"__name__", "__qualname__", "__doc__", "__module__"})
 """What is said about functions and classes."""
 _DENIED = frozenset(
@@ -53,7 +54,7 @@ _DENIED = frozenset(
 )
 """What is not looked at."""
 _SEEDS = frozenset({"manual_seed", "seed", "initial_seed", "get_state", "set_state"})
-_CONTAINERS = frozenset({dict, list, tuple, set, frozenset, collections.OrderedDict})
+_CONTAINERS = frozenset({dict, list, tuple, set, frozenset})
 
 
 def _is_watched(tensor: Any) -> bool:
@@ -124,6 +125,8 @@ class Environment(Reach):
             self._called = function if isinstance(function, types.FunctionType) else None
             self._value(function, self._constant(function))
             self._escaped()
+            while self._unwrapped():
+                self._escaped()
             self._asked()
             self._hooked()
             self.apart = self.noted()
@@ -388,6 +391,17 @@ class Environment(Reach):
         else:
             self._refuse("an argument belongs to a transform that is under way")
 
+    def _unwrapped(self) -> bool:
+        """Walk what is behind functions with a cache, where code asks for it; whether any is."""
+        if not self._attributes & _UNWRAPPING:
+            return False
+        found = [
+            f for f in self.walked if type(f) is CACHED and id(f.__wrapped__) not in self._names
+        ]
+        for function in found:
+            self._value(function.__wrapped__, f"{self._names[id(function)]}.__wrapped__")
+        return bool(found)
+
     def _asked(self) -> None:
         """The conditions on what code asks about objects, beyond what they are computed with."""
         asked = self._attributes & _DENIED
@@ -397,7 +411,7 @@ class Environment(Reach):
             raise Unknown("it seeds a generator, or reads its state")
         about = sorted(self._attributes & _ABOUT)
         for thing in self.walked:
-            if isinstance(thing, type | types.FunctionType):
+            if isinstance(thing, type | types.FunctionType | CACHED):
                 for key in about:
                     if isinstance(found := getattr(thing, key, None), str | None):
                         known = self._constant(found)

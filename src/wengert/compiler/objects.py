@@ -58,7 +58,17 @@ from wengert.compiler.reading import (
 )
 from wengert.ops.generator import Generator
 
-__all__ = ["MOST_BYTES", "VALUES", "Part", "Reading", "Unknown", "content_of", "read", "slots_of"]
+__all__ = [
+    "CACHED",
+    "MOST_BYTES",
+    "VALUES",
+    "Part",
+    "Reading",
+    "Unknown",
+    "content_of",
+    "read",
+    "slots_of",
+]
 
 
 def read(thing: Any) -> Reading:
@@ -74,8 +84,28 @@ def read(thing: Any) -> Reading:
         found = _rule(thing, kind)
         if not isinstance(thing, type):
             _RULES[kind] = found
-    return found(thing)
+    made = found(thing)
+    return _with_attributes(thing, kind, made) if kind in _ATTRIBUTES else made
 
+
+def _with_attributes(thing: Any, kind: type, made: Reading) -> Reading:
+    """The reading of an object that may have attributes besides what it is known by."""
+    held = thing.__dict__
+    if kind in _NUMPYS:
+        for key in held:
+            if not key.startswith("__"):
+                raise Unknown(f"a function of NumPy has an attribute {key}")
+        return made
+    given = _ATTRIBUTES[kind]
+    own = [Part("{0}.__dict__[{1}]", part, key) for key, part in held.items() if key not in given]
+    if made.by == "value":
+        raise Unknown(f"it uses a {kind.__name__} that may have attributes")
+    count = Part("len({0}.__dict__)", len(held))
+    return Reading(made.by, [*made.parts, *own], [*made.facts, count], made.same)
+
+
+CACHED = type(functools.lru_cache(len))
+"""The type of functions with a cache."""
 
 # -- classes ---------------------------------------------------------------------------------------
 
@@ -128,14 +158,20 @@ def _rule(thing: Any, kind: type) -> Reader:
         return found
     if issubclass(kind, type):
         return _class
+    known: Reader | None = None
     if issubclass(kind, ctypes._SimpleCData | ctypes.Array | ctypes.Structure | ctypes.Union):
-        return contents.read_c_object
-    if issubclass(kind, np.inexact):
-        return _BITS
-    if issubclass(kind, np.dtype | np.generic):
-        return by_value
+        known = contents.read_c_object
+    elif issubclass(kind, np.inexact):
+        known = _BITS
+    elif issubclass(kind, np.dtype | np.generic):
+        known = by_value
+    if known is not None:
+        if hasattr(thing, "__dict__"):
+            _ATTRIBUTES[kind] = frozenset()
+        return known
     if kind.__module__.startswith("wengert.compiler.") and thing in COMPILED:
         # its traces come and go
+        _ATTRIBUTES[kind] = _MADE
         return lambda compiled: Reading("identity", (Part("{0}.function", compiled.function),))
     if hasattr(kind, "__next__"):
         raise Unknown(f"it uses an iterator ({kind.__name__})")
@@ -317,7 +353,7 @@ _READERS: dict[type, Reader] = {
     staticmethod: attributes("__func__"),
     classmethod: attributes("__func__"),
     functools.partial: attributes("func", "args", "keywords", "__dict__"),
-    type(functools.lru_cache(len)): contents.read_cached,
+    CACHED: contents.read_cached,
     contextvars.ContextVar: contents.read_variable,
     weakref.ref: contents.read_reference,
     types.CellType: lambda cell: Reading("class", [Part("{0}.cell_contents", cell.cell_contents)]),
@@ -331,5 +367,17 @@ _READERS: dict[type, Reader] = {
     ),
 }
 """How objects of exactly these types are read."""
+_NUMPYS: frozenset[type] = frozenset({np.ufunc, type(np.sum)})
+_MADE = frozenset({*functools.WRAPPER_ASSIGNMENTS, "__annotations__", "__wrapped__"})
+"""The attributes that are given to what stands for a function."""
+_ATTRIBUTES: dict[type, frozenset[str]] = {
+    **{kind: frozenset() for kind in _NUMPYS},
+    **dict.fromkeys((staticmethod, classmethod), _MADE),
+    CACHED: _MADE | {"cache_parameters"},
+    functools.cached_property: frozenset({"func", "attrname", "lock", "__doc__", "__module__"}),
+    collections.OrderedDict: frozenset(),
+    random.Random: frozenset({"gauss_next"}),
+}
+"""The types of these and rules whose objects may have attributes, with those that all have."""
 _RULES: dict[type, Reader] = {}
 """How objects of classes are read that a rule has been found for."""
