@@ -296,3 +296,43 @@ def test_what_shows_a_place_several_times_is_not_written(t, write):
     assert primal.tolist() == [5, 5] and tangent.tolist() == [0, 0]
     assert t.func.vmap(widened)(t.ones(3, 2)).tolist() == [[5, 5]] * 3
     assert t.func.jvp(widened, (t.ones(2),), (t.ones(2),))[1].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda t, d: d * d,
+        lambda t, d: d.sin(),
+        lambda t, d: d**3,
+        lambda t, d: d.norm(),
+        lambda t, d: d.logsumexp(0),
+        lambda t, d: d[1:] * d[:-1],
+        lambda t, d: t.outer(d, d),
+        lambda t, d: t.stack([d, d.cos()]).prod(0),
+    ],
+)
+def test_a_write_to_a_tangent_that_the_graph_needs_is_an_error(t, function, late):
+    fwd = t.autograd.forward_ad
+    x = t.tensor([0.5, 1.5, 2.5], dtype=t.float64, requires_grad=True)
+    slope = t.tensor([1.0, -2.0, 0.5], dtype=t.float64)
+    with fwd.dual_level():
+        y = function(t, fwd.make_dual(x, slope))
+        if not late:
+            slope.view(-1)[:2].mul_(3)
+        tangent = fwd.unpack_dual(y).tangent
+    if late:
+        slope.view(-1)[:2].mul_(3)
+    with pytest.raises(RuntimeError, match="has been modified by an inplace operation"):
+        t.autograd.grad(tangent.sum(), x)
+
+
+def test_a_write_to_a_tangent_that_the_graph_does_not_need_is_none(t):
+    fwd = t.autograd.forward_ad
+    x = t.tensor([0.5, 1.5], requires_grad=True)
+    slope = t.tensor([1.0, -2.0])
+    with fwd.dual_level():
+        y = fwd.make_dual(x, slope) * x.detach()
+        tangent = fwd.unpack_dual(y).tangent
+        slope.mul_(3)
+    assert tangent.tolist() == [0.5, -3.0]

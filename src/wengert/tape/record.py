@@ -28,7 +28,7 @@ from wengert.tape.invalidated import Invalidated
 from wengert.tape.modes import current_mode
 from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.operands import as_operands, cast_for_number, check_dtypes, is_number
-from wengert.tape.saving import keeps_aside, stand_in
+from wengert.tape.saving import keeps_aside, stand_in, watched
 from wengert.tape.sites import mark
 from wengert.tape.specialise import level_class, node_class, recorder
 from wengert.tape.views import attach_view
@@ -219,7 +219,7 @@ def make_node(
         node.halves = halves
     if prim.variadic:
         for name in prim.saved_args:
-            saved = tuple(stand_in(mode, t) for t in tensors) if aside else tuple(tensors)
+            saved = tuple(stand_in(mode, t) if aside else watched(t) for t in tensors)
             setattr(node, f"s_{name}", saved)
         if prim.saved_args:
             node.versions = tuple(map(version_of, tensors))
@@ -240,8 +240,8 @@ def make_node(
             order = sorted(prim.saved_args)
         for name in order:
             tensor = by_name[name] if name in wanted else None
-            if aside and tensor is not None:
-                tensor = stand_in(mode, tensor)
+            if tensor is not None:
+                tensor = stand_in(mode, tensor) if aside else watched(tensor)
             setattr(node, f"s_{name}", tensor)
     for name in prim.saved:
         if name in prim.params:
@@ -268,12 +268,13 @@ def make_node(
 def save_result(node: Any, out: Any) -> None:
     """Save an output in its node: as payload and version cell, which makes no cycle."""
     mode = current_mode()
-    if keeps_aside(mode):
-        node.result = stand_in(mode, out)
-        node.result_vc = UNCHANGED
-    else:
+    kept = stand_in(mode, out) if keeps_aside(mode) else watched(out)
+    if kept is out:
         node.result = out.payload
         node.result_vc = out.share_version()
+    else:
+        node.result = kept
+        node.result_vc = UNCHANGED
     node.result_at = node.result_vc[0]
 
 

@@ -9,12 +9,14 @@ the payload to the node's own edge.
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
 from wengert.base import errors
+from wengert.interp.levels import Lifted
 from wengert.tape.base import TensorBase, new_tensor, version_of
 from wengert.tape.handles import WATCHED
 from wengert.tape.modes import Mode, no_grad
@@ -28,6 +30,7 @@ __all__ = [
     "stand_in",
     "stood_in",
     "unpacked",
+    "watched",
 ]
 
 
@@ -113,6 +116,42 @@ class Guarded:
                 "saved tensor",
             )
         return self.values
+
+
+class Watched(Guarded):
+    """A saved tensor whose tangents lie in memory of others; `lent` has its cells and counts."""
+
+    __slots__ = ("lent",)
+
+    def __init__(self, tensor: Any, lent: list[Any]) -> None:
+        super().__init__(tensor, tensor.share_version())
+        self.lent = [(cell, cell[0]) for cell in lent]
+
+    @property
+    def payload(self) -> Any:
+        """The values, which nothing was written to since the tensor was saved."""
+        for cell, at in ((self.cell, self.at), *self.lent):
+            if cell[0] != at:
+                raise errors.modified_in_place(
+                    self.values, "", cell, at, "an operation on a dual tensor", "saved tensor"
+                )
+        return self.values
+
+
+def watched(tensor: Any) -> Any:
+    """What is saved of `tensor`: itself, if no tangent of it lies in memory of another tensor."""
+    payload = tensor.payload
+    lent = list(_lent(payload)) if isinstance(payload, Lifted) else None
+    return Watched(tensor, lent) if lent else tensor
+
+
+def _lent(payload: Lifted) -> Iterator[Any]:
+    cell = getattr(payload, "given", None)
+    if cell is not None:
+        yield cell
+    for part in payload.contents():
+        if isinstance(part, Lifted):
+            yield from _lent(part)
 
 
 class Mutation:
