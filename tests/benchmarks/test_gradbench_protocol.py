@@ -100,9 +100,19 @@ def test_values_have_the_forms_that_the_suite_wants():
     assert form("det", "gradient") == (9,)
     assert form("ht", "objective") == (18,)
     assert form("ht", "jacobian") == (18, 28)
-    assert form("ba", "jacobian") == {"rows": (16,), "cols": (155,), "vals": (155,)}
     assert form("particle", "rr") == ()
     assert form("saddle", "rr") == (4,)
+
+
+def test_jacobians_of_bundle_adjustment_show_their_beginning_and_end():
+    # two rows of 15, and the last number
+    output = value("ba", "jacobian", inputs.ba(2, 3, 20))
+    assert shapes(output) == {"rows": (31,), "cols": (31,), "vals": (31,)}
+    assert output["rows"][:3] == [0, 15, 30]
+    assert output["rows"][-1] == 20 * 2 * 15 + 20
+    assert output["cols"][:11] == [*range(11)]
+    assert output["cols"][-1] == 11 * 2 + 3 * 3 + 20 - 1
+    assert output["vals"][-1] == pytest.approx(-1.4)
 
 
 def test_errors_of_bundle_adjustment_are_shown_once():

@@ -15,6 +15,9 @@ import wengert as wg
 
 from ._types import Compile, Functions
 
+SHOWN = 30
+"""How much of the lists of a Jacobian is shown: its first two rows."""
+
 
 def arguments(input: Mapping[str, Any]) -> tuple[Any, ...]:
     n, m, p = input["n"], input["m"], input["p"]
@@ -93,8 +96,10 @@ def functions(compile: Compile) -> Functions:
 
 
 def answer(name: str, output: Any) -> Any:
+    """What the suite wants to see: of the Jacobian's lists the first elements and the last one."""
     if name == "jacobian":
-        return dict(zip(("rows", "cols", "vals"), output, strict=True))
+        parts = [[*part[:SHOWN].tolist(), part[-1].item()] for part in output]
+        return dict(zip(("rows", "cols", "vals"), parts, strict=True))
     errors, weights = output
     return {
         "reproj_error": {"elements": errors[0], "repeated": len(errors)},
