@@ -268,7 +268,7 @@ def make_node(
 def save_result(node: Any, out: Any) -> None:
     """Save an output in its node: as payload and version cell, which makes no cycle."""
     mode = current_mode()
-    kept = stand_in(mode, out) if keeps_aside(mode) else watched(out)
+    kept: Any = stand_in(mode, out) if keeps_aside(mode) else watched(out)
     if kept is out:
         node.result = out.payload
         node.result_vc = out.share_version()
