@@ -50,6 +50,8 @@ F.avg_pool2d(x, 2, divisor_override=3); F.avg_pool2d(n, 2); F.avg_pool2d(big, 3,
 F.avg_pool3d(z, 2); F.avg_pool3d(z, 3, 2, 1, True, False); F.avg_pool3d(z[0], (2, 1, 3), 1)
 F.lp_pool1d(v, 2, 3); F.lp_pool2d(x, 2, 2); F.lp_pool2d(x, 2, (2, 3), 1, True); F.lp_pool3d(z, 2, 2)
 F.lp_pool2d(x.abs(), 3, 2); F.lp_pool2d(x, 1, 2)
+F.lp_pool1d(v, float("inf"), 3); F.lp_pool2d(x, float("inf"), 2, 1, True)
+F.lp_pool2d(x, -float("inf"), 2); F.lp_pool3d(z, float("inf"), 2)
 F.adaptive_avg_pool1d(v, 4); F.adaptive_avg_pool2d(x, 1); F.adaptive_avg_pool2d(x, (3, None))
 F.adaptive_avg_pool2d(x, (9, 4)); F.adaptive_avg_pool3d(z, 3); F.adaptive_avg_pool2d(big, 5)
 F.adaptive_max_pool1d(v, 4); F.adaptive_max_pool2d(x, (3, 4), return_indices=True)

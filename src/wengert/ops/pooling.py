@@ -296,7 +296,7 @@ _NORM = """The p-norm of each window of the last {dims}: the p-th root of the su
     input : Tensor
         Of shape {shapes}, floating.
     norm_type : number
-        The exponent p.
+        The exponent p. Infinity gives the greatest absolute value.
     kernel_size : int or tuple of int
         The size of the window.
     stride : int or tuple of int, optional
@@ -327,13 +327,18 @@ _NORM = """The p-norm of each window of the last {dims}: the p-th root of the su
     """
 
 
-def _lp_pool(d: int) -> Callable[..., Any]:
+def _lp_pool(d: int, greatest: Callable[..., Any]) -> Callable[..., Any]:
     name = f"lp_pool{d}d"
 
     def function(
         input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
     ) -> Any:
         x = operand(input, name)
+        if not isinstance(norm_type, TensorBase) and math.isinf(norm_type):
+            sizes = T.abs(x)
+            if norm_type > 0:
+                return greatest(sizes, kernel_size, stride, ceil_mode=ceil_mode)
+            return T.neg(greatest(T.neg(sizes), kernel_size, stride, ceil_mode=ceil_mode))
         kernel, steps, pads, _ = window(
             f"avg_pool{d}d", x.payload.shape, kernel_size, stride, 0, 1, ceil_mode
         )
@@ -373,9 +378,9 @@ def _root(sums: Any, p: Any) -> Any:
     return T.masked_fill(root, none, value=0)
 
 
-lp_pool1d = _lp_pool(1)
-lp_pool2d = _lp_pool(2)
-lp_pool3d = _lp_pool(3)
+lp_pool1d = _lp_pool(1, max_pool1d)
+lp_pool2d = _lp_pool(2, max_pool2d)
+lp_pool3d = _lp_pool(3, max_pool3d)
 export("wengert", "nn.functional")(
     max_pool1d, max_pool1d_with_indices, max_pool2d, max_pool3d, avg_pool1d
 )
