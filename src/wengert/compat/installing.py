@@ -124,8 +124,8 @@ def install(name: str) -> Installation:
     -----
     While it is installed as ``torch``, the version that programs see, by ``torch.__version__`` or
     ``importlib.metadata.version``, is that of PyTorch which is followed; our own is
-    ``wengert.version.wengert``. Pickles hold the names of classes as they are at the time: those that were made
-    under a name are read under that name.
+    ``wengert.version.wengert``. Pickles hold the names of classes as they are at the time: those
+    that were made under a name are read under that name.
 
     Examples
     --------
