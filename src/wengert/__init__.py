@@ -130,6 +130,7 @@ _LAZY = frozenset(
         "sparse",
         "special",
         "testing",
+        "torch_version",
         "types",
         "utils",
         "version",

@@ -1,10 +1,13 @@
-"""Layer 0 · base: what `dir`, and with it completion, shows of a module."""
+"""Layer 0 · base: names: what `dir` shows of a module, and what the package is installed as."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-__all__ = ["shows"]
+__all__ = ["INSTALLED", "shows"]
+
+INSTALLED: dict[str, str] = {}
+"""Names under which the package is installed, as ``torch``, and the package (`compat.install`)."""
 
 
 def shows(names: Iterable[str]) -> Callable[[], list[str]]:

@@ -3,21 +3,25 @@
 `wengert.compat.jax`, `wengert.compat.tensorflow`, `wengert.compat.mxnet` and
 `wengert.compat.autograd` let programs that were written for those libraries run after a change of
 the import line. Each keeps its original's contract: what is recorded, when gradients are replaced
-or added, dtypes, the sign of complex gradients, the types of errors.
+or added, dtypes, the sign of complex gradients, the types of errors. `wengert.compat.install` has
+them, and the package itself, found under the originals' names.
 """
 
 import importlib
 from typing import Any
 
 _IDIOMS = frozenset({"autograd", "jax", "mxnet", "tensorflow"})
+_INSTALLING = frozenset({"Installation", "install"})
 
 
 def __getattr__(name: str) -> Any:
     """The idioms are imported when they are first named."""
     if name in _IDIOMS:
         return importlib.import_module(f"{__name__}.{name}")
+    if name in _INSTALLING:
+        return getattr(importlib.import_module(f"{__name__}.installing"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_IDIOMS})
+    return sorted({*globals(), *_IDIOMS, *_INSTALLING})

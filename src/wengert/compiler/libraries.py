@@ -14,6 +14,8 @@ import sys
 import types
 from typing import Any
 
+from wengert.base.names import INSTALLED
+
 __all__ = [
     "LIBRARIES",
     "is_constant",
@@ -78,8 +80,14 @@ _CONSTANTS = frozenset({"pi", "e", "tau", "inf", "nan", "newaxis", "euler_gamma"
 
 def of_library_name(module: str | None) -> bool:
     """Whether a module is one of NumPy, SciPy, Python or our own."""
-    base = (module or "").split(".")[0]
+    base = _base(module or "")
     return base in LIBRARIES or (base in sys.stdlib_module_names and base != "__main__")
+
+
+def _base(module: str) -> str:
+    """The package of a module; our own has the names that it is installed under, too."""
+    base = module.split(".")[0]
+    return INSTALLED.get(base, base)
 
 
 def is_library_module(module: types.ModuleType) -> bool:
@@ -107,7 +115,7 @@ def is_pure(module: str | None, name: str) -> bool:
     """Whether a function or class of a library, of that name, does nothing but compute."""
     if module is None:
         return False
-    base = module.split(".")[0]
+    base = _base(module)
     if base == "builtins" or base in _PURE:
         return name not in _WORLDLY.get(base.strip("_"), ())
     if base in LIBRARIES:

@@ -187,15 +187,18 @@ def reduced(tensor: Any) -> tuple[Any, ...]:
     offset = array.ctypes.data - memory.flat.ctypes.data
     where = (array.dtype, array.shape, array.strides, offset)
     requires_grad = tensor.edge is not None
-    args = (type(tensor), memory, where, requires_grad, _cell(_placeless, tensor))
+    # the class is printed, and so pickled, with the name that the package is installed under
+    kind = None if type(tensor) is PORTS.tensor else type(tensor)
+    args = (kind, memory, where, requires_grad, _cell(_placeless, tensor))
     state = tensor.__getstate__()
     return (rebuild, args) if state is None else (rebuild, args, state)
 
 
 def rebuild(
-    cls: type, memory: Memory, where: tuple[Any, ...], requires_grad: bool, vc: list[Any] | None
+    cls: type | None, memory: Memory, where: tuple[Any, ...], requires_grad: bool, vc: Any
 ) -> Any:
-    """The tensor that was pickled."""
+    """The tensor that was pickled; of `cls`, or a plain one."""
+    cls = PORTS.tensor if cls is None else cls
     return make(cls, _laid_over(memory.flat, *where), LEAF if requires_grad else None, vc)
 
 

@@ -1,0 +1,247 @@
+"""Layer 9 · compat: the package, or an idiom, under the name of the library that it stands for.
+
+NOTE [installed names]
+Each module has one object, whichever name it is imported by: ``torch.nn`` *is* ``wengert.nn``, so
+classes are the same, and `isinstance` and identity hold. A finder stands first in ``sys.meta_path``
+for as long as a name is installed. It imports the module of our own that the name means, and hands
+it out; and since it is asked for installed packages, too, it tells the version that is followed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.metadata import Distribution, DistributionFinder
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import wengert
+from wengert.base.names import INSTALLED
+from wengert.base.sections import fill_sections
+from wengert.version import __version__ as followed
+from wengert.version import wengert as our_own
+
+__all__ = ["Installation", "install"]
+
+_PACKAGES = {
+    "torch": ("wengert", followed.partition("+")[0]),
+    "autograd": ("wengert.compat.autograd", "1.9.1"),
+    "jax": ("wengert.compat.jax", None),
+    "mxnet": ("wengert.compat.mxnet", None),
+    "tensorflow": ("wengert.compat.tensorflow", None),
+}
+"""What stands for each library, and the version that is followed, where the package has none."""
+
+_SHOWN = ("Generator", "Size", "Tensor", "device", "dtype", "finfo", "iinfo", "layout")
+"""Classes that are printed with the name that the package is installed under."""
+
+
+class Installation:
+    """A name under which the package is installed; `undo`, or the end of a ``with``, takes it away.
+
+    Attributes
+    ----------
+    name : str. The name, as in ``import torch``.
+    module : module. What it stands for.
+    version : str. What ``importlib.metadata.version`` says.
+    """
+
+    def __init__(self, name: str, module: ModuleType, version: str) -> None:
+        self.name, self.module, self.version = name, module, version
+        self._finder = _Finder(name, module, _Distribution(name, version))
+        self._before: list[tuple[Any, str, Any]] = []
+
+    def undo(self) -> None:
+        """Take the name away: what is imported by it from now on is the original.
+
+        Modules that were imported before keep what they have.
+        """
+        if _INSTALLATIONS.pop(self.name, None) is None:
+            return
+        sys.meta_path.remove(self._finder)
+        del INSTALLED[self.name]
+        for name in [one for one in sys.modules if f"{one}.".startswith(f"{self.name}.")]:
+            del sys.modules[name]
+        while self._before:
+            owner, attribute, value = self._before.pop()
+            setattr(owner, attribute, value)
+
+    def _do(self) -> None:
+        _INSTALLATIONS[self.name] = self
+        INSTALLED[self.name] = self.module.__name__.split(".")[0]
+        sys.meta_path.insert(0, self._finder)
+        self._finder.mirror()
+        if self.module is wengert:
+            self._set(wengert, "__version__", followed)
+            for name in _SHOWN:
+                self._set(getattr(wengert, name), "__module__", self.name)
+
+    def _set(self, owner: Any, attribute: str, value: Any) -> None:
+        self._before.append((owner, attribute, getattr(owner, attribute)))
+        setattr(owner, attribute, value)
+
+    def __enter__(self) -> Installation:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.undo()
+
+    def __repr__(self) -> str:
+        state = "installed as" if _INSTALLATIONS.get(self.name) is self else "was installed as"
+        return f"<{self.module.__name__} {our_own}, {state} {self.name} {self.version}>"
+
+
+_INSTALLATIONS: dict[str, Installation] = {}
+
+
+def install(name: str) -> Installation:
+    """Have ``import torch``, or another library's name, mean this package in this process.
+
+    From then on the program, and the packages that it uses, import what stands here for the
+    library: ``import torch.nn.functional as F``, ``from jax import numpy as jnp``. Call it before
+    anything imports the library; ``python -m wengert.compat --as torch script.py`` does so for a
+    program as it is.
+
+    Parameters
+    ----------
+    name : {"torch", "autograd", "jax", "mxnet", "tensorflow"}. The name of the library.
+
+    Returns
+    -------
+    Installation: Says what was done; its method `undo` takes the name away, as does the end of a
+        ``with`` that it is used by. A name that is installed already is returned as it is.
+
+    Raises
+    ------
+    ValueError: If nothing here stands for a library of that name.
+    RuntimeError: If the library itself has been imported.
+
+    Notes
+    -----
+    While it is installed as ``torch``, the version that programs see, by ``torch.__version__`` or
+    ``importlib.metadata.version``, is that of PyTorch which is followed; our own is
+    ``wengert.version.wengert``. Pickles hold the names of classes as they are at the time: those
+    that were made under a name are read under that name.
+
+    Examples
+    --------
+    >>> wg.compat.install("torch")  # doctest: +ELLIPSIS
+    <wengert ..., installed as torch 2.13.0+wengert...>
+    >>> import torch, torch.nn.functional as F
+    >>> F.relu(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    >>> type(torch.ones(2)), torch.nn is wg.nn
+    (<class 'torch.Tensor'>, True)
+    >>> wg.compat.install("torch").undo()
+    """
+    if name not in _PACKAGES:
+        known = ", ".join(_PACKAGES)
+        raise ValueError(f"nothing here stands for {name!r}; what can be installed is {known}")
+    if name in _INSTALLATIONS:
+        return _INSTALLATIONS[name]
+    if name in sys.modules:
+        raise RuntimeError(
+            f"{name} is imported already, from "
+            f"{getattr(sys.modules[name], '__file__', None) or 'an unknown place'}: call "
+            "install() before anything imports it."
+        )
+    package, version = _PACKAGES[name]
+    module = importlib.import_module(package)
+    installation = Installation(name, module, f"{version or module.__version__}+wengert.{our_own}")
+    installation._do()
+    return installation
+
+
+class _Finder(MetaPathFinder):
+    """Finds the modules of a package under another name."""
+
+    def __init__(self, name: str, package: ModuleType, distribution: Distribution) -> None:
+        self._name, self._package, self._distribution = name, package, distribution
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The module that `fullname` means, if it is one of the package's."""
+        if not f"{fullname}.".startswith(f"{self._name}."):
+            return None
+        parent, _, child = fullname.rpartition(".")
+        found = _submodule(sys.modules[parent], child) if parent else self._package
+        if found is None:
+            return None
+        spec = ModuleSpec(fullname, _Loader(found, self), origin=getattr(found, "__file__", None))
+        if hasattr(found, "__path__"):
+            spec.submodule_search_locations = list(found.__path__)
+        return spec
+
+    def mirror(self) -> None:
+        """Give all modules that are loaded their other names, too.
+
+        A module that is found among the loaded is left out where Python, after it has loaded one,
+        sets the attribute of its parent: which may be a function of the same name.
+        """
+        own = f"{self._package.__name__}."
+        for name, module in list(sys.modules.items()):
+            if f"{name}.".startswith(own):
+                alias = (
+                    f"{self._name}.{name.removeprefix(own)}" if name + "." != own else self._name
+                )
+                sys.modules.setdefault(alias, module)
+
+    def find_distributions(self, context: Any = None) -> Iterator[Distribution]:
+        """What `importlib.metadata` asks for the version."""
+        name = (context or DistributionFinder.Context()).name
+        if name is None or name.lower() == self._name:
+            yield self._distribution
+
+
+def _submodule(parent: ModuleType, name: str) -> ModuleType | None:
+    """The module of that name in a package: an attribute, or a file that nothing else names."""
+    found = getattr(parent, name, None)
+    if isinstance(found, ModuleType):
+        return found
+    full = f"{parent.__name__}.{name}"
+    try:
+        return importlib.import_module(full)
+    except ModuleNotFoundError as error:
+        if error.name in (full, parent.__name__):
+            return None
+        raise
+
+
+class _Loader(Loader):
+    """Hands out a module that is there."""
+
+    def __init__(self, module: ModuleType, finder: _Finder) -> None:
+        self._module, self._finder = module, finder
+        self._spec = module.__spec__
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """The module."""
+        return self._module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Nothing is run: what the import system wrote over is put back."""
+        module.__spec__ = self._spec
+        self._finder.mirror()
+
+
+class _Distribution(Distribution):
+    """What `importlib.metadata` says of a name that is installed."""
+
+    def __init__(self, name: str, version: str) -> None:
+        self._text = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+
+    def read_text(self, filename: str) -> str | None:
+        """The metadata; there are no other files."""
+        return self._text if filename == "METADATA" else None
+
+    def locate_file(self, path: Any) -> Any:
+        """Where a file of the package is."""
+        return Path(str(wengert.__file__)).parent / path
+
+
+fill_sections(globals())
