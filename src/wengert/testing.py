@@ -1,4 +1,4 @@
-"""Layer 9 · testing: `assert_close`, which tells where two results differ."""
+"""Layer 9 · testing: `assert_close`, which tells where two results differ, and `make_tensor`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 
 from wengert.base.dtypes import FLOATING, as_dtype, category
 from wengert.base.sections import fill_sections
+from wengert.ops.make_tensor import make_tensor
 from wengert.tape.base import TensorBase
 
-__all__ = ["assert_close"]
+__all__ = ["assert_close", "make_tensor"]
 
 _TOLERANCES = {
     "float16": (1e-3, 1e-5),

@@ -6,10 +6,9 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from wengert.autograd.numeric import as_tuple
 from wengert.autograd.verify import argument_names, requires_grad
+from wengert.ops.make_tensor import draw_between
 from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, new_tensor
 
@@ -21,14 +20,14 @@ def function_of_gradients(
 ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """The function that takes inputs and cotangents of `func` to its gradients, and these.
 
-    Cotangents that are not given are random numbers, in memory with gaps if `strided`.
+    Cotangents that are not given are drawn from the default generator, in memory with gaps if
+    `strided`.
     """
     tensors = as_tuple(inputs)
     watched = [i for i, value in enumerate(tensors) if requires_grad(value)]
     if grad_outputs is None:
-        rng = np.random.default_rng(0)
         cotangents = tuple(
-            _random_cotangent(rng, out.payload, strided)
+            _random_cotangent(out.payload, strided)
             for out in as_tuple(func(*tensors))
             if requires_grad(out)
         )
@@ -48,14 +47,12 @@ def function_of_gradients(
     return gradients, (*tensors, *cotangents)
 
 
-def _random_cotangent(rng: np.random.Generator, like: Any, strided: bool) -> Any:
+def _random_cotangent(like: Any, strided: bool) -> Any:
     """A leaf of random numbers between -1 and 1, of the shape and dtype of `like`."""
-    shape = (*like.shape[:-1], 2 * like.shape[-1]) if strided and like.ndim else like.shape
-    values = rng.uniform(-1, 1, shape)
-    if like.dtype.kind == "c":
-        values = values + 1j * rng.uniform(-1, 1, shape)
-    values = np.asarray(values, like.dtype)
-    return new_tensor(values[..., ::2] if strided and like.ndim else values, LEAF)
+    apart = strided and like.ndim > 0
+    shape = (*like.shape[:-1], 2 * like.shape[-1]) if apart else like.shape
+    values = draw_between(shape, like.dtype, -1, 1)
+    return new_tensor(values[..., 1::2] if apart else values, LEAF)
 
 
 def _signature_of_gradients(func: Any, inputs: int, outputs: int) -> inspect.Signature:
