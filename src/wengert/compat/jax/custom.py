@@ -15,6 +15,7 @@ from typing import Any
 import wengert.func as func
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import convert
+from wengert.compat.jax.classes import layers
 from wengert.compat.jax.tracing import (
     Leaves,
     Results,
@@ -28,7 +29,6 @@ from wengert.compat.jax.tracing import (
 )
 from wengert.compat.jax.trees import PyTreeDef, kind_of, tree_flatten, tree_structure
 from wengert.interp.dual import Dual
-from wengert.interp.levels import Lifted
 from wengert.ops.like import zeros_like
 from wengert.tape.modes import is_recording
 
@@ -39,12 +39,7 @@ def is_followed(x: Any) -> bool:
     """Whether a derivative by `x` is under way, in either mode."""
     if x.edge is not None and is_recording():
         return True
-    payload = x.payload
-    while isinstance(payload, Lifted):
-        if isinstance(payload, Dual):
-            return True
-        payload = next(iter(payload.contents()))
-    return False
+    return any(isinstance(part, Dual) for part in layers(x.payload))
 
 
 class _Rule:
