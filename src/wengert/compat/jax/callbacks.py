@@ -9,12 +9,12 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, made
-from wengert.compat.jax.classes import differs, innermost, is_lifted
 from wengert.compat.jax.custom import is_followed
 from wengert.compat.jax.dtypes import canonical_dtype
 from wengert.compat.jax.lax_elementwise import ELEMENTWISE
 from wengert.compat.jax.tracing import argument, name_of
 from wengert.compat.jax.trees import tree_flatten, tree_leaves, tree_map
+from wengert.compat.jax.values import differs, innermost, is_lifted
 from wengert.tape.levels import move
 from wengert.tape.modes import untraced
 

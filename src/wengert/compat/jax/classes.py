@@ -26,7 +26,7 @@ from wengert.compat.jax.errors import (
 )
 from wengert.compat.jax.indexing import read
 from wengert.compat.jax.settings import WATCHED, check_finite
-from wengert.interp.levels import Lifted
+from wengert.compat.jax.values import differs, innermost, is_lifted
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.modes import is_recording
 from wengert.tape.record import T
@@ -39,11 +39,7 @@ __all__ = [
     "Array",
     "WeakArray",
     "array_repr",
-    "differs",
-    "innermost",
-    "is_lifted",
     "is_traced",
-    "layers",
     "made",
     "of_kind",
 ]
@@ -295,32 +291,6 @@ OPERATORS: dict[Any, Callable[[Any, Any], Any]] = {}
 
 
 # -- values ----------------------------------------------------------------------------------------
-
-
-def layers(payload: Any) -> Iterator[Any]:
-    """A value of transforms, and what it wraps, down to the array or the value of a trace."""
-    while is_lifted(payload):
-        yield payload
-        payload = next(iter(payload.contents()))
-    yield payload
-
-
-def is_lifted(payload: Any) -> bool:
-    """Whether a payload is the value of a transform, not of a trace, which is an array to us."""
-    return isinstance(payload, Lifted) and not payload.traced
-
-
-def innermost(x: Any) -> Any:
-    """The values of `x`, of a batch those of all of it; where a trace follows them, its value."""
-    *_, payload = layers(x.payload)
-    return payload
-
-
-def differs(payload: Any) -> bool:
-    """Whether a value of transforms stands for a whole batch."""
-    return is_lifted(payload) and any(
-        is_lifted(part) and part.owner.size is not None for part in layers(payload)
-    )
 
 
 def _shown(x: Any) -> Any:

@@ -15,7 +15,6 @@ from typing import Any
 import wengert.func as func
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import convert
-from wengert.compat.jax.classes import layers
 from wengert.compat.jax.tracing import (
     Leaves,
     Results,
@@ -28,6 +27,7 @@ from wengert.compat.jax.tracing import (
     short,
 )
 from wengert.compat.jax.trees import PyTreeDef, kind_of, tree_flatten, tree_structure
+from wengert.compat.jax.values import layers
 from wengert.interp.dual import Dual
 from wengert.ops.like import zeros_like
 from wengert.tape.modes import is_recording

@@ -24,7 +24,7 @@ from wengert.compat.jax.staging import eval_shape
 from wengert.compat.jax.tracing import argument, check_callable, name_of
 from wengert.compat.jax.trees import tree_flatten, tree_map
 from wengert.compiler import reset
-from wengert.compiler.api import Compiled, compile
+from wengert.compiler.api import compile
 from wengert.tape.modes import NO_GRAD, current_mode
 
 __all__ = ["Jitted", "clear_caches", "disable_jit", "jit"]

@@ -16,8 +16,9 @@ from wengert.compat.jax.array import (
     promote_inexact,
 )
 from wengert.compat.jax.checks import check_dtype, check_shapes, quiet
-from wengert.compat.jax.classes import OPERATORS, is_lifted
+from wengert.compat.jax.classes import OPERATORS
 from wengert.compat.jax.settings import WATCHED, check_finite
+from wengert.compat.jax.values import is_lifted
 from wengert.ops.matmul import matmul as _matmul
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import inspect
 import types
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -19,7 +18,7 @@ from wengert.compat.jax.array import Array, asarray
 from wengert.compat.jax.classes import is_traced
 from wengert.compat.jax.dtypes import canonical_dtype
 from wengert.compat.jax.methods import ShapedArray
-from wengert.compat.jax.tracing import argument, check_callable, name_of
+from wengert.compat.jax.tracing import argument, check_callable
 from wengert.compat.jax.trees import tree_flatten, tree_leaves, tree_map
 from wengert.utils import checkpoint as _checkpoint
 
