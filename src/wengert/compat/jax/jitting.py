@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.array import Array, WeakArray
+from wengert.compat.jax.array import Array, WeakArray, asarray
 from wengert.compat.jax.settings import WATCHED, debug_infs, debug_nans, enable_x64, without_jit
 from wengert.compat.jax.staging import eval_shape
 from wengert.compat.jax.tracing import argument, check_callable, name_of
@@ -32,6 +32,7 @@ __all__ = ["Jitted", "clear_caches", "disable_jit", "jit"]
 _LIMIT = 64
 """How many kinds of arguments, and ways through a function, are compiled."""
 _ARRAYS = frozenset({Array, WeakArray})
+_NUMBERS = frozenset({bool, int, float, complex})
 _SEQUENCES = frozenset({tuple, list})
 
 
@@ -49,6 +50,8 @@ def _numbers_of(static: Any) -> tuple[int, ...]:
 
 class _Statics:
     """Which arguments of a function are static: by number or by name."""
+
+    is_fixed = True
 
     def __init__(self, fun: Callable[..., Any], numbers: Any, names: Any) -> None:
         self.asked = numbers, names
@@ -75,29 +78,26 @@ class _Statics:
             if name in self.positional:
                 self.numbers.add(self.positional.index(name))
 
-    def __call__(self, count: int, number: int) -> bool:
-        """Whether the argument of this number, of so many, is static."""
-        return number in self.numbers or number - count in self.numbers
-
     def converted(
-        self, fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any], anew: bool
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments as the function gets them: those that are not static as arrays."""
+        """The arguments with arrays for what is not static; in containers made `anew`, or not."""
         given = []
         for i, arg in enumerate(args):
-            if self(len(args), i):
+            if self.numbers and (i in self.numbers or i - len(args) in self.numbers):
                 _check_hashable(arg)
                 given.append(arg)
             else:
                 known = self.positional
-                given.append(_dynamic(arg, known[i] if i < len(known) else f"args[{i}]", fun))
+                name = known[i] if i < len(known) else f"args[{i}]"
+                given.append(_dynamic(arg, name, fun, anew))
         named = {}
         for key, arg in kwargs.items():
             if key in self.names:
                 _check_hashable(arg)
                 named[key] = arg
             else:
-                named[key] = _dynamic(arg, key, fun)
+                named[key] = _dynamic(arg, key, fun, anew)
         return tuple(given), named
 
 
@@ -112,8 +112,15 @@ def _check_hashable(value: Any) -> None:
         ) from None
 
 
-def _dynamic(value: Any, name: str, fun: Any) -> Any:
+def _dynamic(value: Any, name: str, fun: Any, anew: bool) -> Any:
     """An argument that is not static, with arrays for its leaves."""
+    kind = value.__class__
+    if kind in _ARRAYS:
+        return value
+    if kind in _NUMBERS:
+        return asarray(value)
+    if not anew and _is_ready(value):
+        return value
 
     def leaf(part: Any) -> Any:
         try:
@@ -174,7 +181,7 @@ class Jitted:
         self.__wrapped__ = fun
 
         def plain(*args: Any, **kwargs: Any) -> Any:
-            given, named = statics.converted(fun, args, kwargs)
+            given, named = statics.converted(fun, args, kwargs, True)
             return _results(fun, fun(*given, **named))
 
         plain.__name__ = name_of(fun)
@@ -187,8 +194,8 @@ class Jitted:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """What the function returns, as arrays."""
         statics = self._statics
-        if kwargs or statics.numbers or not all(map(_is_ready, args)):
-            args, kwargs = statics.converted(self._function, args, kwargs)
+        if kwargs or statics.numbers or not all([arg.__class__ in _ARRAYS for arg in args]):
+            args, kwargs = statics.converted(self._function, args, kwargs, False)
         mode = current_mode()
         if (
             (mode is not None and mode is not NO_GRAD)
