@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-__all__ = ["flatten", "paths"]
+__all__ = ["Structure", "flatten", "paths"]
+
+
+class Structure:
+    """The structure of nested containers, without what they hold; nothing changes it."""
+
+    __slots__ = ()
+
+    def metadata(self) -> Iterable[Any]:
+        """The objects that it consists of besides the classes of containers."""
+        raise NotImplementedError
 
 
 def flatten(value: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:

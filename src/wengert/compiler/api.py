@@ -332,6 +332,8 @@ class Compiled:
         if self.reason is None:
             if not (such := reason is not None and reason.layout):
                 self._give_up(reason)
+            if self._options.quiet:
+                return
             name = getattr(self.function, "__name__", "the function")
             warn(
                 f"{name}() is not compiled{self.where}{' for such inputs' * such}, but runs as it "
@@ -469,7 +471,7 @@ def compile(
     limit : int. How many traces there may be for one kind of arguments, and how many kinds.
     options : dict, optional. ``{"measure": False}`` goes on with compiled code also where it turns
         out to be slower; by default the first calls run by turns compiled and not, and the quicker
-        way is taken.
+        way is taken. ``{"quiet": True}`` leaves out the warning.
     dynamic, mode: Accepted for PyTorch's sake, without effect: each shape has traces of its own.
 
     Returns
@@ -503,9 +505,11 @@ def compile(
     >>> x.grad
     tensor([-251.,  101.,   50.])
     """
-    asked = {"measure": True, **(options or {})}
-    if len(asked) > 1:
-        raise ValueError(f"compile(): options has the key {list(asked)[1]!r}; known is 'measure'")
+    asked = {"measure": True, "quiet": False, **(options or {})}
+    if len(asked) > 2:
+        raise ValueError(
+            f"compile(): options has the key {list(asked)[2]!r}; known are 'measure' and 'quiet'"
+        )
     settings: dict[str, Any] = {
         "fullgraph": fullgraph,
         "options": options,
@@ -519,7 +523,13 @@ def compile(
     if disable or backend == "eager":
         return model
     chosen = Options(
-        _backend(backend), fastmath, fullgraph, asked["measure"], threads=threads, limit=limit
+        _backend(backend),
+        fastmath,
+        fullgraph,
+        asked["measure"],
+        threads=threads,
+        limit=limit,
+        quiet=asked["quiet"],
     )
     return Compiled(model, chosen, settings)
 

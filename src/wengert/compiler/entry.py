@@ -40,6 +40,7 @@ class Options:
         "fullgraph",
         "limit",
         "measure",
+        "quiet",
         "threads",
     )
 
@@ -51,6 +52,7 @@ class Options:
         measure: bool,
         threads: int | None,
         limit: int,
+        quiet: bool = False,
     ) -> None:
         self.backend = backend
         self.fastmath = fastmath
@@ -58,6 +60,7 @@ class Options:
         self.measure = measure
         self.threads = threads
         self.limit = limit
+        self.quiet = quiet
 
     def finish(self, program: Program) -> tuple[Program, Any]:
         """A program made simpler, and what runs it."""

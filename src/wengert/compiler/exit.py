@@ -274,7 +274,7 @@ class Exit:
             elif leaf.kind == "shared":
                 leaves[i] = _shared(leaf, given)
             else:
-                leaves[i] = leaf.what.made(given[leaf.what.place])
+                leaves[i] = _viewed(leaf, given[leaf.what.place])
         for effect in self.effects:
             if effect.kind == "version":
                 cell = given[effect.place].share_version()
@@ -365,10 +365,15 @@ class Exit:
         place = leaf.what.place
         if leaves[place] is None:
             leaves[place] = self._part(self.leaves[place], leaves)
-        made = leaf.what.made(leaves[place])
-        if made.__class__ is not leaf.cls:
-            made.__class__ = leaf.cls
-        return made
+        return _viewed(leaf, leaves[place])
+
+
+def _viewed(leaf: Leaf, source: Any) -> Any:
+    """A leaf that is a view of a tensor."""
+    made = leaf.what.made(source)
+    if made.__class__ is not leaf.cls:
+        made.__class__ = leaf.cls
+    return made
 
 
 def _held(value: Value | None, known: dict[Value, Any]) -> Any:

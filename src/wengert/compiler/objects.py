@@ -8,6 +8,8 @@ object is the same (its value, its identity, or its class and its parts), and wh
 Conditions (`wengert.compiler.environment`), states at decisions (`wengert.compiler.state`) and the
 search for changes all ask it.
 
+A class of our own whose objects never change says so, by an attribute `is_fixed`.
+
 What is not known is denied: `Unknown` is raised, with the reason that `explain()` shows, and the
 function runs as it is. So a class that hides a state in C is no danger: its objects are larger than
 their attributes account for (`_hides`), and nobody says what else is in them.
@@ -169,6 +171,8 @@ def _rule(thing: Any, kind: type) -> Reader:
         if hasattr(thing, "__dict__"):
             _ATTRIBUTES[kind] = frozenset()
         return known
+    if getattr(kind, "is_fixed", False) and is_of_library(kind):
+        return by_identity
     if kind.__module__.startswith("wengert.compiler.") and thing in COMPILED:
         # its traces come and go
         _ATTRIBUTES[kind] = _MADE

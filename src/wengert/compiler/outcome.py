@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.containers import Structure
 from wengert.base.size import Size
 from wengert.compiler.exit import Effect, Leaf, View
 from wengert.compiler.ir import Value
@@ -217,10 +218,16 @@ class _Results:
             return Leaf("number", leaf.symbol.value)
         if isinstance(leaf, np.ndarray):
             return self._array(i, leaf, self.trace.symbol(leaf))
-        known = any(leaf is kept for kept in self.environment.kept)
-        if not isinstance(leaf, _IMMUTABLE) and not known:
+        if not self._stays(leaf):
             self.trace.give_up(f"a result is a new object ({type(leaf).__name__})")
         return Leaf("constant", leaf)
+
+    def _stays(self, thing: Any) -> bool:
+        """Whether a constant is the same for ever, and in each call."""
+        if isinstance(thing, _IMMUTABLE) or any(thing is kept for kept in self.environment.kept):
+            return True
+        parts = thing.metadata() if isinstance(thing, Structure) else thing
+        return isinstance(thing, Structure | tuple) and all(map(self._stays, parts))
 
     def _array(self, i: int, leaf: Any, symbol: Sym) -> Leaf:
         owner = self.owners.get(symbol.storage)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import sys
 import types
 from collections.abc import Iterable
@@ -137,6 +138,14 @@ class Reach(Conditions):
             self.looked_up.append((space, first))
             self._reached(value, f"{self._tool(space)}[{first!r}]", rest)
 
+    def _load(self, module: types.ModuleType, names: frozenset[str] | set[str]) -> None:
+        """Have a library's module what it loads when it is first asked for it."""
+        if not hasattr(module, "__getattr__"):
+            return
+        for name in names - vars(module).keys() - _HOOKS:
+            with contextlib.suppress(AttributeError, ImportError):
+                getattr(module, name)
+
     def _of_library(
         self, module: types.ModuleType, name: str, value: Any, chains: set[tuple[str, ...]]
     ) -> None:
@@ -179,6 +188,9 @@ class Reach(Conditions):
                     keys = self._constant([*vars(module)])
                     self._require(f"[*{self._tool(vars(module))}] == {keys}")
             names = self._attributes | _HOOKS
+            for module, _ in list(self._modules.values()):
+                if is_library_module(module):
+                    self._load(module, names)
             found = [
                 (module, name, key)
                 for module, name in list(self._modules.values())

@@ -270,10 +270,12 @@ class Sym(Lifted):
         name = _BY_UFUNC.get(ufunc)
         if method == "__call__" and name is not None and not kwargs and self.trace.active:
             return getattr(self.namespace, name)(*args)
-        array_args = [
-            self.trace.escape(a, ufunc.__name__) if isinstance(a, Sym) else a for a in args
-        ]
-        return getattr(ufunc, method)(*array_args, **kwargs)
+
+        def plain(part: Any) -> Any:
+            return self.trace.escape(part, ufunc.__name__) if isinstance(part, Sym) else part
+
+        named = {key: plain(part) for key, part in kwargs.items()}
+        return getattr(ufunc, method)(*map(plain, args), **named)
 
     # -- operators, for rules ----------------------------------------------------------------------
 

@@ -317,6 +317,8 @@ class Tree:
 
 def key_of(outcome: Any) -> Any:
     """An outcome as dictionaries know it."""
+    if outcome is True or outcome is False:
+        return outcome
     # NaN equals itself, and -0.0 is not 0.0
     return (type(outcome), repr(outcome))
 

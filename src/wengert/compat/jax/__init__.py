@@ -52,14 +52,11 @@ from wengert.compat.jax.settings import debug_nans as debug_nans
 from wengert.compat.jax.settings import enable_x64 as enable_x64
 from wengert.compat.jax.staging import ShapeDtypeStruct as ShapeDtypeStruct
 from wengert.compat.jax.staging import checkpoint as checkpoint
-from wengert.compat.jax.staging import clear_caches as clear_caches
 from wengert.compat.jax.staging import closure_convert as closure_convert
 from wengert.compat.jax.staging import default_device as default_device
 from wengert.compat.jax.staging import default_matmul_precision as default_matmul_precision
-from wengert.compat.jax.staging import disable_jit as disable_jit
 from wengert.compat.jax.staging import ensure_compile_time_eval as ensure_compile_time_eval
 from wengert.compat.jax.staging import eval_shape as eval_shape
-from wengert.compat.jax.staging import jit as jit
 from wengert.compat.jax.staging import named_call as named_call
 from wengert.compat.jax.staging import named_scope as named_scope
 from wengert.compat.jax.staging import pmap as pmap
@@ -73,7 +70,13 @@ _NAMES = """
     lax nn numpy ops random scipy test_util tree tree_util typing
     """
 _MODULES = frozenset(_NAMES.split())
-_CALLBACKS = frozenset({"block_until_ready", "device_get", "device_put", "pure_callback"})
+_PLACES = {
+    **dict.fromkeys(("block_until_ready", "device_get", "device_put"), "callbacks"),
+    "pure_callback": "callbacks",
+    **dict.fromkeys(("clear_caches", "disable_jit", "jit"), "jitting"),
+    "make_jaxpr": "listing",
+}
+"""The modules of functions that are imported when they are first named."""
 _LATER = {
     "tree_map": "jax.tree.map",
     "tree_leaves": "jax.tree.leaves",
@@ -101,12 +104,10 @@ __version__ = "0.10.2"
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
-    if name in _CALLBACKS:
-        found = getattr(importlib.import_module(f"{__name__}.callbacks"), name)
+    module = _PLACES.get(name)
+    if module is not None:
+        found = getattr(importlib.import_module(f"{__name__}.{module}"), name)
         return globals().setdefault(name, found)
-    if name == "make_jaxpr":
-        listing = importlib.import_module(f"{__name__}.listing")
-        return globals().setdefault(name, listing.make_jaxpr)
     why = _ABSENT.get(name)
     raise AttributeError(f"module 'jax' has no attribute {name!r}{f': {why}' if why else ''}")
 
@@ -114,7 +115,7 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     own = {name for name in globals() if not name.startswith("_")}
     hidden = {"annotations", "importlib", "Any"}
-    return sorted((own | _MODULES | _CALLBACKS | {"__version__", "make_jaxpr"}) - hidden)
+    return sorted((own | _MODULES | _PLACES.keys() | {"__version__"}) - hidden)
 
 
 fill_sections(globals())

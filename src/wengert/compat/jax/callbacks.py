@@ -9,14 +9,14 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, made
-from wengert.compat.jax.classes import differs
 from wengert.compat.jax.custom import is_followed
 from wengert.compat.jax.dtypes import canonical_dtype
 from wengert.compat.jax.lax_elementwise import ELEMENTWISE
-from wengert.compat.jax.tracing import argument
+from wengert.compat.jax.tracing import argument, name_of
 from wengert.compat.jax.trees import tree_flatten, tree_leaves, tree_map
-from wengert.interp.levels import Lifted
+from wengert.compat.jax.values import differs, innermost, is_lifted
 from wengert.tape.levels import move
+from wengert.tape.modes import untraced
 
 __all__ = [
     "block_until_ready",
@@ -49,10 +49,7 @@ def values_of(x: Any) -> Any:
     def leaf(value: Any) -> Any:
         if not isinstance(value, Array):
             return np.asarray(value) if isinstance(value, int | float | complex) else value
-        payload = value.payload
-        while isinstance(payload, Lifted):
-            payload = next(iter(payload.contents()))
-        return np.asarray(payload)
+        return np.asarray(innermost(value))
 
     return tree_map(leaf, x)
 
@@ -85,6 +82,7 @@ def pure_callback(
     >>> jax.pure_callback(np.sin, jax.ShapeDtypeStruct((), "float32"), 0.0)
     Array(0., dtype=float32)
     """
+    untraced(f"it calls {name_of(callback)}()")
     given = tree_map(argument, (args, kwargs))
     leaves, structure = tree_flatten(given)
     if any(map(is_followed, leaves)):
@@ -110,12 +108,12 @@ def _batched(
     levels = [
         leaf.payload.owner
         for leaf in leaves
-        if isinstance(leaf.payload, Lifted) and leaf.payload.owner.size is not None
+        if is_lifted(leaf.payload) and leaf.payload.owner.size is not None
     ]
     level = max(levels, key=lambda each: each.number)
     whole = []
     for leaf in leaves:
-        mapped = isinstance(leaf.payload, Lifted) and leaf.payload.owner is level
+        mapped = is_lifted(leaf.payload) and leaf.payload.owner is level
         if not mapped and method == "expand_dims":
             whole.append(made(asarray(leaf)[None]))
         else:
@@ -162,6 +160,7 @@ def io_callback(
     **kwargs: Any,
 ) -> Any:
     """As `pure_callback`, of a function with effects."""
+    untraced(f"it calls {name_of(callback)}()")
     stopped = ELEMENTWISE["stop_gradient"](tree_map(argument, args))
     if result_shape_dtypes is None:
         callback(*values_of(stopped), **values_of(kwargs))

@@ -26,7 +26,7 @@ from wengert.compat.jax.errors import (
 )
 from wengert.compat.jax.indexing import read
 from wengert.compat.jax.settings import WATCHED, check_finite
-from wengert.interp.levels import Lifted
+from wengert.compat.jax.values import differs, innermost, is_lifted
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.modes import is_recording
 from wengert.tape.record import T
@@ -39,7 +39,6 @@ __all__ = [
     "Array",
     "WeakArray",
     "array_repr",
-    "differs",
     "is_traced",
     "made",
     "of_kind",
@@ -118,7 +117,7 @@ class Array(Tensor):
         return array_repr(self)
 
     def __str__(self) -> str:
-        return str(_shown(self)) if not isinstance(self.payload, Lifted) else array_repr(self)
+        return str(_shown(self)) if not is_lifted(self.payload) else array_repr(self)
 
     def __format__(self, spec: str) -> str:
         value = _shown(self)
@@ -194,7 +193,7 @@ class Array(Tensor):
         return int(self.payload.shape[0])
 
     def __contains__(self, value: Any) -> bool:
-        return bool(np.any(_shown(self == value)))
+        return bool(innermost(self == value).any())
 
     # -- numbers ----------------------------------------------------------------------------------
 
@@ -209,13 +208,13 @@ class Array(Tensor):
             )
 
     def _single(self, error: type[Exception] = ConcretizationTypeError) -> Any:
-        if isinstance(self.payload, Lifted) and differs(self.payload):
+        if differs(self.payload):
             raise error(
                 f"{_ASKED[error]} of an array that differs within the batch of a vmap: use "
                 "jnp.where(condition, x, y), jax.lax.cond or jax.lax.select in place of `if`, and "
                 "jax.lax.while_loop in place of `while`."
             )
-        return _shown(self)
+        return innermost(self)
 
     def __bool__(self) -> bool:
         value = self._single(TracerBoolConversionError)
@@ -249,21 +248,21 @@ class Array(Tensor):
         return complex(self._number())
 
     def __index__(self) -> int:
-        if isinstance(self.payload, Lifted) and differs(self.payload):
+        if differs(self.payload):
             raise TracerIntegerConversionError(
                 "The __index__() method was called on an array that differs within the batch of a "
                 "vmap: index an array with it, x[i], not a list."
             )
         if self.payload.ndim or self.payload.dtype.kind not in "iu":
             raise TypeError("Only integer scalar arrays can be converted to a scalar index.")
-        return int(_shown(self))
+        return int(innermost(self))
 
     def item(self, *args: Any) -> Any:
         """The value of an array of one element, or of one element of it, as a Python number."""
         value = self._single()
         if not args and value.size != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
-        return value.item(*args)
+        return np.asarray(value).item(*args) if args else value.item()
 
     def tolist(self) -> Any:
         """The values as nested lists of Python numbers; a number for a 0-d array."""
@@ -294,21 +293,9 @@ OPERATORS: dict[Any, Callable[[Any, Any], Any]] = {}
 # -- values ----------------------------------------------------------------------------------------
 
 
-def differs(payload: Any) -> bool:
-    """Whether a value of transforms stands for a whole batch."""
-    while isinstance(payload, Lifted):
-        if payload.owner.size is not None:
-            return True
-        payload = next(iter(payload.contents()))
-    return False
-
-
 def _shown(x: Any) -> Any:
     """The values of `x` as an array; of a batch, that of the whole batch."""
-    payload = x.payload
-    while isinstance(payload, Lifted):
-        payload = next(iter(payload.contents()))
-    return np.asarray(payload)
+    return np.asarray(innermost(x))
 
 
 def _plain(value: Any) -> Any:
@@ -326,7 +313,7 @@ def is_traced(x: Any) -> bool:
     """Whether a transform follows `x`, here and now."""
     if not isinstance(x, TensorBase):
         return False
-    return isinstance(x.payload, Lifted) or (x.edge is not None and is_recording())
+    return is_lifted(x.payload) or (x.edge is not None and is_recording())
 
 
 def array_repr(x: Any) -> str:
@@ -334,7 +321,7 @@ def array_repr(x: Any) -> str:
     value = _shown(x)
     ending = f"dtype={value.dtype.name}{', weak_type=True' if x.weak_type else ''})"
     payload = x.payload
-    if isinstance(payload, Lifted) and differs(payload):
+    if differs(payload):
         ending = f"a batch, each of shape {tuple(payload.shape)}, {ending}"
     width = int(np.get_printoptions()["linewidth"])
     if value.dtype.kind == "V":

@@ -27,8 +27,8 @@ from wengert.compat.jax.tracing import (
     short,
 )
 from wengert.compat.jax.trees import PyTreeDef, kind_of, tree_flatten, tree_structure
+from wengert.compat.jax.values import layers
 from wengert.interp.dual import Dual
-from wengert.interp.levels import Lifted
 from wengert.ops.like import zeros_like
 from wengert.tape.modes import is_recording
 
@@ -39,12 +39,7 @@ def is_followed(x: Any) -> bool:
     """Whether a derivative by `x` is under way, in either mode."""
     if x.edge is not None and is_recording():
         return True
-    payload = x.payload
-    while isinstance(payload, Lifted):
-        if isinstance(payload, Dual):
-            return True
-        payload = next(iter(payload.contents()))
-    return False
+    return any(isinstance(part, Dual) for part in layers(x.payload))
 
 
 class _Rule:

@@ -8,6 +8,8 @@ from typing import Any, NoReturn
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.callbacks import values_of
+from wengert.compat.jax.tracing import name_of
+from wengert.tape.modes import untraced
 
 __all__ = ["breakpoint", "callback", "print"]
 
@@ -44,6 +46,7 @@ def print(
     """
     if not isinstance(fmt, str):
         raise TypeError(f"The first argument of jax.debug.print is a text, not {type(fmt)}")
+    untraced("it prints")
     values, named = values_of((args, kwargs))
     _print(_Formatter().vformat(fmt, values, named))
 
@@ -54,6 +57,7 @@ def callback(
     """Call a function with the values of arrays; what it returns is dropped."""
     if not callable(callback):
         raise TypeError("first argument to jax.debug.callback must be callable")
+    untraced(f"it calls {name_of(callback)}()")
     values, named = values_of((args, kwargs))
     callback(*values, **named)
 

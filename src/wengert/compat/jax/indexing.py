@@ -18,6 +18,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.errors import NonConcreteBooleanIndexError
+from wengert.compat.jax.values import is_lifted
 from wengert.interp.levels import Lifted
 from wengert.ops.index import getitem
 from wengert.ops.shape import reshape
@@ -45,8 +46,12 @@ def _simple(part: Any) -> Any:
         return bool(part)
     if isinstance(part, TensorBase):
         if isinstance(part.payload, Lifted):
-            return part
-        part = part.payload
+            if is_lifted(part.payload) or part.payload.dtype.kind != "b":
+                return part
+            # the elements that it names are another number in each call
+            part = np.asarray(part.payload)
+        else:
+            part = part.payload
     elif isinstance(part, str):
         raise TypeError(f"JAX does not support string indexing; got idx={part!r}")
     elif isinstance(part, list | tuple | range):
@@ -317,7 +322,12 @@ class Places:
     def rounds(self) -> list[tuple[Places, Any]]:
         """The places in parts that name none twice, and a mask of each part; None for all."""
         if self.batched:
-            return [(self, None)]
+            if is_lifted(self.places.payload):
+                return [(self, None)]
+            known = copy.copy(self)
+            known.places = np.broadcast_to(np.asarray(self.places.payload), self.shape)
+            known.batched = False
+            return known.rounds()
         flat = self.places.reshape(-1)
         order = np.argsort(flat, kind="stable")
         ordered = flat[order]

@@ -17,9 +17,9 @@ import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, convert, made
 from wengert.compat.jax.batching import vmap
-from wengert.compat.jax.classes import differs
 from wengert.compat.jax.tracing import argument, name_of
 from wengert.compat.jax.trees import PyTreeDef, tree_flatten, tree_leaves, tree_map
+from wengert.compat.jax.values import differs
 from wengert.tape.record import T
 
 __all__ = ["CONTROL"]

@@ -18,7 +18,7 @@ from wengert.compat.jax.array import (
 from wengert.compat.jax.checks import check_dtype, check_shapes, quiet
 from wengert.compat.jax.classes import OPERATORS
 from wengert.compat.jax.settings import WATCHED, check_finite
-from wengert.interp.levels import Lifted
+from wengert.compat.jax.values import is_lifted
 from wengert.ops.matmul import matmul as _matmul
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
@@ -121,7 +121,7 @@ def absolute(x: Any) -> Any:
     kind = x.payload.dtype.kind
     if kind == "b" or kind == "u":
         return of_kind(x, x.__class__)
-    followed = x.edge is not None or isinstance(x.payload, Lifted)
+    followed = x.edge is not None or is_lifted(x.payload)
     if followed and kind == "f":
         sign = T.copysign(new_tensor(x.payload.dtype.type(1)), Tensor.detach(x))
         return made(T.mul(x, sign), x.weak_type)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.tape.modes import untraced
 
 __all__ = [
     "WATCHED",
@@ -22,6 +23,7 @@ __all__ = [
     "debug_infs",
     "debug_nans",
     "enable_x64",
+    "without_jit",
 ]
 
 _TRUE = frozenset({"1", "true", "yes", "on", "y", "t"})
@@ -60,6 +62,7 @@ class Switch:
 
     def choose(self, value: bool) -> None:
         """Set it for the process."""
+        untraced(f"it sets {self.name}")
         self.default = value
         _watch(self, value)
 
@@ -93,7 +96,7 @@ WATCHED: list[str] = []
 
 
 def _watch(switch: Switch, value: bool) -> None:
-    if value and switch is not enable_x64 and switch.name not in WATCHED:
+    if value and switch in (debug_nans, debug_infs) and switch.name not in WATCHED:
         WATCHED.append(switch.name)
 
 
@@ -116,9 +119,11 @@ def check_finite(result: Any, where: str) -> None:
 enable_x64 = Switch("jax_enable_x64")
 debug_nans = Switch("jax_debug_nans")
 debug_infs = Switch("jax_debug_infs")
+without_jit = Switch("jax_disable_jit")
 for _switch in (debug_nans, debug_infs):
     _watch(_switch, _switch.default)
-_SWITCHES = {switch.name: switch for switch in (enable_x64, debug_nans, debug_infs)}
+_ALL = (enable_x64, debug_nans, debug_infs, without_jit)
+_SWITCHES = {switch.name: switch for switch in _ALL}
 _IGNORED: dict[str, Any] = {
     "jax_check_tracer_leaks": False,
     "jax_compilation_cache_dir": None,
@@ -126,7 +131,6 @@ _IGNORED: dict[str, Any] = {
     "jax_default_device": None,
     "jax_default_matmul_precision": None,
     "jax_default_prng_impl": "threefry2x32",
-    "jax_disable_jit": True,
     "jax_enable_custom_prng": False,
     "jax_explain_cache_misses": False,
     "jax_log_compiles": False,

@@ -14,6 +14,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from wengert.base.containers import Structure
 from wengert.base.sections import fill_sections
 
 __all__ = [
@@ -139,6 +140,7 @@ _KINDS: dict[type, Kind] = {
         _dict_keys,
     ),
 }
+_PLAIN = frozenset({type(None), list, tuple, dict})
 _NAMED = Kind(lambda value: (value, type(value)), lambda data, parts: data(*parts), _attributes)
 
 
@@ -177,7 +179,7 @@ def children_of(value: Any) -> tuple[list[Any], Any, Kind] | None:
     return list(children), data, kind
 
 
-class PyTreeDef:
+class PyTreeDef(Structure):
     """The structure of a tree: all but its leaves.
 
     Examples
@@ -200,6 +202,18 @@ class PyTreeDef:
         self._children = children
         self.num_leaves: int = sum(c.num_leaves for c in children) if kind is not None else 1
         self.num_nodes: int = 1 + sum(c.num_nodes for c in children)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there are none but lists, tuples, dicts and None."""
+        own = self._kind in (None, _NAMED) or self._type in _PLAIN
+        return own and all(child.is_plain for child in self._children)
+
+    def metadata(self) -> Iterator[Any]:
+        """What the containers say of themselves."""
+        yield self._data
+        for child in self._children:
+            yield from child.metadata()
 
     def unflatten(self, leaves: Iterable[Any]) -> Any:
         """The tree of this structure with these leaves.

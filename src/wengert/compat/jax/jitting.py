@@ -1,0 +1,325 @@
+"""Layer 9 · compat: `jit`: functions that are compiled as they are called.
+
+NOTE [jit]
+What `wengert.compile` does holds: a call is traced by being run once, whatever the function decides
+becomes a condition, and what cannot be compiled runs as it is, without a word. Here stands JAX's
+contract around that: leaves of arguments become arrays before the call, so that a number is no
+condition; static arguments must be hashable, and are known by what they consist of; the function
+gets containers of its own; and results are arrays. Settings that operations go by, and that no
+trace sees, choose between programs (`_programs`), or have the function run as it is.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+from wengert.base.sections import fill_sections
+from wengert.compat.jax.array import Array, WeakArray, asarray
+from wengert.compat.jax.settings import WATCHED, debug_infs, debug_nans, enable_x64, without_jit
+from wengert.compat.jax.staging import eval_shape
+from wengert.compat.jax.tracing import argument, check_callable, name_of
+from wengert.compat.jax.trees import tree_flatten, tree_map
+from wengert.compiler import reset
+from wengert.compiler.api import compile
+from wengert.tape.modes import NO_GRAD, current_mode
+
+__all__ = ["Jitted", "clear_caches", "disable_jit", "jit"]
+
+_LIMIT = 64
+"""How many kinds of arguments, and ways through a function, are compiled."""
+_ARRAYS = frozenset({Array, WeakArray})
+_NUMBERS = frozenset({bool, int, float, complex})
+_SEQUENCES = frozenset({tuple, list})
+
+
+def _names_of(static: Any) -> tuple[str, ...]:
+    if static is None:
+        return ()
+    return (static,) if isinstance(static, str) else tuple(static)
+
+
+def _numbers_of(static: Any) -> tuple[int, ...]:
+    if static is None:
+        return ()
+    return (static,) if isinstance(static, int) else tuple(static)
+
+
+class _Statics:
+    """Which arguments of a function are static: by number or by name."""
+
+    is_fixed = True
+
+    def __init__(self, fun: Callable[..., Any], numbers: Any, names: Any) -> None:
+        self.asked = numbers, names
+        self.numbers = set(_numbers_of(numbers))
+        self.names = set(_names_of(names))
+        try:
+            parameters = list(inspect.signature(fun).parameters.values())
+        except (TypeError, ValueError):
+            parameters = []
+        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        self.positional = [p.name for p in parameters if p.kind in kinds]
+        takes_any = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
+        known = {p.name for p in parameters}
+        if parameters and not takes_any and self.names - known:
+            raise ValueError(
+                f"jitted function has invalid argnames {sorted(self.names - known)} in "
+                f"static_argnames. Function does not take these args: it takes {sorted(known)}."
+            )
+        # each way to name an argument counts for both ways to pass it
+        for number in list(self.numbers):
+            if -len(self.positional) <= number < len(self.positional):
+                self.names.add(self.positional[number])
+        for name in list(self.names):
+            if name in self.positional:
+                self.numbers.add(self.positional.index(name))
+
+    def converted(
+        self, fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any], anew: bool
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments with arrays for what is not static; in containers made `anew`, or not."""
+        given = []
+        for i, arg in enumerate(args):
+            if self.numbers and (i in self.numbers or i - len(args) in self.numbers):
+                _check_hashable(arg)
+                given.append(arg)
+            else:
+                known = self.positional
+                name = known[i] if i < len(known) else f"args[{i}]"
+                given.append(_dynamic(arg, name, fun, anew))
+        named = {}
+        for key, arg in kwargs.items():
+            if key in self.names:
+                _check_hashable(arg)
+                named[key] = arg
+            else:
+                named[key] = _dynamic(arg, key, fun, anew)
+        return tuple(given), named
+
+
+def _check_hashable(value: Any) -> None:
+    try:
+        hash(value)
+    except TypeError as error:
+        raise ValueError(
+            "Non-hashable static arguments are not supported. An error occurred while trying to "
+            f"hash an object of type {type(value)}, {value!r}. The error was:\n"
+            f"TypeError: {error}\n"
+        ) from None
+
+
+def _dynamic(value: Any, name: str, fun: Any, anew: bool) -> Any:
+    """An argument that is not static, with arrays for its leaves."""
+    kind = value.__class__
+    if kind in _ARRAYS:
+        return value
+    if kind in _NUMBERS:
+        return asarray(value)
+    if not anew and _is_ready(value):
+        return value
+
+    def leaf(part: Any) -> Any:
+        try:
+            return argument(part)
+        except TypeError:
+            raise TypeError(
+                f"Error interpreting argument to {fun} as an abstract array. The problematic "
+                f"value is of type {type(part)} and was passed to the function at path {name}.\n"
+                "This typically means that a jit-wrapped function was called with a non-array "
+                "argument, and this argument was not marked as static using the static_argnums or "
+                "static_argnames parameters of jax.jit."
+            ) from None
+
+    return tree_map(leaf, value)
+
+
+def _is_ready(value: Any) -> bool:
+    """Whether the leaves of an argument are arrays, in containers as a function would get them."""
+    kind = value.__class__
+    if kind in _ARRAYS:
+        return True
+    if kind is dict:
+        if len(value) > 1 and not _are_sorted([*value]):
+            return False
+        return all(map(_is_ready, value.values()))
+    if kind in _SEQUENCES or (issubclass(kind, tuple) and hasattr(kind, "_fields")):
+        return all(map(_is_ready, value))
+    return value is None
+
+
+def _are_sorted(keys: list[Any]) -> bool:
+    try:
+        return keys == sorted(keys)
+    except TypeError:
+        return False
+
+
+class _Whole(NamedTuple):
+    """A result with containers that are registered, taken apart."""
+
+    leaves: list[Any]
+    structure: Any
+
+
+class Jitted:
+    """A function that is compiled as it is called (see `jit`).
+
+    It is called like the function, and has its name and documentation; ``__wrapped__`` is the
+    function itself.
+    """
+
+    __slots__ = ("__dict__", "__weakref__", "_function", "_plain", "_programs", "_statics")
+
+    def __init__(self, fun: Callable[..., Any], numbers: Any, names: Any) -> None:
+        self._function = fun
+        self._statics = statics = _Statics(fun, numbers, names)
+        functools.update_wrapper(self, fun, updated=())
+        self.__wrapped__ = fun
+
+        def plain(*args: Any, **kwargs: Any) -> Any:
+            given, named = statics.converted(fun, args, kwargs, True)
+            return _results(fun, fun(*given, **named))
+
+        plain.__name__ = name_of(fun)
+        self._plain = plain
+        quiet = {"quiet": True}
+        self._programs: tuple[Any, Any] = tuple(
+            [compile(plain, limit=_LIMIT, options=quiet) for _ in range(2)]
+        )  # type: ignore[assignment]  # with numbers of at most 32 bits, and without
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """What the function returns, as arrays."""
+        statics = self._statics
+        if kwargs or statics.numbers or not all([arg.__class__ in _ARRAYS for arg in args]):
+            args, kwargs = statics.converted(self._function, args, kwargs, False)
+        mode = current_mode()
+        if (
+            (mode is not None and mode is not NO_GRAD)
+            or without_jit.value
+            or (WATCHED and (debug_nans.value or debug_infs.value))
+        ):
+            return _put_together(self._plain(*args, **kwargs))
+        return _put_together(self._programs[enable_x64.value](*args, **kwargs))
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<jitted {name_of(self._function)}>"
+
+    def __reduce__(self) -> Any:
+        return Jitted, (self._function, *self._statics.asked)
+
+    def lower(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refused: programs are made by calls."""
+        _no_compilation("lower")
+
+    def trace(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refused: programs are made by calls."""
+        _no_compilation("trace")
+
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+        """The shapes and dtypes of what the function returns (see `jax.eval_shape`)."""
+        return eval_shape(self._function, *args, **kwargs)
+
+    def clear_cache(self) -> None:
+        """Forget what has been compiled."""
+        for program in self._programs:
+            program.forget()
+
+
+def jit(
+    fun: Callable[..., Any] | None = None,
+    /,
+    *,
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Iterable[str] | None = None,
+    donate_argnums: int | Sequence[int] | None = None,
+    donate_argnames: str | Iterable[str] | None = None,
+    keep_unused: bool = False,
+    device: Any = None,
+    backend: str | None = None,
+    inline: bool = False,
+    compiler_options: Any = None,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
+) -> Any:
+    """A function that is compiled as it is called; also a decorator.
+
+    It may decide by the values of its arguments; what cannot be compiled runs as it is (see
+    `wengert.compile`).
+
+    Parameters
+    ----------
+    fun : callable, optional. Takes and returns pytrees of arrays. Left out, a decorator is
+        returned.
+    static_argnums, static_argnames: Arguments that are handed on as they are, and must be hashable;
+        the others become arrays.
+
+    Returns
+    -------
+    Jitted: A callable, whose results are arrays.
+
+    Raises
+    ------
+    TypeError: When called with, or returning, anything that is no array.
+    ValueError: When called with static arguments that cannot be hashed.
+
+    Examples
+    --------
+    >>> @jax.jit
+    ... def f(x):
+    ...     return 2 * x
+    >>> f(3.0)
+    Array(6., dtype=float32, weak_type=True)
+    """
+    if fun is None:
+        return functools.partial(
+            jit, static_argnums=static_argnums, static_argnames=static_argnames
+        )
+    check_callable(fun)
+    return Jitted(fun, static_argnums, static_argnames)
+
+
+def _results(fun: Any, value: Any) -> Any:
+    """What a function returned, as arrays; taken apart where containers are registered."""
+    leaves, structure = tree_flatten(value)
+    made = [_result(fun, leaf) for leaf in leaves]
+    return structure.unflatten(made) if structure.is_plain else _Whole(made, structure)
+
+
+def _put_together(result: Any) -> Any:
+    return result.structure.unflatten(result.leaves) if result.__class__ is _Whole else result
+
+
+def _result(fun: Any, value: Any) -> Any:
+    try:
+        return argument(value)
+    except TypeError:
+        raise TypeError(
+            f"function {name_of(fun)} traced for jit returned a value of type {type(value)}, "
+            "which is not a valid JAX type"
+        ) from None
+
+
+def _no_compilation(name: str) -> NoReturn:
+    raise NotImplementedError(
+        f"jax.jit(f).{name}(...) is not there: programs are made by calls; call the function itself"
+    )
+
+
+def disable_jit(disable: bool = True) -> Any:
+    """A context within which functions run as they are: nothing is compiled."""
+    return without_jit(disable)
+
+
+def clear_caches() -> None:
+    """Forget all that has been compiled."""
+    reset()
+
+
+fill_sections(globals())

@@ -1,0 +1,40 @@
+"""Layer 9 · compat: what the payload of an array holds under transforms, and while it is traced.
+
+The value of a trace (`wengert.compiler.sym`) is an array to us: it is asked what an array is asked,
+and notes it. Values of `vmap` and of forward mode stand for something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from wengert.interp.levels import Lifted
+
+__all__ = ["differs", "innermost", "is_lifted", "layers"]
+
+
+def layers(payload: Any) -> Iterator[Any]:
+    """A value of transforms, and what it wraps, down to the array or the value of a trace."""
+    while is_lifted(payload):
+        yield payload
+        payload = next(iter(payload.contents()))
+    yield payload
+
+
+def is_lifted(payload: Any) -> bool:
+    """Whether a payload is the value of a transform, not of a trace, which is an array to us."""
+    return isinstance(payload, Lifted) and not payload.traced
+
+
+def innermost(x: Any) -> Any:
+    """The values of `x`, of a batch those of all of it; where a trace follows them, its value."""
+    *_, payload = layers(x.payload)
+    return payload
+
+
+def differs(payload: Any) -> bool:
+    """Whether a value of transforms stands for a whole batch."""
+    return is_lifted(payload) and any(
+        is_lifted(part) and part.owner.size is not None for part in layers(payload)
+    )
