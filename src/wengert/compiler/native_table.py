@@ -6,6 +6,7 @@ from wengert.compiler import (
     native_convolution,
     native_factors,
     native_places,
+    native_pooling,
     native_products,
     native_scans,
 )
@@ -16,6 +17,7 @@ __all__ = [
     "native_convolution",
     "native_factors",
     "native_places",
+    "native_pooling",
     "native_products",
     "native_scans",
 ]

@@ -20,6 +20,7 @@ class Vector:
         self.count = count
         self.element = llvm_type(dtype)
         self.type = f"<{count} x {self.element}>"
+        self._letter = "f" if dtype.kind == "f" else "i"
 
     def load(self, pointer: str) -> str:
         return self.code.let(f"load {self.type}, ptr {pointer}, align {self.dtype.itemsize}")
@@ -45,7 +46,7 @@ class Vector:
     def sum(self, value: str) -> str:
         """The sum of all places."""
         floats = self.dtype.kind == "f"
-        suffix = f"v{self.count}{'f' if floats else 'i'}{8 * self.dtype.itemsize}"
+        suffix = f"v{self.count}{self._letter}{8 * self.dtype.itemsize}"
         symbol = f"llvm.vector.reduce.{'fadd' if floats else 'add'}.{suffix}"
         start, flags = (f"{self.element} -0.0, ", "reassoc ") if floats else ("", "")
         types = f"{self.element}, {self.type}" if floats else self.type
@@ -57,7 +58,7 @@ class Vector:
         """The first `used` elements, and zeros; what lies behind them is not read."""
         if used == self.count:
             return self.load(pointer)
-        suffix = f"v{self.count}f{8 * self.dtype.itemsize}.p0"
+        suffix = f"v{self.count}{self._letter}{8 * self.dtype.itemsize}.p0"
         symbol = f"llvm.masked.load.{suffix}"
         flags = f"<{self.count} x i1>"
         self.code.module.declare(
@@ -71,7 +72,7 @@ class Vector:
         if used == self.count:
             self.store(value, pointer)
             return
-        suffix = f"v{self.count}f{8 * self.dtype.itemsize}.p0"
+        suffix = f"v{self.count}{self._letter}{8 * self.dtype.itemsize}.p0"
         symbol = f"llvm.masked.store.{suffix}"
         flags = f"<{self.count} x i1>"
         self.code.module.declare(
