@@ -261,7 +261,7 @@ def _is_quick(work: int, size: Shape, dtype: np.dtype[Any]) -> bool:
 
 
 def _cost(step: Step) -> int:
-    return 1000 + _Job(step).work() // (8 if step.outs[0].dtype.itemsize == 4 else 4)
+    return 1000 + _Job(step).work() * step.outs[0].dtype.itemsize // 64
 
 
 def _table(code: Code, box: _Box) -> Array:
@@ -468,7 +468,7 @@ def _accepts_slopes(step: Step) -> bool:
 
 
 def _cost_of_slopes(step: Step) -> int:
-    return 1000 + _Slopes(step).work() // (8 if step.outs[0].dtype.itemsize == 4 else 4)
+    return 1000 + _Slopes(step).work() * step.outs[0].dtype.itemsize // 64
 
 
 def _emit_slopes(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:

@@ -81,7 +81,7 @@ def _accepts(step: Step) -> bool:
 
 
 def _cost(step: Step) -> int:
-    return 100 + step.outs[0].size * math.prod(step.params["kernel_size"])
+    return 100 + step.outs[0].size * math.prod(step.params["kernel_size"]) // 4
 
 
 def _emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
