@@ -22,6 +22,7 @@ from wengert.compiler.code import Array, Code, is_native, llvm_type
 from wengert.compiler.ir import Step
 from wengert.compiler.library import call_routine, has_routine
 from wengert.compiler.native import NATIVE, Native, fill_zeros, nest
+from wengert.compiler.native_vectors import Vector
 from wengert.prims import records
 
 __all__ = ["multiply"]
@@ -81,49 +82,6 @@ def _copied(code: Code, array: Array) -> Array:
 # -- products that are written out ----------------------------------------------------------------
 
 
-class _Vector:
-    """Arithmetic on so many elements at a time."""
-
-    def __init__(self, code: Code, dtype: np.dtype[Any], count: int) -> None:
-        self.code = code
-        self.dtype = dtype
-        self.count = count
-        self.element = llvm_type(dtype)
-        self.type = f"<{count} x {self.element}>"
-
-    def load(self, pointer: str) -> str:
-        return self.code.let(f"load {self.type}, ptr {pointer}, align {self.dtype.itemsize}")
-
-    def store(self, value: str, pointer: str) -> None:
-        self.code.do(f"store {self.type} {value}, ptr {pointer}, align {self.dtype.itemsize}")
-
-    def spread(self, value: str) -> str:
-        """One element in all places."""
-        return self.code.spread(value, self.element, self.count)
-
-    def multiply_add(self, a: str, b: str, c: str) -> str:
-        """a * b + c."""
-        if self.dtype.kind == "f":
-            symbol = f"llvm.fmuladd.v{self.count}f{8 * self.dtype.itemsize}"
-            self.code.module.declare(
-                symbol, f"declare {self.type} @{symbol}({self.type}, {self.type}, {self.type})"
-            )
-            given = ", ".join([f"{self.type} {value}" for value in (a, b, c)])
-            return self.code.let(f"call {self.type} @{symbol}({given})")
-        return self.code.let(f"add {self.type} {self.code.let(f'mul {self.type} {a}, {b}')}, {c}")
-
-    def sum(self, value: str) -> str:
-        """The sum of all places."""
-        floats = self.dtype.kind == "f"
-        suffix = f"v{self.count}{'f' if floats else 'i'}{8 * self.dtype.itemsize}"
-        symbol = f"llvm.vector.reduce.{'fadd' if floats else 'add'}.{suffix}"
-        start, flags = (f"{self.element} -0.0, ", "reassoc ") if floats else ("", "")
-        types = f"{self.element}, {self.type}" if floats else self.type
-        self.code.module.declare(symbol, f"declare {self.element} @{symbol}({types})")
-        given = f"{start}{self.type} {value}"
-        return self.code.let(f"call {flags}{self.element} @{symbol}({given})")
-
-
 def _rest(n: int, width: int) -> list[tuple[int, int]]:
     """Where the tiles behind the last whole one begin, and how wide they are.
 
@@ -177,7 +135,7 @@ def _tile(
     code: Code, a: Array, b: Array, c: Array, first: str, rows: int, columns: Columns
 ) -> None:
     """So many rows of the result from `first` on, in groups of columns."""
-    vectors = [_Vector(code, a.dtype, count) for _, count in columns]
+    vectors = [Vector(code, a.dtype, count) for _, count in columns]
     sums = [[code.cell(vector.type) for vector in vectors] for _ in range(rows)]
     for cells in sums:
         for vector, cell in zip(vectors, cells, strict=True):
@@ -230,7 +188,7 @@ def _vector_dots(code: Code, a: Array, b: Array, c: Array, first: str, rows: int
         # whole vectors first, then what is left of them
         while width > k - start:
             width //= 2
-        vector, end = _Vector(code, dtype, width), k - (k - start) % width
+        vector, end = Vector(code, dtype, width), k - (k - start) % width
         sums = [code.cell(vector.type) for _ in range(rows)]
         for cell in sums:
             code.do(f"store {vector.type} zeroinitializer, ptr {cell}")

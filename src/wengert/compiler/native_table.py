@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-from wengert.compiler import native_factors, native_places, native_products, native_scans
+from wengert.compiler import (
+    native_convolution,
+    native_factors,
+    native_places,
+    native_pooling,
+    native_products,
+    native_scans,
+)
 from wengert.compiler.native import NATIVE
 
-__all__ = ["NATIVE", "native_factors", "native_places", "native_products", "native_scans"]
+__all__ = [
+    "NATIVE",
+    "native_convolution",
+    "native_factors",
+    "native_places",
+    "native_pooling",
+    "native_products",
+    "native_scans",
+]

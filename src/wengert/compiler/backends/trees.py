@@ -25,9 +25,11 @@ __all__ = [
 
 # how often products count as running their innermost loop
 _TURNS = 16
-# what a call takes in any case, in cycles, and the share of all work that may as well be slow
+# what a call takes in any case, in cycles, the share of all work that slow loops may take, and how
+# many times longer a loop takes than in vectors: 10 cycles for each element of a short sum, not 1
 _CALL = 4000
 _SHARE = 16
+_SLOW = 8
 
 
 def trees_of(block: Block) -> Iterator[LoopTree]:
@@ -63,7 +65,7 @@ def slight_trees(block: Block) -> set[int]:
     left = (_CALL + called + sum(each for each, _ in works)) // _SHARE
     slight = set()
     for each, tree in works:
-        left -= each
+        left -= each * _SLOW
         if left < 0:
             break
         slight.add(tree)
