@@ -144,6 +144,19 @@ def test_a_carried_value_is_computed_where_it_was_if_nothing_reads_it_elsewhere(
         np.testing.assert_allclose(executable([x])[0], results(program, [x])[0], 1e-12)
 
 
+def test_sums_of_padded_arrays_need_no_memory():
+    w, x = written((1000,))
+    first, second = (
+        w.slice(x, dim=0, start=0, end=999, step=1),
+        w.slice(x, dim=0, start=1, end=1000, step=1),
+    )
+    apart = w.mul(w.sub(first, w.mul(second, second)), second)
+    behind = {"shape": (1000,), "dim": 0, "step": 1}
+    left = w.slice_backward(w.neg(apart), start=0, end=999, **behind)
+    right = w.slice_backward(w.mul(apart, first), start=1, end=1000, **behind)
+    assert loops(w.program(w.add(left, right))) == ([(1000,)], 0)
+
+
 # -- what is told ---------------------------------------------------------------------------------
 
 

@@ -96,6 +96,20 @@ def test_a_loop_is_cut_where_elements_come_from_elsewhere():
     assert "x double> " in text
 
 
+def test_a_loop_with_many_cuts_has_its_long_pieces_in_vectors():
+    def gradient(x):
+        def smooth(x):
+            n = len(x) - 4
+            shifted = [x[k : n + k] * x[2 : n + 2] * (k + 1.0) for k in range(5)]
+            return sum((part**2).sum() for part in shifted)
+
+        return wg.func.grad(smooth)(x)
+
+    for n in (5, 6, 7, 12, 30, 61):
+        same(gradient, numbers(n))
+    assert "store <" in same(gradient, numbers(5000)).llvm()
+
+
 def test_writes_over_an_argument_read_it_before():
     def step(x, y):
         x.mul_(2).add_(y)

@@ -22,7 +22,7 @@ from wengert.compiler.backends.loops import (
 from wengert.compiler.backends.nodes import Apply, Literal, Load, Node
 from wengert.compiler.backends.pull import aligned
 from wengert.compiler.backends.regions import REGIONS, Region
-from wengert.compiler.backends.stored import Elementwise, lookups
+from wengert.compiler.backends.stored import Elementwise, is_tall, lookups
 from wengert.compiler.ir import Loop, Program, Step, Value, uses
 from wengert.compiler.native import Native
 from wengert.compiler.native_table import NATIVE
@@ -43,27 +43,12 @@ def start_of(kind: str, dtype: np.dtype[Any]) -> Any:
 
 _LONG_SUM = 4096
 _LONG_COLUMN = 1024
-# products of no more terms, whose second factor and result have no more and no fewer bytes
-_FEW = 16
-_NEAR = 2**14
-_FAR = 2**19
 
 
 def _is_batched(step: Step) -> bool:
     """Whether a step is several products of matrices."""
     shape = step.outs[0].shape
     return step.prim.name == "bmm" and shape[:-2] != (1,) * len(shape[:-2]) and 0 not in shape
-
-
-def _is_tall(step: Step) -> bool:
-    """Whether a product of matrices is so large, and its rows so easily made, that what uses them
-    had better do so row by row, while they are in cache."""
-    if step.prim.name != "mm":
-        return False
-    a, b = step.args
-    out = step.outs[0]
-    few = 0 < a.shape[1] <= _FEW and b.size * b.dtype.itemsize <= _NEAR
-    return few and out.shape[1] > 1 and out.size * out.dtype.itemsize >= _FAR
 
 
 class Call:
@@ -132,7 +117,7 @@ class Plan(Elementwise):
             if not any(out.size for out in step.outs):
                 # what it would read has not been stored either
                 self._positions.update(dict.fromkeys(step.outs, -1))
-            elif _is_batched(step) or _is_tall(step):
+            elif _is_batched(step) or is_tall(step):
                 self._multiply(step)
             else:
                 self._call(step)

@@ -24,12 +24,29 @@ from wengert.compiler.native_table import NATIVE
 from wengert.compiler.raising import may_raise
 from wengert.compiler.scalars import cost
 
-__all__ = ["Elementwise", "lookups"]
+__all__ = ["Elementwise", "is_tall", "lookups"]
 
 # computing again what costs no more than this is cheaper than memory
 _CHEAP = 6
+# the same where nothing could be kept in a register: elements are wanted at several places
+_APART = 16
 # expressions grow no deeper than this
 _DEEPEST = 40
+# products of no more terms, whose second factor and result have no more and no fewer bytes
+_FEW = 16
+_NEAR = 2**15
+_FAR = 2**19
+
+
+def is_tall(step: Step) -> bool:
+    """Whether a product of matrices is so large, and its rows so easily made, that what uses them
+    had better do so row by row, while they are in cache."""
+    if step.prim.name != "mm":
+        return False
+    a, b = step.args
+    out = step.outs[0]
+    few = 0 < a.shape[1] <= _FEW and b.size * b.dtype.itemsize <= _NEAR
+    return few and out.shape[1] > 1 and out.size * out.dtype.itemsize >= _FAR
 
 
 class Elementwise:
@@ -69,6 +86,7 @@ class Elementwise:
         for step in self.steps:
             for value in uses(step):
                 counts[value] = counts.get(value, 0) + 1
+        self._apart = self._wanted_apart(counts)
         for step in self.steps:
             if isinstance(step, Loop):
                 for value in (*step.carried, *(v for v, _, _ in step.sliced), *step.fixed):
@@ -83,6 +101,28 @@ class Elementwise:
         for value in self.program.outputs:
             self._store(value)
 
+    def _wanted_apart(self, counts: dict[Value, int]) -> set[Value]:
+        """The values of which joined and padded arrays consist that do not lie in memory.
+
+        Each element is wanted in one place, by loops that count further than those of the values
+        themselves: what several of these share could not be handed over in registers.
+        """
+        found = {value for value in counts if value.constant is None}
+        stored = set(self.program.outputs)
+        found -= stored
+        for step in reversed(self.steps):
+            kind = "" if isinstance(step, Loop) else kind_of(step)
+            out = step.outs[0]
+            if kind == "scalar" and out in found:
+                found.difference_update(v for v in uses(step) if v.shape != out.shape)
+                continue
+            pull = PULLS[step.prim] if isinstance(step, Step) and kind == "pull" else None
+            if pull is None or out in stored or not (pull.piecewise and pull.inline(step)):
+                found.difference_update(uses(step))
+            if kind in ("", "call"):
+                stored.update(uses(step))
+        return found
+
     def _decide_step(self, step: Step, kind: str, counts: dict[Value, int]) -> None:
         if kind == "reduce":
             out = step.outs[0]
@@ -93,7 +133,7 @@ class Elementwise:
             self._decide_call(step)
             return
         if kind == "pull":
-            own = self._decide_pull(step)
+            own = self._decide_pull(step, counts.get(step.outs[0], 0) > 1)
         else:
             own = cost(step.prim, step.outs[0].dtype)
             for arg in step.args:
@@ -106,7 +146,7 @@ class Elementwise:
             self._costs[out] = total
             self._depths[out] = depth
             often = counts.get(out, 0) > 1
-            again = often and total > (1 if out.size == 1 else _CHEAP)
+            again = often and total > (1 if out.size == 1 else self._cheap(out))
             # a part of it would not raise what the whole does
             if again or depth > _DEEPEST or (kind == "scalar" and may_raise(step)):
                 self._store(out)
@@ -114,7 +154,10 @@ class Elementwise:
     def _decide_call(self, step: Step) -> None:
         native = NATIVE[step.prim]
         assert native is not None
-        strided = native.strided(step)
+        strided = list(native.strided(step))
+        if is_tall(step):
+            # each row goes through the second factor, which is better contiguous
+            strided[1] = False
         for k, value in enumerate(uses(step)):
             viewed = self._viewed(value) if k < len(strided) and strided[k] else value
             # a constant that has been expanded lies nowhere
@@ -133,8 +176,15 @@ class Elementwise:
             value = step.args[0]
         return value
 
-    def _decide_pull(self, step: Step) -> int:
-        """Store what a movement should not compute anew; its own cost."""
+    def _cheap(self, value: Value) -> int:
+        """What computing an element again may cost."""
+        return _APART if value in self._apart else _CHEAP
+
+    def _decide_pull(self, step: Step, often: bool) -> int:
+        """Store what a movement should not compute anew; its own cost.
+
+        Where its result is read `often`, it may have to lie in memory itself.
+        """
         pull = PULLS[step.prim]
         assert pull is not None
         if not pull.accepts(step):
@@ -145,9 +195,12 @@ class Elementwise:
         for index, _ in lookups(step):
             self._store(index)
         grows = step.args and step.outs[0].size > step.args[0].size
+        total = pull.cost(step) + sum(map(self._cost, dict.fromkeys(uses(step))))
+        lies = often and total > self._cheap(step.outs[0])
         for arg in step.args:
             again = pull.inline(step) and (grows or pull.piecewise)
-            if self._cost(arg) > (1 if pull.often(step) else 2 if again else math.inf):
+            most = _APART if arg in self._apart and not lies else 2
+            if self._cost(arg) > (1 if pull.often(step) else most if again else math.inf):
                 self._store(arg)
         if not pull.inline(step):
             self._store(step.outs[0])

@@ -8,6 +8,7 @@ counters: a loop is cut at the counts where a test changes, so that none is left
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from operator import is_
 from typing import Any
 
@@ -168,7 +169,7 @@ def _choices(items: Sequence[Any]) -> Iterator[Choice]:
 
 
 def _cuts(tree: LoopTree) -> list[int]:
-    """Where tests of a loop's counter alone change, unless that is too often."""
+    """Where tests of a loop's counter alone change; if that is often, around the longest pieces."""
     extent = tree.counter.extent
     found: set[int] = set()
     for choice in _choices(tree.body):
@@ -182,7 +183,12 @@ def _cuts(tree: LoopTree) -> list[int]:
                 cut = -(-away // factor) if factor > 0 else (index.constant - limit) // -factor + 1
                 if 0 < cut < extent:
                     found.add(cut)
-    return sorted(found) if len(found) < _PIECES else []
+    cuts = sorted(found)
+    if len(cuts) < _PIECES:
+        return cuts
+    pieces = sorted(pairwise([0, *cuts, extent]), key=lambda piece: piece[0] - piece[1])
+    chosen = {end for piece in pieces[: _PIECES // 2] for end in piece}
+    return sorted(chosen - {0, extent})
 
 
 def _pieces(tree: LoopTree, cuts: Sequence[int]) -> Iterator[LoopTree]:
