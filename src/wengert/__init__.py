@@ -116,6 +116,7 @@ _LAZY = frozenset(
         "compiler",
         "cuda",
         "distributed",
+        "distributions",
         "fft",
         "func",
         "implicit",
@@ -158,6 +159,10 @@ _SETTINGS = (
 _FROM_LAZY = {
     **dict.fromkeys(_MIXED_PRECISION, "amp"),
     **dict.fromkeys(_SETTINGS, "base.settings"),
+    "_dirichlet_grad": "ops.rejection",
+    "_sample_dirichlet": "ops.rejection",
+    "_standard_gamma": "ops.rejection",
+    "_standard_gamma_grad": "ops.rejection",
     "_unique": "ops.distinct",
     "_unique2": "ops.distinct",
     "compile": "compiler",

@@ -33,7 +33,9 @@ __all__ = [
     "normal",
     "normal_serial",
     "permutation",
+    "polar",
     "uniform",
+    "units",
 ]
 
 _WORD = 0xFFFFFFFF
@@ -140,7 +142,7 @@ class Stream:
             self.ahead = float(record["y"]) if record["has"] else None
 
 
-def _unit(stream: Stream, count: int, dtype: Any) -> Any:
+def units(stream: Stream, count: int, dtype: Any) -> Any:
     """Uniform numbers in [0, 1): doubles for a double type, else single precision."""
     if dtype == _DOUBLE:
         bits = stream.wide(count)
@@ -162,7 +164,7 @@ def _shifted(x: Any, factor: Any, term: Any) -> Any:
 
 def uniform(stream: Stream, count: int, dtype: Any, low: float = 0.0, high: float = 1.0) -> Any:
     """Uniform numbers in [low, high)."""
-    unit = _unit(stream, count, dtype)
+    unit = units(stream, count, dtype)
     if low != 0.0 or high != 1.0:
         # the bounds are rounded first, as PyTorch does
         bottom = unit.dtype.type(low)
@@ -190,10 +192,10 @@ def normal(stream: Stream, count: int, dtype: Any, mean: float = 0.0, std: float
             if stop == whole and rest:
                 # what is left over is drawn, dropped, and drawn anew in a block that ends with the
                 # array and overlaps the one before; half precision does not draw it at first
-                drawn = _unit(stream, size + _BLOCK + (rest if kind is dtype else 0), kind)
+                drawn = units(stream, size + _BLOCK + (rest if kind is dtype else 0), kind)
                 unit = np.concatenate((drawn[:size], drawn[-_BLOCK:]))
             else:
-                unit = _unit(stream, size, kind)
+                unit = units(stream, size, kind)
             numbers = _box_muller(unit)
             if std != 1.0 or mean != 0.0:
                 numbers = _shifted(numbers, kind.type(std), kind.type(mean))
@@ -229,6 +231,12 @@ def normal_serial(
     return _narrow(_shifted(numbers, float(std), float(mean)), dtype)
 
 
+def polar(first: float, second: float) -> tuple[float, float]:
+    """Two standard normal numbers from two uniform ones."""
+    angle, radius = 2.0 * math.pi * first, math.sqrt(-2.0 * math.log1p(-second))
+    return radius * math.cos(angle), radius * math.sin(angle)
+
+
 def _pairs(stream: Stream, count: int) -> Any:
     """Standard normal numbers in double precision, by the polar form of Box and Muller."""
     out = np.empty(count)
@@ -244,11 +252,10 @@ def _pairs(stream: Stream, count: int) -> Any:
         words = iter(stream.raw(4 * pairs).tolist())
         # four words at a time: two doubles
         for a, b, c, d in zip(words, words, words, words, strict=True):
-            angle = 2.0 * math.pi * (((a << 32 | b) & _MASK_53) * 2.0**-53)
-            radius = math.sqrt(-2.0 * math.log1p(-(((c << 32 | d) & _MASK_53) * 2.0**-53)))
-            values += [radius * math.cos(angle), radius * math.sin(angle)]
+            first, second = (a << 32 | b) & _MASK_53, (c << 32 | d) & _MASK_53
+            values += polar(first * 2.0**-53, second * 2.0**-53)
     else:
-        unit = _unit(stream, 2 * pairs, _DOUBLE)
+        unit = units(stream, 2 * pairs, _DOUBLE)
         radius = np.sqrt(-2.0 * np.log1p(-unit[1::2]))
         angle = 2.0 * math.pi * unit[0::2]
         values = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1).reshape(-1)
@@ -317,18 +324,18 @@ def permutation(stream: Stream, n: int) -> Any:
 def bernoulli(stream: Stream, count: int, dtype: Any, p: Any) -> Any:
     """Ones with probability `p`, a number or a flat array of `count`; zeros otherwise."""
     kind = p.dtype if isinstance(p, np.ndarray) else _DOUBLE
-    return (_unit(stream, count, kind) < p).astype(dtype)
+    return (units(stream, count, kind) < p).astype(dtype)
 
 
 def exponential(stream: Stream, count: int, dtype: Any, rate: float = 1.0) -> Any:
     """Exponential numbers of a rate."""
-    unit = _unit(stream, count, _DOUBLE)
+    unit = units(stream, count, _DOUBLE)
     return _narrow(-1.0 / rate * np.log1p(-unit), dtype)
 
 
 def cauchy(stream: Stream, count: int, dtype: Any, median: float = 0.0, sigma: float = 1.0) -> Any:
     """Cauchy numbers about a median."""
-    unit = _unit(stream, count, _DOUBLE)
+    unit = units(stream, count, _DOUBLE)
     return _narrow(_shifted(np.tan(math.pi * (unit - 0.5)), sigma, median), dtype)
 
 
@@ -340,6 +347,6 @@ def log_normal(stream: Stream, count: int, dtype: Any, mean: float = 1.0, std: f
 
 def geometric(stream: Stream, count: int, dtype: Any, p: float) -> Any:
     """The number of trials up to the first success, each of which succeeds with probability `p`."""
-    unit = _unit(stream, count, _DOUBLE)
+    unit = units(stream, count, _DOUBLE)
     with np.errstate(divide="ignore"):
         return np.ceil(np.log(unit) / math.log1p(-p)).astype(dtype)

@@ -18,8 +18,10 @@ from wengert.ops.options import input_tensor, integer, made, shape_of, type_of
 from wengert.ops.out import into
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_bernoulli, laid_out, span_of
+from wengert.ops.whole_batches import drawn_of, holds
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inference import made_in_inference
+from wengert.tape.record import T
 
 __all__ = ["bernoulli", "multinomial", "randint", "randint_like", "randperm"]
 
@@ -182,24 +184,26 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
     >>> wg.bernoulli(wg.tensor([0.0, 1.0, 0.5]))
     tensor([0., 1., 1.])
     """
-    payload = np.asarray(input_tensor("bernoulli", input).payload)
+    chances = input_tensor("bernoulli", input)
+    kind, shape = chances.payload.dtype, tuple(chances.payload.shape)
     if p is not None:
-        result = made_in_inference(new_tensor(draw_bernoulli(payload, p, generator=generator)))
+        drawn_ = drawn(lambda: draw_bernoulli(np.empty(shape, kind), p, generator=generator))
+        result = made_in_inference(new_tensor(drawn_))
         return result if out is None else into(out, result, "bernoulli")
-    if category(payload.dtype) != FLOATING:
+    if category(kind) != FLOATING:
         raise NotImplementedError(
-            f"\"bernoulli_tensor_cpu_p_\" not implemented for '{as_dtype(payload.dtype)!r}': "
+            f"\"bernoulli_tensor_cpu_p_\" not implemented for '{as_dtype(kind)!r}': "
             "probabilities need a floating dtype"
         )
-    if not ((payload >= 0) & (payload <= 1)).all():
+    chances = chances.detach()
+    if not holds((chances >= 0) & (chances <= 1)):
         raise RuntimeError(
             "Expected p_in >= 0 && p_in <= 1 to be true, but got false: probabilities lie "
             "between 0 and 1"
         )
     stream = stream_of("bernoulli", generator)
-    flat = np.ascontiguousarray(payload).reshape(-1)
-    array = kernels.bernoulli(stream, flat.size, payload.dtype, flat).reshape(payload.shape)
-    result = made_in_inference(new_tensor(array))
+    noise = drawn(lambda: kernels.units(stream, math.prod(shape), kind).reshape(shape))
+    result = T.to_copy(T.lt(new_tensor(noise), chances), dtype=kind)
     return result if out is None else into(out, result, "bernoulli")
 
 
@@ -235,7 +239,7 @@ def multinomial(
     >>> wg.multinomial(wg.tensor([0.0, 1.0, 0.5]), 2)
     tensor([2, 1])
     """
-    weights = np.asarray(input_tensor("multinomial", input).payload)
+    weights = input_tensor("multinomial", input).payload
     if weights.ndim not in (1, 2):
         raise RuntimeError(f"prob_dist must be 1 or 2 dim, but has {weights.ndim}")
     if category(weights.dtype) != FLOATING:
@@ -256,6 +260,21 @@ def multinomial(
         raise RuntimeError(
             f"multinomial expects Long tensor out, got: {long_name(out.payload.dtype)}"
         )
+    stream = stream_of("multinomial", generator)
+    # of one sample the order does not matter, and the second way is the one of PyTorch
+    choose = _with_replacement if replacement and num_samples > 1 else _without_replacement
+    count = int(num_samples)
+
+    def draw(array: Any) -> Any:
+        rows = array if array.ndim < 3 else array.reshape(-1, array.shape[-1])
+        _check_weights(rows, replacement)
+        return choose(stream, rows, count).reshape(*array.shape[:-1], count)
+
+    result = made_in_inference(new_tensor(drawn_of(draw, weights)))
+    return result if out is None else into(out, result, "multinomial")
+
+
+def _check_weights(weights: Any, replacement: bool) -> None:
     finite = np.isfinite(weights).all()
     if not finite or (weights < 0).any():
         if not replacement:
@@ -266,11 +285,6 @@ def multinomial(
         )
     if weights.size and not (weights.sum(-1) > 0).all():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-    stream = stream_of("multinomial", generator)
-    # of one sample the order does not matter, and the second way is the one of PyTorch
-    choose = _with_replacement if replacement and num_samples > 1 else _without_replacement
-    result = made_in_inference(new_tensor(choose(stream, weights, int(num_samples))))
-    return result if out is None else into(out, result, "multinomial")
 
 
 def _with_replacement(stream: kernels.Stream, weights: Any, count: int) -> Any:

@@ -245,6 +245,7 @@ _NAMES = {
         "ranges": "arange complex eye linspace logspace polar tril_indices triu_indices",
         "recurrent": "gru_cell lstm_cell rnn_relu_cell rnn_tanh_cell",
         "reduce": "all any count_nonzero cumprod cumsum logsumexp mean prod sum",
+        "rejection": "binomial poisson",
         "scan": "cummax cummin logcumsumexp",
         "scatter": "index_reduce scatter_reduce",
         "search": "bucketize isin nonzero_static searchsorted",

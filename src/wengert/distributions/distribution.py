@@ -1,0 +1,312 @@
+"""Layer 9 · distributions: `Distribution`, what all distributions are made of.
+
+NOTE [distributions]
+A distribution is its parameters, which stand under the names of `arg_constraints` among its
+attributes, and distributions that it is made of. From these follow its text, the checks of its
+arguments, and `expand`: parameters are expanded in front of the dimensions that their constraints
+say belong to one event, and inner distributions in front of what they have beyond its own batch.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import wengert as wg
+from wengert.base.sections import fill_sections
+from wengert.distributions import constraints
+from wengert.distributions.utils import broadcast_all, lazy_property
+from wengert.ops.whole_batches import holds
+from wengert.tape.sites import warn
+
+__all__ = ["Distribution", "ExponentialFamily"]
+
+
+def _not_there(self: Any) -> Any:
+    raise NotImplementedError(f"{type(self).__name__} has no arg_constraints")
+
+
+class Distribution:
+    """A distribution of numbers or arrays, or a batch of such.
+
+    Parameters
+    ----------
+    batch_shape : Size. The shape of the batch.
+    event_shape : Size. That of one sample of one of them.
+    validate_args : bool, optional. Whether to check parameters and values; True unless
+        `set_default_validate_args` said otherwise.
+
+    Attributes
+    ----------
+    arg_constraints : dict. The constraint of each parameter.
+    support : Constraint. Where samples lie.
+    has_rsample : bool. Whether samples are differentiable by the parameters.
+    has_enumerate_support : bool. Whether all values can be listed.
+
+    Raises
+    ------
+    ValueError: If a parameter does not satisfy its constraint.
+
+    Examples
+    --------
+    >>> d = wg.distributions.Normal(wg.zeros(3), 1.0)
+    >>> d.batch_shape, d.event_shape
+    (torch.Size([3]), torch.Size([]))
+    """
+
+    has_rsample: Any = False
+    has_enumerate_support: Any = False
+    _validate_args: bool = __debug__
+
+    @staticmethod
+    def set_default_validate_args(value: bool) -> None:
+        """Say whether distributions check parameters and values unless told otherwise.
+
+        Raises
+        ------
+        ValueError: If `value` is no bool.
+        """
+        if value not in (True, False):
+            raise ValueError(f"validate_args is True or False, not {value!r}")
+        Distribution._validate_args = value
+
+    def __init__(
+        self,
+        batch_shape: Any = wg.Size(),
+        event_shape: Any = wg.Size(),
+        validate_args: bool | None = None,
+    ) -> None:
+        self._batch_shape, self._event_shape = batch_shape, event_shape
+        if validate_args is not None:
+            self._validate_args = validate_args
+        if self._validate_args:
+            self._check_arguments()
+        super().__init__()
+
+    def _given(self, validate_args: bool | None, **parameters: Any) -> None:
+        """Take parameters of numbers, which broadcast: the constructor of most distributions."""
+        values = broadcast_all(*parameters.values())
+        self.__dict__.update(zip(parameters, values, strict=True))
+        Distribution.__init__(self, values[0].shape, validate_args=validate_args)
+
+    def _constraints(self) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = self.arg_constraints
+        except NotImplementedError:
+            warn(
+                f"{type(self)} does not define `arg_constraints`. Please set `arg_constraints = "
+                "{}` or initialize the distribution with `validate_args=False` to turn off "
+                "validation.",
+                UserWarning,
+            )
+            return {}
+        return found
+
+    def _check_arguments(self) -> None:
+        for name, constraint in self._constraints().items():
+            if constraints.is_dependent(constraint):
+                continue
+            if name not in self.__dict__ and isinstance(
+                getattr(type(self), name, None), lazy_property
+            ):
+                continue
+            value = getattr(self, name)
+            if not holds(constraint.check(value)):
+                raise ValueError(
+                    f"Expected parameter {name} ({type(value).__name__} of shape "
+                    f"{tuple(value.shape)}) of distribution {self!r} to satisfy the constraint "
+                    f"{constraint!r}, but found invalid values:\n{value}"
+                )
+
+    arg_constraints: Any = property(_not_there)
+
+    @property
+    def batch_shape(self) -> Any:
+        """The shape of the batch."""
+        return self._batch_shape
+
+    @property
+    def event_shape(self) -> Any:
+        """The shape of one sample of one of the batch."""
+        return self._event_shape
+
+    @property
+    def support(self) -> Any:
+        """The constraint that samples satisfy."""
+        raise NotImplementedError
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        raise NotImplementedError
+
+    @property
+    def mode(self) -> Any:
+        """Where the density is highest."""
+        raise NotImplementedError(f"{type(self)} does not implement mode")
+
+    @property
+    def variance(self) -> Any:
+        """The variance."""
+        raise NotImplementedError
+
+    @property
+    def stddev(self) -> Any:
+        """The standard deviation."""
+        return self.variance.sqrt()
+
+    def sample(self, sample_shape: Any = wg.Size()) -> Any:
+        """Samples without history, of shape ``sample_shape + batch_shape + event_shape``."""
+        with wg.no_grad():
+            return self.rsample(sample_shape)
+
+    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+        """Samples that are differentiable by the parameters."""
+        raise NotImplementedError
+
+    def sample_n(self, n: int) -> Any:
+        """`n` samples: the old name of ``sample((n,))``."""
+        warn("sample_n(n) will be deprecated. Use .sample((n,)) instead.", UserWarning)
+        return self.sample(wg.Size((n,)))
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density, or probability, at `value`."""
+        raise NotImplementedError
+
+    def cdf(self, value: Any) -> Any:
+        """The probability of samples up to `value`."""
+        raise NotImplementedError
+
+    def icdf(self, value: Any) -> Any:
+        """The quantile: where `cdf` is `value`."""
+        raise NotImplementedError
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        """All values, along a new first dimension, each for the whole batch.
+
+        Parameters
+        ----------
+        expand : bool. Whether to repeat them over the batch; else its dimensions are 1.
+        """
+        raise NotImplementedError
+
+    def _listed(self, values: Any, expand: bool) -> Any:
+        """The numbers in a vector as `enumerate_support` gives them."""
+        values = values.view((-1,) + (1,) * len(self._batch_shape))
+        return values.expand((-1, *self._batch_shape)) if expand else values
+
+    def entropy(self) -> Any:
+        """The entropy, in natural units, of each distribution of the batch."""
+        raise NotImplementedError
+
+    def perplexity(self) -> Any:
+        """The exponential of the entropy."""
+        return wg.exp(self.entropy())
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        """The same distribution over a larger batch, without copies (NOTE [distributions]).
+
+        Parameters
+        ----------
+        batch_shape : sequence of int. To which the batch's shape broadcasts.
+        """
+        new = object.__new__(type(self)) if _instance is None else _instance
+        shape, own = wg.Size(batch_shape), len(self._batch_shape)
+        known = self._constraints()
+        for name, value in self.__dict__.items():
+            if name in known and isinstance(value, wg.Tensor):
+                event = value.shape[value.dim() - known[name].event_dim :]
+                value = value.expand(shape + event)
+            elif isinstance(value, Distribution):
+                value = value.expand(shape + value.batch_shape[own:])
+            new.__dict__[name] = value
+        new._batch_shape = shape
+        return new
+
+    def _extended_shape(self, sample_shape: Any = wg.Size()) -> Any:
+        """The shape of samples."""
+        return wg.Size((*sample_shape, *self._batch_shape, *self._event_shape))
+
+    def _validate_sample(self, value: Any) -> None:
+        """Check a value of `log_prob` and its like.
+
+        Raises
+        ------
+        ValueError: If it is no tensor, its shape does not fit, or it lies outside of the support.
+        """
+        if not isinstance(value, wg.Tensor):
+            raise ValueError("The value argument to log_prob must be a Tensor")
+        events = len(self._event_shape)
+        if value.shape[value.dim() - events :] != self._event_shape:
+            raise ValueError(
+                "The right-most size of value must match event_shape: "
+                f"{value.shape} vs {self._event_shape}."
+            )
+        expected = self._batch_shape + self._event_shape
+        for i, j in zip(reversed(value.shape), reversed(expected), strict=False):
+            if 1 not in (i, j) and i != j:
+                raise ValueError(
+                    "Value is not broadcastable with batch_shape+event_shape: "
+                    f"{value.shape} vs {expected}."
+                )
+        try:
+            support = self.support
+        except NotImplementedError:
+            warn(
+                f"{type(self)} does not define `support` to enable sample validation. Please "
+                "initialize the distribution with `validate_args=False` to turn off validation.",
+                UserWarning,
+            )
+            return
+        if not holds(support.check(value)):
+            raise ValueError(
+                f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) "
+                f"to be within the support ({support!r}) of the distribution {self!r}, but found "
+                f"invalid values:\n{value}"
+            )
+
+    def _checked(self, value: Any) -> Any:
+        if self._validate_args:
+            self._validate_sample(value)
+        return value
+
+    def __repr__(self) -> str:
+        known = {name: self.__dict__[name] for name in self.arg_constraints if name in vars(self)}
+        texts = [f"{n}: {v if v.numel() == 1 else v.size()}" for n, v in known.items()]
+        return f"{type(self).__name__}({', '.join(texts)})"
+
+
+class ExponentialFamily(Distribution):
+    """A distribution whose density is exp(t(x) · θ - F(θ) + k(x)).
+
+    From the natural parameters θ and the log-normaliser F, which a class gives as
+    `_natural_params` and `_log_normalizer`, follow entropies and divergences.
+
+    Examples
+    --------
+    >>> isinstance(wg.distributions.Gamma(1.0, 1.0), wg.distributions.ExponentialFamily)
+    True
+    """
+
+    _mean_carrier_measure: ClassVar[Any] = 0
+
+    @property
+    def _natural_params(self) -> tuple[Any, ...]:
+        raise NotImplementedError
+
+    def _log_normalizer(self, *natural_params: Any) -> Any:
+        raise NotImplementedError
+
+    def entropy(self) -> Any:
+        """The entropy, by the derivative of the log-normaliser."""
+        natural = [p.detach().requires_grad_() for p in self._natural_params]
+        normalizer = self._log_normalizer(*natural)
+        slopes = wg.autograd.grad(normalizer.sum(), natural, create_graph=True)
+        result = normalizer - self._mean_carrier_measure
+        events = len(self.event_shape)
+        for parameter, slope in zip(natural, slopes, strict=True):
+            product = parameter * slope
+            result = result - (product.flatten(-events).sum(-1) if events else product)
+        return result
+
+
+fill_sections(globals())

@@ -1,0 +1,467 @@
+"""Layer 9 · distributions: distributions of numbers by location and scale, on a line or a part."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import wengert as wg
+from wengert.base.sections import fill_sections
+from wengert.distributions import constraints
+from wengert.distributions.composed import TransformedDistribution
+from wengert.distributions.distribution import Distribution, ExponentialFamily
+from wengert.distributions.gammas import Chi2
+from wengert.distributions.transforms import AbsTransform, AffineTransform, ExpTransform
+from wengert.distributions.utils import broadcast_all, euler_constant, lazy_property, number_like
+
+__all__ = [
+    "Cauchy",
+    "Gumbel",
+    "HalfCauchy",
+    "HalfNormal",
+    "Laplace",
+    "LogNormal",
+    "Normal",
+    "StudentT",
+    "Uniform",
+    "VonMises",
+]
+
+_LOCATED = {"loc": constraints.real, "scale": constraints.positive}
+_SCALED = {"scale": constraints.positive}
+
+
+class Normal(ExponentialFamily):
+    """The normal distribution of mean `loc` and standard deviation `scale`.
+
+    Examples
+    --------
+    >>> wg.distributions.Normal(0.0, 1.0).log_prob(wg.tensor(0.0))
+    tensor(-0.9189)
+    """
+
+    arg_constraints = _LOCATED
+    support = constraints.real
+    has_rsample = True
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        self._given(validate_args, loc=loc, scale=scale)
+
+    mean = property(lambda self: self.loc)
+    mode = property(lambda self: self.loc)
+    stddev = property(lambda self: self.scale)
+    variance = property(lambda self: self.scale.pow(2))
+
+    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+        noise = wg.randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
+        return self.loc + noise * self.scale
+
+    def log_prob(self, value: Any) -> Any:
+        value = self._checked(value)
+        squares = (value - self.loc) ** 2 / (2 * self.scale**2)
+        return -squares - self.scale.log() - math.log(math.sqrt(2 * math.pi))
+
+    def cdf(self, value: Any) -> Any:
+        value = self._checked(value)
+        return 0.5 * (1 + wg.erf((value - self.loc) * self.scale.reciprocal() / math.sqrt(2)))
+
+    def icdf(self, value: Any) -> Any:
+        return self.loc + self.scale * wg.erfinv(2 * value - 1) * math.sqrt(2)
+
+    def entropy(self) -> Any:
+        return 0.5 + 0.5 * math.log(2 * math.pi) + wg.log(self.scale)
+
+    @property
+    def _natural_params(self) -> tuple[Any, ...]:
+        return (self.loc / self.scale.pow(2), -0.5 * self.scale.pow(2).reciprocal())
+
+    def _log_normalizer(self, x: Any, y: Any) -> Any:  # type: ignore[override]  # by name
+        return -0.25 * x.pow(2) / y + 0.5 * wg.log(-math.pi / y)
+
+
+class Cauchy(Distribution):
+    """The Cauchy distribution around `loc`, of half width `scale` at half of its height.
+
+    Examples
+    --------
+    >>> wg.distributions.Cauchy(0.0, 1.0).cdf(wg.tensor(1.0))
+    tensor(0.7500)
+    """
+
+    arg_constraints = _LOCATED
+    support = constraints.real
+    has_rsample = True
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        self._given(validate_args, loc=loc, scale=scale)
+
+    mean = property(lambda self: number_like(self.loc, math.nan))
+    mode = property(lambda self: self.loc)
+    variance = property(lambda self: number_like(self.loc, math.inf))
+
+    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+        shape = self._extended_shape(sample_shape)
+        return self.loc + wg.empty(shape, dtype=self.loc.dtype).cauchy_() * self.scale
+
+    def log_prob(self, value: Any) -> Any:
+        value = self._checked(value)
+        slopes = ((value - self.loc) / self.scale) ** 2
+        return -math.log(math.pi) - self.scale.log() - slopes.log1p()
+
+    def cdf(self, value: Any) -> Any:
+        value = self._checked(value)
+        return wg.atan((value - self.loc) / self.scale) / math.pi + 0.5
+
+    def icdf(self, value: Any) -> Any:
+        return wg.tan(math.pi * (value - 0.5)) * self.scale + self.loc
+
+    def entropy(self) -> Any:
+        return math.log(4 * math.pi) + self.scale.log()
+
+
+class Laplace(Distribution):
+    """The Laplace distribution around `loc`, exponential with mean `scale` to either side.
+
+    Examples
+    --------
+    >>> wg.distributions.Laplace(0.0, 1.0).log_prob(wg.tensor(0.0))
+    tensor(-0.6931)
+    """
+
+    arg_constraints = _LOCATED
+    support = constraints.real
+    has_rsample = True
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        self._given(validate_args, loc=loc, scale=scale)
+
+    mean = property(lambda self: self.loc)
+    mode = property(lambda self: self.loc)
+    variance = property(lambda self: 2 * self.scale.pow(2))
+    stddev = property(lambda self: 2**0.5 * self.scale)
+
+    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+        shape = self._extended_shape(sample_shape)
+        eps = wg.finfo(self.loc.dtype).eps
+        u = wg.empty(shape, dtype=self.loc.dtype).uniform_(eps - 1, 1)
+        return self.loc - self.scale * u.sign() * wg.log1p(-u.abs())
+
+    def log_prob(self, value: Any) -> Any:
+        value = self._checked(value)
+        return -wg.log(2 * self.scale) - wg.abs(value - self.loc) / self.scale
+
+    def cdf(self, value: Any) -> Any:
+        value = self._checked(value)
+        away = value - self.loc
+        return 0.5 - 0.5 * away.sign() * wg.expm1(-away.abs() / self.scale)
+
+    def icdf(self, value: Any) -> Any:
+        term = value - 0.5
+        return self.loc - self.scale * term.sign() * wg.log1p(-2 * term.abs())
+
+    def entropy(self) -> Any:
+        return 1 + wg.log(2 * self.scale)
+
+
+class Uniform(Distribution):
+    """The uniform distribution on [low, high).
+
+    Examples
+    --------
+    >>> wg.distributions.Uniform(0.0, 4.0).log_prob(wg.tensor(1.0))
+    tensor(-1.3863)
+    """
+
+    has_rsample = True
+
+    def __init__(self, low: Any, high: Any, validate_args: bool | None = None) -> None:
+        self._given(validate_args, low=low, high=high)
+
+    @property
+    def arg_constraints(self) -> Any:  # type: ignore[override]  # each by the other
+        """`low` is less than `high`."""
+        return {
+            "low": constraints.less_than(self.high),
+            "high": constraints.greater_than(self.low),
+        }
+
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
+    def support(self) -> Any:
+        """The interval."""
+        return constraints.interval(self.low, self.high)
+
+    mean = property(lambda self: (self.high + self.low) / 2)
+    mode = property(lambda self: math.nan * self.high)
+    stddev = property(lambda self: (self.high - self.low) / 12**0.5)
+    variance = property(lambda self: (self.high - self.low).pow(2) / 12)
+
+    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+        noise = wg.rand(self._extended_shape(sample_shape), dtype=self.low.dtype)
+        return self.low + noise * (self.high - self.low)
+
+    def log_prob(self, value: Any) -> Any:
+        value = self._checked(value)
+        within = self.low.le(value).type_as(self.low) * self.high.gt(value).type_as(self.low)
+        return wg.log(within) - wg.log(self.high - self.low)
+
+    def cdf(self, value: Any) -> Any:
+        value = self._checked(value)
+        return ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
+
+    def icdf(self, value: Any) -> Any:
+        return value * (self.high - self.low) + self.low
+
+    def entropy(self) -> Any:
+        return wg.log(self.high - self.low)
+
+
+class StudentT(Distribution):
+    """Student's t-distribution of `df` degrees of freedom, moved by `loc` and `scale`.
+
+    Examples
+    --------
+    >>> wg.distributions.StudentT(3.0).variance
+    tensor(3.)
+    """
+
+    arg_constraints = {"df": constraints.positive, **_LOCATED}
+    support = constraints.real
+    has_rsample = True
+
+    def __init__(
+        self, df: Any, loc: Any = 0.0, scale: Any = 1.0, validate_args: bool | None = None
+    ) -> None:
+        df, loc, scale = broadcast_all(df, loc, scale)
+        self._chi2 = Chi2(df, validate_args=validate_args)
+        self._given(validate_args, df=df, loc=loc, scale=scale)
+
+    @property
+    def mean(self) -> Any:
+        """`loc`, where there is a mean."""
+        return wg.where(self.df <= 1, math.nan, self.loc)
+
+    mode = property(lambda self: self.loc)
+
+    @property
+    def variance(self) -> Any:
+        """The variance: infinite for `df` up to 2, and NaN up to 1."""
+        finite = self.scale.pow(2) * self.df / wg.where(self.df > 2, self.df - 2, 1.0)
+        return wg.where(self.df > 2, finite, wg.where(self.df > 1, math.inf, math.nan))
+
+    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+        noise = wg.randn(self._extended_shape(sample_shape), dtype=self.df.dtype)
+        spread = wg.rsqrt(self._chi2.rsample(sample_shape) / self.df)
+        return self.loc + self.scale * (noise * spread)
+
+    def log_prob(self, value: Any) -> Any:
+        value = self._checked(value)
+        y, half = (value - self.loc) / self.scale, 0.5 * self.df
+        constant = self.scale.log() + 0.5 * self.df.log() + 0.5 * math.log(math.pi)
+        constant = constant + wg.lgamma(half) - wg.lgamma(half + 0.5)
+        return -0.5 * (self.df + 1) * wg.log1p(y**2 / self.df) - constant
+
+    def entropy(self) -> Any:
+        half = 0.5 * self.df
+        log_beta = wg.lgamma(half) + math.lgamma(0.5) - wg.lgamma(half + 0.5)
+        slopes = (half + 0.5) * (wg.digamma(half + 0.5) - wg.digamma(half))
+        return self.scale.log() + slopes + 0.5 * self.df.log() + log_beta
+
+
+class _Derived(TransformedDistribution):
+    """A distribution whose parameters are those of the one that it is made of."""
+
+    loc = property(lambda self: self.base_dist.loc)
+    scale = property(lambda self: self.base_dist.scale)
+
+
+class LogNormal(_Derived):
+    """The distribution of numbers whose logarithm is normal, with mean `loc` and deviation `scale`.
+
+    Examples
+    --------
+    >>> wg.distributions.LogNormal(0.0, 1.0).mean
+    tensor(1.6487)
+    """
+
+    arg_constraints = _LOCATED
+    support = constraints.positive
+    has_rsample = True
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        super().__init__(Normal(loc, scale, validate_args=validate_args), ExpTransform(), validate_args=validate_args)
+
+    mean = property(lambda self: (self.loc + self.scale.pow(2) / 2).exp())
+    mode = property(lambda self: (self.loc - self.scale.square()).exp())
+
+    @property
+    def variance(self) -> Any:
+        """The variance."""
+        square = self.scale.pow(2)
+        return square.expm1() * (2 * self.loc + square).exp()
+
+    def entropy(self) -> Any:
+        return self.base_dist.entropy() + self.loc
+
+
+class _Half(_Derived):
+    """The distribution of the absolute values of a symmetric one around 0."""
+
+    arg_constraints = _SCALED
+    support = constraints.nonnegative
+    has_rsample = True
+
+    mode = property(lambda self: wg.zeros_like(self.scale))
+
+    def log_prob(self, value: Any) -> Any:
+        value = self._checked(value)
+        found = self.base_dist.log_prob(value) + math.log(2)
+        return wg.where(value >= 0, found, -math.inf)
+
+    def cdf(self, value: Any) -> Any:
+        return 2 * self.base_dist.cdf(self._checked(value)) - 1
+
+    def icdf(self, value: Any) -> Any:
+        return self.base_dist.icdf((value + 1) / 2)
+
+    def entropy(self) -> Any:
+        return self.base_dist.entropy() - math.log(2)
+
+
+class HalfNormal(_Half):
+    """The distribution of absolute values of normal numbers around 0, of deviation `scale`.
+
+    Examples
+    --------
+    >>> wg.distributions.HalfNormal(1.0).mean
+    tensor(0.7979)
+    """
+
+    def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
+        super().__init__(Normal(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
+
+    mean = property(lambda self: self.scale * math.sqrt(2 / math.pi))
+    variance = property(lambda self: self.scale.pow(2) * (1 - 2 / math.pi))
+
+
+class HalfCauchy(_Half):
+    """The distribution of absolute values of Cauchy numbers around 0.
+
+    Examples
+    --------
+    >>> wg.distributions.HalfCauchy(1.0).cdf(wg.tensor(1.0))
+    tensor(0.5000)
+    """
+
+    def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
+        super().__init__(Cauchy(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
+
+    mean = property(lambda self: number_like(self.scale, math.inf))
+    variance = property(lambda self: self.base_dist.variance)
+
+    def log_prob(self, value: Any) -> Any:
+        value = wg.as_tensor(value, dtype=self.scale.dtype)
+        return super().log_prob(value)
+
+
+class Gumbel(TransformedDistribution):
+    """The Gumbel distribution, of the largest of many numbers, of mode `loc`.
+
+    Examples
+    --------
+    >>> wg.distributions.Gumbel(0.0, 1.0).mean
+    tensor(0.5772)
+    """
+
+    arg_constraints = _LOCATED
+    support = constraints.real
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = broadcast_all(loc, scale)
+        info = wg.finfo(self.loc.dtype)
+        low, high = (number_like(self.loc, v) for v in (info.tiny, 1 - info.eps))
+        steps = [
+            ExpTransform().inv,
+            AffineTransform(0, -wg.ones_like(self.scale)),
+            ExpTransform().inv,
+            AffineTransform(self.loc, -self.scale),
+        ]
+        super().__init__(Uniform(low, high, validate_args=validate_args), steps, validate_args=validate_args)
+
+    def log_prob(self, value: Any) -> Any:
+        value = self._checked(value)
+        y = (self.loc - value) / self.scale
+        return (y - y.exp()) - self.scale.log()
+
+    mean = property(lambda self: self.loc + self.scale * euler_constant)
+    mode = property(lambda self: self.loc)
+    stddev = property(lambda self: math.pi / math.sqrt(6) * self.scale)
+    variance = property(lambda self: self.stddev.pow(2))
+
+    def entropy(self) -> Any:
+        return self.scale.log() + (1 + euler_constant)
+
+
+class VonMises(Distribution):
+    """The von Mises distribution of angles around `loc`, between -π and π.
+
+    Samples are not differentiable; they are drawn by Best and Fisher's method (Applied Statistics
+    28, 1979).
+
+    Examples
+    --------
+    >>> wg.distributions.VonMises(wg.tensor(0.0), wg.tensor(2.0)).variance
+    tensor(0.3022)
+    """
+
+    arg_constraints = {"loc": constraints.real, "concentration": constraints.positive}
+    support = constraints.real
+
+    def __init__(self, loc: Any, concentration: Any, validate_args: bool | None = None) -> None:
+        self._given(validate_args, loc=loc, concentration=concentration)
+
+    mean = property(lambda self: self.loc)
+    mode = property(lambda self: self.loc)
+
+    def _log_bessel(self, order: int) -> Any:
+        scaled = wg.special.i1e if order else wg.special.i0e
+        return scaled(self.concentration).log() + self.concentration
+
+    def log_prob(self, value: Any) -> Any:
+        value = self._checked(value)
+        found = self.concentration * wg.cos(value - self.loc)
+        return found - math.log(2 * math.pi) - self._log_bessel(0)
+
+    @lazy_property
+    def variance(self) -> Any:
+        """The circular variance: 1 less the mean's length."""
+        k = self.concentration
+        return 1 - wg.special.i1e(k) / wg.special.i0e(k)
+
+    @lazy_property
+    def _proposal_r(self) -> Any:
+        k = self.concentration.to(wg.float64)
+        tau = 1 + (1 + 4 * k**2).sqrt()
+        rho = (tau - (2 * tau).sqrt()) / (2 * k)
+        exact = (1 + rho**2) / (2 * rho)
+        # for small k digits cancel: the Taylor series about 0
+        return wg.where(k < 1e-5, 1 / k + k, exact)
+
+    def sample(self, sample_shape: Any = wg.Size()) -> Any:
+        with wg.no_grad():
+            shape = self._extended_shape(sample_shape)
+            loc = self.loc.to(wg.float64)
+            k, r = self.concentration.to(wg.float64).expand(shape), self._proposal_r.expand(shape)
+            x = wg.zeros(shape, dtype=wg.float64)
+            done = wg.zeros(shape, dtype=wg.bool)
+            while not done.all():
+                u1, u2, u3 = wg.rand((3, *shape), dtype=wg.float64).unbind()
+                z = wg.cos(math.pi * u1)
+                f = (1 + r * z) / (r + z)
+                c = k * (r - f)
+                accept = ((c * (2 - c) - u2) > 0) | ((c / u2).log() + 1 - c >= 0)
+                x = wg.where(accept, (u3 - 0.5).sign() * f.acos(), x)
+                done = done | accept
+            return ((x + math.pi + loc) % (2 * math.pi) - math.pi).to(self.loc.dtype)
+
+
+fill_sections(globals())

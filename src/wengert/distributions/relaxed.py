@@ -1,0 +1,188 @@
+"""Layer 9 · distributions: continuous relaxations of bits and categories.
+
+References
+----------
+C. J. Maddison, A. Mnih, Y. W. Teh, "The concrete distribution", 2017.
+E. Jang, S. Gu, B. Poole, "Categorical reparameterization with Gumbel-softmax", 2017.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import wengert as wg
+from wengert.base.sections import fill_sections
+from wengert.distributions import constraints
+from wengert.distributions.composed import TransformedDistribution
+from wengert.distributions.discrete import _BITS, _OfBits, _OfCategories
+from wengert.distributions.distribution import Distribution
+from wengert.distributions.transforms import ExpTransform, SigmoidTransform
+from wengert.distributions.utils import broadcast_all, clamp_probs
+
+__all__ = [
+    "ExpRelaxedCategorical",
+    "LogitRelaxedBernoulli",
+    "RelaxedBernoulli",
+    "RelaxedOneHotCategorical",
+]
+
+
+class LogitRelaxedBernoulli(_OfBits, Distribution):
+    """The log-odds of a relaxed bit.
+
+    Parameters
+    ----------
+    temperature : Tensor. The lower, the nearer to bits.
+    probs, logits : Tensor or number. One of them.
+
+    Examples
+    --------
+    >>> d = wg.distributions.relaxed_bernoulli.LogitRelaxedBernoulli(wg.tensor(1.0), 0.5)
+    >>> d.log_prob(wg.tensor(0.0))
+    tensor(-1.3863)
+    """
+
+    arg_constraints = _BITS
+    support = constraints.real
+    has_rsample = True
+
+    def __init__(
+        self,
+        temperature: Any,
+        probs: Any = None,
+        logits: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        self.temperature = temperature
+        self._given_bits(probs, logits)
+        super().__init__(self._param.shape, validate_args=validate_args)
+
+    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+        shape = self._extended_shape(sample_shape)
+        probs = clamp_probs(self.probs.expand(shape))
+        u = clamp_probs(wg.rand(shape, dtype=probs.dtype))
+        noise = u.log() - (-u).log1p() + probs.log() - (-probs).log1p()
+        return noise / self.temperature
+
+    def log_prob(self, value: Any) -> Any:
+        value = self._checked(value)
+        logits, value = broadcast_all(self.logits, value)
+        away = logits - value.mul(self.temperature)
+        return self.temperature.log() + away - 2 * away.exp().log1p()
+
+
+class _Relaxed(TransformedDistribution):
+    """A distribution with the temperature and probabilities of the one that it is made of."""
+
+    has_rsample = True
+
+    temperature = property(lambda self: self.base_dist.temperature)
+    logits = property(lambda self: self.base_dist.logits)
+    probs = property(lambda self: self.base_dist.probs)
+
+
+class RelaxedBernoulli(_Relaxed):
+    """Numbers between 0 and 1 that are nearly bits, and differentiable by `probs` or `logits`.
+
+    Parameters
+    ----------
+    temperature : Tensor. The lower, the nearer to bits.
+    probs, logits : Tensor or number. One of them.
+
+    Examples
+    --------
+    >>> d = wg.distributions.RelaxedBernoulli(wg.tensor(0.5), wg.tensor([0.1, 0.9]))
+    >>> d.rsample().shape
+    torch.Size([2])
+    """
+
+    arg_constraints: Any = _BITS
+    support = constraints.unit_interval
+
+    def __init__(
+        self,
+        temperature: Any,
+        probs: Any = None,
+        logits: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        base = LogitRelaxedBernoulli(temperature, probs, logits)
+        super().__init__(base, SigmoidTransform(), validate_args=validate_args)
+
+
+class ExpRelaxedCategorical(_OfCategories):
+    """The logarithms of a relaxed one-hot vector.
+
+    Parameters
+    ----------
+    temperature : Tensor. The lower, the nearer to one-hot vectors.
+    probs, logits: As for `Categorical`.
+
+    Examples
+    --------
+    >>> module = wg.distributions.relaxed_categorical
+    >>> module.ExpRelaxedCategorical(wg.tensor(1.0), wg.ones(3)).rsample().shape
+    torch.Size([3])
+    """
+
+    # a vector of logarithms of numbers that sum to 1
+    support = constraints.real_vector
+    has_rsample = True
+
+    def __init__(
+        self,
+        temperature: Any,
+        probs: Any = None,
+        logits: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        self.temperature = temperature
+        self._of(probs, logits, validate_args)
+
+    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+        shape = self._extended_shape(sample_shape)
+        u = clamp_probs(wg.rand(shape, dtype=self.logits.dtype))
+        scores = (self.logits + -((-(u.log())).log())) / self.temperature
+        return scores - scores.logsumexp(dim=-1, keepdim=True)
+
+    def log_prob(self, value: Any) -> Any:
+        count = self._categorical._num_events
+        value = self._checked(value)
+        logits, value = broadcast_all(self.logits, value)
+        scale = math.lgamma(count) + (count - 1) * self.temperature.log()
+        score = logits - value.mul(self.temperature)
+        score = (score - score.logsumexp(dim=-1, keepdim=True)).sum(-1)
+        return score + scale
+
+
+class RelaxedOneHotCategorical(_Relaxed):
+    """Points of the simplex that are nearly corners, and differentiable by `probs` or `logits`.
+
+    Parameters
+    ----------
+    temperature : Tensor. The lower, the nearer to corners.
+    probs, logits: As for `Categorical`.
+
+    Examples
+    --------
+    >>> d = wg.distributions.RelaxedOneHotCategorical(wg.tensor(0.5), wg.ones(3))
+    >>> d.rsample().shape
+    torch.Size([3])
+    """
+
+    arg_constraints: Any = _OfCategories.arg_constraints
+    support = constraints.simplex
+
+    def __init__(
+        self,
+        temperature: Any,
+        probs: Any = None,
+        logits: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        base = ExpRelaxedCategorical(temperature, probs, logits, validate_args=validate_args)
+        super().__init__(base, ExpTransform(), validate_args=validate_args)
+
+
+fill_sections(globals())

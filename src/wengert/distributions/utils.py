@@ -1,0 +1,209 @@
+"""Layer 9 · distributions: what distributions share: parameters brought to one shape, attributes
+that are computed when they are first asked for, probabilities and their logarithms, triangles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import update_wrapper
+from typing import Any
+
+import wengert as wg
+from wengert.base.sections import fill_sections
+from wengert.nn.functional import binary_cross_entropy_with_logits
+
+__all__ = [
+    "broadcast_all",
+    "clamp_probs",
+    "entropy_of_bits",
+    "exactly_one",
+    "lazy_property",
+    "logits_to_probs",
+    "number_like",
+    "probs_to_logits",
+    "tril_matrix_to_vec",
+    "vec_to_tril_matrix",
+]
+
+euler_constant = 0.57721566490153286060
+"""Euler and Mascheroni's constant."""
+
+
+def broadcast_all(*values: Any) -> tuple[Any, ...]:
+    """Numbers and tensors as tensors of one shape.
+
+    Numbers get the dtype of the first tensor, or the default dtype where there is none.
+
+    Raises
+    ------
+    ValueError: If a value is neither a number nor a tensor.
+
+    Examples
+    --------
+    >>> wg.distributions.utils.broadcast_all(1.0, wg.zeros(2))
+    (tensor([1., 1.]), tensor([0., 0.]))
+    """
+    if not all(isinstance(value, bool | int | float | wg.Tensor) for value in values):
+        raise ValueError(
+            "Input arguments must all be instances of Number, torch.Tensor or objects implementing "
+            f"__torch_function__. They are {', '.join(type(value).__name__ for value in values)}"
+        )
+    first = next((value for value in values if isinstance(value, wg.Tensor)), None)
+    kind = wg.get_default_dtype() if first is None else first.dtype
+    made = [v if isinstance(v, wg.Tensor) else wg.tensor(v, dtype=kind) for v in values]
+    return tuple(wg.broadcast_tensors(*made))
+
+
+def exactly_one(**values: Any) -> str:
+    """The name of the one value that is given, as `probs` or `logits` are.
+
+    Raises
+    ------
+    ValueError: If both are, or none.
+
+    Examples
+    --------
+    >>> wg.distributions.utils.exactly_one(probs=0.5, logits=None)
+    'probs'
+    """
+    given = [name for name, value in values.items() if value is not None]
+    if len(given) != 1:
+        names = " or ".join(f"`{name}`" for name in values)
+        raise ValueError(f"Either {names} must be specified, but not both.")
+    return given[0]
+
+
+def number_like(tensor: Any, value: float) -> Any:
+    """A constant of the shape and dtype of a tensor, without its history.
+
+    Examples
+    --------
+    >>> wg.distributions.utils.number_like(wg.zeros(2), 3.0)
+    tensor([3., 3.])
+    """
+    return wg.full(tensor.shape, value, dtype=tensor.dtype)
+
+
+def logits_to_probs(logits: Any, is_binary: bool = False) -> Any:
+    """Probabilities of their logarithms (up to a constant), or of log-odds where they are binary.
+
+    Examples
+    --------
+    >>> wg.distributions.utils.logits_to_probs(wg.zeros(2))
+    tensor([0.5000, 0.5000])
+    """
+    return wg.sigmoid(logits) if is_binary else wg.softmax(logits, dim=-1)
+
+
+def clamp_probs(probs: Any) -> Any:
+    """Probabilities moved into the open interval from 0 to 1, by a rounding error.
+
+    Examples
+    --------
+    >>> wg.distributions.utils.clamp_probs(wg.tensor([0.0, 0.5]))
+    tensor([1.1921e-07, 5.0000e-01])
+    """
+    eps = wg.finfo(probs.dtype).eps
+    return probs.clamp(min=eps, max=1 - eps)
+
+
+def probs_to_logits(probs: Any, is_binary: bool = False) -> Any:
+    """The logarithms of probabilities, or log-odds where they are binary.
+
+    Examples
+    --------
+    >>> wg.distributions.utils.probs_to_logits(wg.tensor([0.5, 0.75]), is_binary=True)
+    tensor([0.0000, 1.0986])
+    """
+    inside = clamp_probs(probs)
+    return wg.log(inside) - wg.log1p(-inside) if is_binary else wg.log(inside)
+
+
+def entropy_of_bits(logits: Any, probs: Any) -> Any:
+    """The entropy of bits in natural units, from both their log-odds and probabilities.
+
+    Examples
+    --------
+    >>> wg.distributions.utils.entropy_of_bits(wg.zeros(1), wg.full((1,), 0.5))
+    tensor([0.6931])
+    """
+    return binary_cross_entropy_with_logits(logits, probs, reduction="none")
+
+
+class lazy_property:
+    """The decorator of a method that is called once, when its value is first asked for as an
+    attribute; the value is recorded by autograd, also where nothing else is.
+
+    Examples
+    --------
+    >>> class Twice:
+    ...     @wg.distributions.utils.lazy_property
+    ...     def value(self):
+    ...         return [2]
+    >>> twice = Twice()
+    >>> twice.value is twice.value
+    True
+    """
+
+    def __init__(self, wrapped: Callable[[Any], Any]) -> None:
+        self.wrapped = wrapped
+        update_wrapper(self, wrapped)  # type: ignore[arg-type]  # it stands for a function
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self
+        with wg.enable_grad():
+            value = self.wrapped(instance)
+        # from now on the instance's own attribute is found first
+        instance.__dict__[self.wrapped.__name__] = value
+        return value
+
+
+def tril_matrix_to_vec(mat: Any, diag: int = 0) -> Any:
+    """The elements of matrices on and below a diagonal, row by row.
+
+    Raises
+    ------
+    ValueError: If the matrices have no such diagonal.
+
+    Examples
+    --------
+    >>> wg.distributions.utils.tril_matrix_to_vec(wg.arange(9).reshape(3, 3), -1)
+    tensor([3, 6, 7])
+    """
+    n = mat.shape[-1]
+    if not -n <= diag < n:
+        raise ValueError(f"diag ({diag}) provided is outside [{-n}, {n - 1}].")
+    rows, columns = wg.tril_indices(n, n, diag)
+    return mat[..., rows, columns]
+
+
+def vec_to_tril_matrix(vec: Any, diag: int = 0) -> Any:
+    """Matrices with these elements on and below a diagonal, row by row, and zeros above it.
+
+    Raises
+    ------
+    ValueError: If the number of elements is not that of a triangle.
+
+    Examples
+    --------
+    >>> wg.distributions.utils.vec_to_tril_matrix(wg.tensor([1.0, 2.0, 3.0]))
+    tensor([[1., 0.],
+            [2., 3.]])
+    """
+    count = vec.shape[-1]
+    rows_of = [range(1, n + 1) for n in range(1, count + abs(diag) + 1)]
+    fitting = [len(r) for r in rows_of if sum(min(max(i + diag, 0), len(r)) for i in r) == count]
+    if not fitting:
+        raise ValueError(
+            f"The size of last dimension is {count} which cannot be expressed as the lower "
+            "triangular part of a square D x D matrix."
+        )
+    size = fitting[0]
+    rows, columns = wg.tril_indices(size, size, diag)
+    places = wg.zeros(size, size, dtype=wg.int64)
+    places[rows, columns] = wg.arange(1, count + 1)
+    padded = wg.cat([wg.zeros_like(vec[..., :1]), vec], dim=-1)
+    return padded[..., places]
+
+
+fill_sections(globals())

@@ -1,0 +1,389 @@
+"""Layer 1 · kernels: random numbers by rejection, and the slopes of those that have one.
+
+Each number takes as many uniform ones off the stream as its proposals need, one after the other as
+in PyTorch (NOTE [random streams]), so these are loops of Python, in double precision.
+
+NOTE [derivatives of samples]
+A sample that was found by rejection moves with its parameter such that its quantile stays: with
+the distribution function P(a, z) and the density p of a gamma sample z of shape a, dz/da is
+-(dP/da) / p. The sums for dP/da are those for P, differentiated term by term: a series up to the
+mean, a continued fraction for 1 - P beyond it. Where a is large, z is expanded in powers of a**-1/2
+around a normal quantile, which stays. An element of a Dirichlet sample is a beta sample as far as
+its own parameter goes, and the other elements share what it leaves.
+
+References
+----------
+G. Marsaglia and W. W. Tsang, "A simple method for generating gamma variables", ACM TOMS 26, 2000.
+W. Hörmann, "The transformed rejection method for generating Poisson random variables", Insurance:
+Mathematics and Economics 12, 1993; "The generation of binomial random variates", Journal of
+Statistical Computation and Simulation 46, 1993.
+M. Figurnov, S. Mohamed, A. Mnih, "Implicit reparameterization gradients", 2018.
+NIST Digital Library of Mathematical Functions, https://dlmf.nist.gov, sections 8.7, 8.9, 8.17.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from wengert.kernels.random import Stream, polar, units
+
+__all__ = [
+    "beta_slope",
+    "binomial",
+    "digamma",
+    "dirichlet",
+    "dirichlet_slope",
+    "gamma",
+    "gamma_slope",
+    "poisson",
+]
+
+_DOUBLE = np.dtype(np.float64)
+_MOST_TERMS = 100_000
+_LARGE = 1e4
+"""From this shape on the expansion around a normal quantile is exact to ten digits."""
+
+
+class _Draws:
+    """Uniform doubles off a stream, never more of them than are needed for certain.
+
+    Attributes
+    ----------
+    left: How many doubles at least are still needed, to be kept by who draws.
+    next: The next double, as a function.
+    """
+
+    def __init__(self, stream: Stream) -> None:
+        self.stream, self.left = stream, 1
+        self.next = self._doubles().__next__
+
+    def _doubles(self) -> Iterator[float]:
+        while True:
+            yield from units(self.stream, max(self.left, 1), _DOUBLE).tolist()
+
+    def normal(self) -> float:
+        """A standard normal number, one of a pair, of which the other is kept."""
+        ahead = self.stream.ahead
+        if ahead is not None:
+            self.stream.ahead = None
+            return ahead
+        first, self.stream.ahead = polar(self.next(), self.next())
+        return first
+
+
+# -- gamma -----------------------------------------------------------------------------------------
+
+
+def gamma(stream: Stream, alpha: Any) -> Any:
+    """Gamma numbers of the shapes in a flat array, in double precision, by Marsaglia and Tsang."""
+    with stream.lock:
+        draws = _Draws(stream)
+        # what is computed of the shapes alone is so in their precision
+        small, one = alpha < 1, alpha.dtype.type(1)
+        with np.errstate(all="ignore"):
+            powers = np.where(small, one / alpha, 0).tolist()
+            ds = (np.where(small, alpha + one, alpha) - alpha.dtype.type(_THIRD)).tolist()
+        found = np.empty(len(ds))
+        for i, (power, d) in enumerate(zip(powers, ds, strict=True)):
+            # a normal number, of which two take two, and a uniform one for each that is to come
+            draws.left = 2 * (len(ds) - i - 1) - 1
+            found[i] = _gamma(draws, power, d)
+        return found
+
+
+_THIRD, _SQUEEZE = float(np.float32(1 / 3)), float(np.float32(0.0331))
+"""Constants of single precision, in which PyTorch writes them."""
+
+
+def _gamma(draws: _Draws, power: float, d: float) -> float:
+    """A number of the shape d + 1/3, and for a smaller one of `power`, its inverse."""
+    if power == math.inf:
+        return 0.0
+    scale = (1.0 - draws.next()) ** power if power else 1.0
+    if not 0.0 < d < math.inf:
+        return math.nan if d != math.inf else math.inf
+    c = 1.0 / math.sqrt(9.0 * d)
+    while True:
+        x = draws.normal()
+        y = 1.0 + c * x
+        if y <= 0.0:
+            continue
+        v = y * y * y
+        u = 1.0 - draws.next()
+        xx = x * x
+        if u < 1.0 - _SQUEEZE * xx * xx or math.log(u) < 0.5 * xx + d * (1.0 - v + math.log(v)):
+            return scale * d * v
+
+
+def dirichlet(stream: Stream, alpha: Any) -> Any:
+    """Dirichlet numbers along the last dimension: gamma numbers over their sum."""
+    kind = alpha.dtype.type
+    found = gamma(stream, alpha.reshape(-1).astype(np.float64)).reshape(alpha.shape)
+    with np.errstate(invalid="ignore"):
+        found = (found / found.sum(-1, keepdims=True)).astype(alpha.dtype)
+    info = np.finfo(alpha.dtype)
+    return np.clip(found, info.tiny, np.nextafter(kind(1), kind(0)))
+
+
+# -- counts ----------------------------------------------------------------------------------------
+
+
+def poisson(stream: Stream, rate: Any) -> Any:
+    """Poisson numbers of the rates in a flat array, in its dtype."""
+    with stream.lock:
+        draws = _Draws(stream)
+        rates = rate.tolist()
+        found = np.empty(len(rates))
+        for i, one in enumerate(rates):
+            draws.left = len(rates) - i - 1
+            found[i] = _many(draws.next, one) if one >= 10 else _few(draws.next, one)
+        return found.astype(rate.dtype)
+
+
+def _few(draw: Any, rate: float) -> int:
+    """How many uniform numbers have a product above exp(-rate)."""
+    if rate == 0.0:
+        return 0
+    least, product, count = math.exp(-rate), draw(), 0
+    while product > least:
+        count += 1
+        product *= draw()
+    return count
+
+
+def _many(draw: Any, rate: float) -> int:
+    """Hörmann's transformed rejection, PTRS."""
+    root, log_rate = math.sqrt(rate), math.log(rate)
+    b = 0.931 + 2.53 * root
+    a = -0.059 + 0.02483 * b
+    log_inverse = math.log(1.1239 + 1.1328 / (b - 3.4))
+    bound = 0.9277 - 3.6224 / (b - 2.0)
+    while True:
+        u = draw() - 0.5
+        v = draw()
+        near = 0.5 - abs(u)
+        if near == 0.0:
+            continue
+        k = math.floor((2.0 * a / near + b) * u + rate + 0.43)
+        if near >= 0.07 and v <= bound:
+            return k
+        if k < 0 or (near < 0.013 and v > near):
+            continue
+        left = (math.log(v) if v else -math.inf) + log_inverse - math.log(a / (near * near) + b)
+        if left <= -rate + k * log_rate - math.lgamma(k + 1.0):
+            return k
+
+
+def binomial(stream: Stream, count: Any, prob: Any) -> Any:
+    """Binomial numbers of the counts and probabilities in two flat arrays of one dtype."""
+    kind = count.dtype.type
+    with stream.lock:
+        draws = _Draws(stream)
+        found = np.empty(count.shape, count.dtype)
+        pairs = list(zip(count, prob, strict=True))
+        certain = [not (n > 0 and 0 < p < 1) for n, p in pairs]
+        open_ = len(pairs) - sum(certain)
+        for i, (n, p) in enumerate(pairs):
+            if certain[i]:
+                found[i] = 0 if n <= 0 or p <= 0 else n if p >= 1 else math.nan
+                continue
+            open_ -= 1
+            draws.left = open_
+            rare = p if p <= 0.5 else kind(1) - p
+            few = _by_gaps if n * rare < 10 else _by_rejection
+            made = few(draws.next, n, rare)
+            found[i] = made if p <= 0.5 else n - made
+        return found
+
+
+def _by_gaps(draw: Any, count: Any, prob: Any) -> int:
+    """How many geometric gaps fit into `count` trials."""
+    trials, found, most = 0.0, 0, float(count)
+    log_miss = float(np.log1p(-prob))
+    while True:
+        u = draw()
+        trials += math.ceil(math.log(u) / log_miss) if u > 0 else math.inf
+        if trials > most:
+            return found
+        found += 1
+
+
+_TAILS = (
+    *(0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.0207906721037650),
+    *(0.0166446911898211, 0.0138761288230707, 0.0118967099458917, 0.0104112652619720),
+    *(0.00925546218271273, 0.00833056343336287),
+)
+"""What Stirling's approximation of ln k! lacks, for k up to 9."""
+
+
+def _tail(k: float) -> float:
+    if k <= 9:
+        return _TAILS[int(k)]
+    square = (k + 1.0) * (k + 1.0)
+    return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1.0)
+
+
+def _by_rejection(draw: Any, count: Any, prob: Any) -> int:
+    """Hörmann's transformed rejection, BTRS."""
+    # what is computed of the parameters alone is so in their precision
+    kind = prob.dtype.type
+    spread = np.sqrt(count * prob * (kind(1) - prob))
+    b = float(kind(1.15 + 2.53 * float(spread)))
+    a = float(kind(-0.0873 + 0.0248 * b + 0.01 * float(prob)))
+    c = float(kind(float(count * prob) + 0.5))
+    bound = float(kind(0.92 - 4.2 / b))
+    odds = float(prob / (kind(1) - prob))
+    alpha = float(kind((2.83 + 5.1 / b) * float(spread)))
+    m, n = float(np.floor((count + kind(1)) * prob)), float(count)
+    fixed = (m + 0.5) * math.log((m + 1) / (odds * (n - m + 1)))
+    tails = _tail(m) + _tail(n - m)
+    while True:
+        u = draw() - 0.5
+        v = draw()
+        near = 0.5 - abs(u)
+        if near == 0.0:
+            continue
+        k = math.floor((2 * a / near + b) * u + c)
+        if near >= 0.07 and v <= bound:
+            return k
+        if k < 0 or k > n:
+            continue
+        most = fixed + (n + 1) * math.log((n - m + 1) / (n - k + 1))
+        most += (k + 0.5) * math.log(odds * (n - k + 1) / (k + 1))
+        if not v or math.log(v * alpha / (a / (near * near) + b)) <= most + tails - (
+            _tail(k) + _tail(n - k)
+        ):
+            return k
+
+
+# -- slopes ----------------------------------------------------------------------------------------
+
+
+def gamma_slope(alpha: Any, z: Any) -> Any:
+    """dz/da of gamma samples z of shape a at constant quantile (NOTE [derivatives of samples])."""
+    alpha, z = np.asarray(alpha), np.asarray(z)
+    a, x = np.broadcast_arrays(alpha.astype(np.float64), z.astype(np.float64))
+    shape = a.shape
+    a, x = a.reshape(-1), np.maximum(x.reshape(-1), np.finfo(np.float64).tiny)
+    found = np.full(a.shape, math.nan)
+    known = (a > 0) & (x < math.inf) & (a < math.inf)
+    low = known & (x <= a + 1)
+    deviation = np.zeros_like(a)
+    with np.errstate(all="ignore"):
+        large = known & (a >= _LARGE)
+        deviation[large] = _normal_quantile(a[large], x[large])
+    # far from the middle the expansion does not hold
+    large &= np.absolute(deviation) < 8
+    for where, slope in ((low & ~large, _below), (known & ~low & ~large, _above)):
+        if where.any():
+            found[where] = slope(a[where], x[where])
+    found[large] = _expanded(a[large], deviation[large])
+    return found.reshape(shape).astype(alpha.dtype)[()]
+
+
+def _below(a: Any, x: Any) -> Any:
+    # P = x**a exp(-x) / gamma(a + 1) * sum(t), t[n] = x**n / ((a + 1) ... (a + n)); p without x**a
+    # exp(-x) / gamma(a) is 1 / x, so that the ratio needs no gamma function, but its derivative
+    term, total = np.ones_like(x), np.ones_like(x)
+    change, changes = np.zeros_like(x), np.zeros_like(x)
+    for n in range(1, _MOST_TERMS):
+        factor = x / (a + n)
+        change = change * factor - term * factor / (a + n)
+        term = term * factor
+        total += term
+        changes += change
+        if not (np.absolute(change) > 1e-17 * np.absolute(changes)).any() and (factor < 1).all():
+            break
+    return -((np.log(x) - digamma(a + 1)) * total + changes) * x / a
+
+
+def _above(a: Any, x: Any) -> Any:
+    # 1 - P = x**a exp(-x) / gamma(a) * h with Legendre's continued fraction h, by Lentz's method,
+    # each factor with its logarithmic derivative by a; p without the same factors is 1 / x
+    step = x + 1 - a
+    d, d_slope = 1 / step, 1 / (step * step)
+    c, c_slope = np.full_like(x, math.inf), np.zeros_like(x)
+    h, log_slope = d.copy(), d_slope / d
+    for n in range(1, _MOST_TERMS):
+        weight, step = -n * (n - a), step + 2
+        below = 1 / (step + weight * d)
+        d_slope = -below * below * (n * d + weight * d_slope - 1)
+        c_next = step + weight / c
+        c_slope = n / c - weight * c_slope / (c * c) - 1
+        d, c = below, c_next
+        factor = c * d
+        change = c_slope / c + d_slope / d
+        h *= factor
+        log_slope += change
+        settled = np.absolute(factor - 1) <= 1e-15
+        if (settled & (np.absolute(change) <= 1e-15 * np.absolute(log_slope))).all():
+            break
+    return x * h * (np.log(x) - digamma(a) + log_slope)
+
+
+def _expanded(a: Any, w: Any) -> Any:
+    # z = a + w a**1/2 + (w² - 1) / 3 + (w³ - 7 w) / (36 a**1/2) - (3 w⁴ + 7 w² - 16) / (810 a) + ...
+    root, square = np.sqrt(a), w * w
+    third = (square - 7) * w / (72 * a * root)
+    return 1 + w / (2 * root) - third + ((3 * square + 7) * square - 16) / (810 * a * a)
+
+
+def _normal_quantile(a: Any, x: Any) -> Any:
+    """The w of the expansion above for which z is `x`, by Newton's method."""
+    root = np.sqrt(a)
+    w = (x - a) / root
+    for _ in range(8):
+        square = w * w
+        z = a + w * root + (square - 1) / 3 + (square - 7) * w / (36 * root)
+        z -= ((3 * square + 7) * square - 16) / (810 * a)
+        w = w - (z - x) / (root + 2 * w / 3 + (3 * square - 7) / (36 * root))
+    return w
+
+
+def digamma(x: Any) -> Any:
+    """The derivative of ln gamma, for x > 0."""
+    result = np.zeros_like(x)
+    for i in range(8):
+        result -= 1 / (x + i)
+    x = x + 8
+    r = 1 / (x * x)
+    series = r * (1 / 12 - r * (1 / 120 - r * (1 / 252 - r * (1 / 240 - r * (1 / 132)))))
+    return result + np.log(x) - 0.5 / x - series
+
+
+def beta_slope(x: Any, a: Any, b: Any) -> Any:
+    """dx/da of beta samples x of parameters a and b at constant quantile, in double precision."""
+    y = 1 - x
+    # of either tail: the one that is below the mean, or whose series is short
+    upper = (x * (a + b + 2) > a + 1) | ((y * (a + b) < 3 * (b + 1)) & (x > 0.5))
+    near, far = np.where(upper, y, x), np.where(upper, b, a)
+    # I = x**a y**b / (a B(a, b)) * sum(t), t[n] = (a + b)...(a + b + n - 1) x**n / ((a + 1)...)
+    term, total = np.ones_like(x), np.ones_like(x)
+    change, changes = np.zeros_like(x), np.zeros_like(x)
+    moves = ~upper
+    for n in range(_MOST_TERMS):
+        top, bottom = a + b + n, far + 1 + n
+        factor = top / bottom * near
+        slope = (near - factor * moves) / bottom
+        change = change * factor + term * slope
+        term = term * factor
+        total += term
+        changes += change
+        if not (np.absolute(change) > 1e-17 * np.absolute(changes)).any() and (factor < 1).all():
+            break
+    by_power = np.log(x) - digamma(np.where(upper, a, a + 1)) + digamma(a + b)
+    return (x * y / far) * np.where(upper, 1, -1) * (by_power * total + changes)
+
+
+def dirichlet_slope(x: Any, alpha: Any, total: Any) -> Any:
+    """dx/da of elements of Dirichlet samples by their own parameters, over 1 - x."""
+    kind = x.dtype
+    x, alpha, total = (np.asarray(v, np.float64) for v in (x, alpha, total))
+    x, alpha, total = np.broadcast_arrays(x, alpha, total)
+    x = np.clip(x, np.finfo(np.float64).tiny, np.nextafter(1.0, 0.0))
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        return (beta_slope(x, alpha, total - alpha) / (1 - x)).astype(kind)[()]

@@ -1,0 +1,190 @@
+"""Layer 5 · ops · random: numbers that are drawn by rejection, and their derivatives.
+
+A sample is drawn from the values of the parameters, and then recorded as a function of them (see
+NOTE [derivatives of samples]).
+"""
+
+# the arguments have PyTorch's names
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.base.dtypes import FLOATING, as_dtype, category
+from wengert.base.errors import long_name
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
+from wengert.base.shapes import broadcast
+from wengert.kernels import samplers as kernels
+from wengert.ops.generator import stream_of
+from wengert.ops.options import input_tensor
+from wengert.ops.whole_batches import drawn_of, holds
+from wengert.prims import samplers as _records
+from wengert.tape.base import new_tensor
+from wengert.tape.inference import made_in_inference
+from wengert.tape.record import T
+
+__all__ = [
+    "_dirichlet_grad",
+    "_sample_dirichlet",
+    "_standard_gamma",
+    "_standard_gamma_grad",
+    "binomial",
+    "poisson",
+]
+
+REQUIRES = (_records,)
+
+
+def _parameters(function: str, kernel: str, *values: Any, half: bool = False) -> list[Any]:
+    """The arguments as tensors of a floating dtype; half precision only where PyTorch has it."""
+    tensors = [input_tensor(function, value) for value in values]
+    for tensor in tensors:
+        kind = tensor.payload.dtype
+        if category(kind) != FLOATING or (kind.itemsize == 2 and not half):
+            name = long_name(kind) if kernel[0] != "b" else as_dtype(kind)
+            raise NotImplementedError(
+                f"\"{kernel}\" not implemented for '{name}': {function}() takes tensors of "
+                "float32 or float64"
+            )
+    return tensors
+
+
+def _sample(draw: Callable[..., Any], *tensors: Any) -> Any:
+    """A tensor without history of what `draw` makes of flat arrays, in the shape of the tensors."""
+
+    def shaped(*arrays: Any) -> Any:
+        made = draw(*[np.ascontiguousarray(array).reshape(-1) for array in arrays])
+        return made.reshape(arrays[0].shape)
+
+    return made_in_inference(new_tensor(drawn_of(shaped, *[one.payload for one in tensors])))
+
+
+@export("wengert")
+def poisson(input: Any, generator: Any = None) -> Any:
+    """Numbers of the Poisson distribution.
+
+    Parameters
+    ----------
+    input : Tensor. Rates, not negative, of a floating dtype. The result does not depend on them as
+        far as gradients go.
+    %(where_to_draw)s
+
+    Returns
+    -------
+    Tensor: Of the shape and dtype of `input`.
+
+    Raises
+    ------
+    RuntimeError: If a rate is negative or NaN.
+    NotImplementedError: If `input` has an integer dtype.
+
+    Examples
+    --------
+    >>> _ = wg.manual_seed(0)
+    >>> wg.poisson(wg.tensor([1.0, 5.0, 100.0]))
+    tensor([0., 4., 93.])
+    """
+    (rate,) = _parameters("poisson", "poisson_cpu", input, half=True)
+    stream = stream_of("poisson", generator)
+    if not holds(T.ge(rate, new_tensor(np.zeros((), rate.payload.dtype)))):
+        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+    return _sample(lambda rates: kernels.poisson(stream, rates), rate)
+
+
+@export("wengert")
+def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
+    """Numbers of the binomial distribution.
+
+    Parameters
+    ----------
+    count : Tensor. Numbers of trials, of dtype float32 or float64.
+    prob : Tensor. Probabilities, of the same dtype; the shapes broadcast. The result depends on
+        neither as far as gradients go.
+    %(where_to_draw)s
+
+    Returns
+    -------
+    Tensor: How many of the trials succeed, in the dtype of the arguments.
+
+    Raises
+    ------
+    ValueError: If `count` is no floating tensor.
+    RuntimeError: If the dtypes differ.
+
+    Examples
+    --------
+    >>> _ = wg.manual_seed(0)
+    >>> wg.binomial(wg.full((3,), 100.0), wg.tensor([0.1, 0.5, 1.0]))
+    tensor([  9.,  54., 100.])
+    """
+    counts = input_tensor("binomial", count)
+    if category(counts.payload.dtype) != FLOATING:
+        raise ValueError(
+            "binomial only supports floating-point dtypes for count, got: "
+            f"{long_name(counts.payload.dtype)}"
+        )
+    counts, probs = _parameters("binomial", "binomial_cpu", count, prob)
+    if counts.payload.dtype != probs.payload.dtype:
+        found, expected = (long_name(one.payload.dtype) for one in (probs, counts))
+        raise RuntimeError(f"Found dtype {found} but expected {expected}")
+    stream = stream_of("binomial", generator)
+    shape = broadcast(tuple(counts.payload.shape), tuple(probs.payload.shape))
+    both = [T.expand(one, shape=shape) for one in (counts, probs)]
+    return _sample(lambda n, p: kernels.binomial(stream, n, p), *both)
+
+
+def _standard_gamma(input: Any, generator: Any = None) -> Any:
+    """Numbers of the gamma distribution of these shape parameters, and of rate 1.
+
+    Differentiable by the parameters, once (see NOTE [derivatives of samples]).
+
+    Examples
+    --------
+    >>> alpha = wg.tensor([0.5, 20.0], requires_grad=True)
+    >>> wg._standard_gamma(alpha).sum().backward()
+    >>> bool((alpha.grad > 0).all())
+    True
+    """
+    (alpha,) = _parameters("_standard_gamma", "gamma_cpu", input)
+    stream = stream_of("_standard_gamma", generator)
+    kind = alpha.payload.dtype
+
+    def draw(shapes: Any) -> Any:
+        found = kernels.gamma(stream, shapes).astype(kind)
+        # what is not positive is no sample; as for PyTorch, NaN is not either
+        return np.fmax(found, np.finfo(kind).tiny)
+
+    return T._standard_gamma(alpha, _sample(draw, alpha))
+
+
+def _sample_dirichlet(input: Any, generator: Any = None) -> Any:
+    """Numbers of the Dirichlet distribution, whose concentrations lie along the last dimension.
+
+    Differentiable by the concentrations, once.
+
+    Examples
+    --------
+    >>> wg._sample_dirichlet(wg.ones(2, 3)).sum(-1)
+    tensor([1., 1.])
+    """
+    (alpha,) = _parameters("_sample_dirichlet", "dirichlet", input)
+    stream = stream_of("_sample_dirichlet", generator)
+    drawn = drawn_of(lambda array: kernels.dirichlet(stream, array), alpha.payload)
+    return T._sample_dirichlet(alpha, made_in_inference(new_tensor(drawn)))
+
+
+def _standard_gamma_grad(input: Any, output: Any) -> Any:
+    """The derivative of gamma samples `output` by their shape parameters."""
+    return T._standard_gamma_grad(input, output)
+
+
+def _dirichlet_grad(x: Any, alpha: Any, total: Any) -> Any:
+    """The derivative of elements of Dirichlet samples by their parameters, over ``1 - x``."""
+    return T._dirichlet_grad(x, alpha, total)
+
+
+fill_sections(globals())

@@ -1,0 +1,69 @@
+"""Layer 5 · ops: what is asked of values, and drawn by them, for all elements of batches at once.
+
+Under `vmap` a check must hold for the whole batch, and samples whose parameters differ from element
+to element are drawn for the whole batch in one go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.interp.batched import Batched
+from wengert.interp.levels import Lifted
+from wengert.ops.randomness import check_randomness
+from wengert.tape.base import new_tensor
+from wengert.tape.modes import current_mode
+from wengert.tape.record import T
+
+__all__ = ["drawn_of", "holds"]
+
+
+def holds(condition: Any) -> bool:
+    """Whether a tensor of bools is true everywhere, under `vmap` in all elements of the batch."""
+    payload = condition.payload
+    while isinstance(payload, Batched):
+        payload = payload.value
+    return bool(T.all(new_tensor(payload), dim=tuple(range(payload.ndim)), keepdim=False))
+
+
+def drawn_of(draw: Callable[..., Any], *payloads: Any) -> Any:
+    """The array that `draw` makes of arrays, the values of `payloads`, which have one shape.
+
+    Under `vmap` the arrays are whole batches, with their dimensions in front, and so is the result.
+    """
+    mode = current_mode()
+    if mode is None:
+        return draw(*map(np.asarray, payloads))
+    check_randomness()
+    levels = [level for level in mode.levels if level.size is not None]
+    found = [_opened(payload, levels) for payload in payloads]
+    sizes = tuple(level.size or 0 for level in levels if level.randomness == "different")
+    value = draw(*[np.broadcast_to(one, (*sizes, *one.shape[len(sizes) :])) for one in found])
+    for level in levels:
+        if level.randomness == "different":
+            value = Batched(value, level)
+    return value
+
+
+def _opened(payload: Any, levels: list[Any]) -> Any:
+    """The values of a payload with a dimension for each level that draws for each element."""
+    missing: list[int] = []
+    place = sum(level.randomness == "different" for level in levels)
+    payload = payload.constant() if isinstance(payload, Lifted) else payload
+    for level in reversed(levels):
+        inside = isinstance(payload, Batched) and payload.owner.number == level.number
+        if level.randomness == "different":
+            place -= 1
+            if not inside:
+                missing.append(place)
+        elif inside:
+            raise RuntimeError(
+                "vmap: called random operation with a batch of parameters while in randomness same "
+                "mode, in which all elements draw the same: use the 'different' randomness flag"
+            )
+        if inside:
+            payload = payload.value
+    return np.expand_dims(np.asarray(payload), missing)
