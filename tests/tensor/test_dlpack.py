@@ -9,21 +9,6 @@ import wengert as wg
 from wengert.utils import dlpack
 
 DTYPES = sorted(set(wg.base.dtypes.DTYPES) - {"bfloat16"})
-    "bool",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "float16",
-    "float32",
-    "float64",
-    "complex64",
-    "complex128",
-]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

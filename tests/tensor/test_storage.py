@@ -228,7 +228,7 @@ def test_a_tensor_does_not_reach_beyond_a_storage(how, message):
 
 
 def test_a_tensor_shows_a_storage_of_its_own_dtype():
-    with pytest.raises(RuntimeError, match="Expected a Storage of type .* or an UntypedStorage"):
+    with pytest.raises(RuntimeError, match=r"Expected a Storage of type .* or an UntypedStorage"):
         wg.empty(0, dtype=wg.int64).set_(wg.FloatStorage(2))
     with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
         wg.ones(1, requires_grad=True).set_(wg.FloatStorage(2))

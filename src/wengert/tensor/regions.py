@@ -26,7 +26,7 @@ from wengert.tape.invalidated import invalidate
 from wengert.tape.modes import is_recording, untraced
 from wengert.tape.versions import InferenceCell
 from wengert.tape.write_checks import check_mode, check_recordable, is_dense
-from wengert.tensor.storage import Storage, UntypedStorage, flat_memory
+from wengert.tensor.storage import Storage, UntypedStorage, flat_memory, storage_over
 
 __all__ = ["resize_", "resize_as_", "set_"]
 
@@ -127,7 +127,7 @@ def set_(
         _check_payload(payload, "set_")
         cell = source.share_version()
         if size is not None:
-            source = source.storage()
+            source = storage_over(owner_of(payload), None, cell)
     if isinstance(source, Storage):
         cell = source._cell
         if type(source) is not UntypedStorage and source._kind != kind:
