@@ -128,6 +128,7 @@ _LAZY = frozenset(
         "random",
         "return_types",
         "scipy",
+        "serialization",
         "sparse",
         "special",
         "testing",
@@ -167,6 +168,8 @@ _FROM_LAZY = {
     "_unique2": "ops.distinct",
     "compile": "compiler",
     "default_generator": "ops.generator",
+    "TypedStorage": "tensor.storage",
+    "UntypedStorage": "tensor.storage",
     "is_storage": "tensor.storage",
     "get_printoptions": "tensor.printing",
     "is_warn_always_enabled": "tape.sites",
@@ -200,6 +203,10 @@ def __getattr__(name: str) -> _Any:
             return globals().setdefault(name, kind)
         except ImportError as error:
             raise AttributeError(str(error)) from error
+    if name.endswith("Storage"):
+        storage = _importlib.import_module(f"{__name__}.tensor.storage")
+        if name in storage.STORAGES:
+            return globals().setdefault(name, storage.storage_class(name))
     if name.startswith("_foreach_"):
         found = _importlib.import_module(f"{__name__}.ops.foreach").foreach(name)
         if found is not None:

@@ -6,7 +6,10 @@ atheris, which sees which bytes lead to new code.
 
 import io
 import json
+import pickle
+import struct
 import sys
+import zipfile
 
 import numpy as np
 
@@ -31,7 +34,7 @@ def load(data):
     _watching.append(True)
     try:
         wg.load(io.BytesIO(data))
-    except (RuntimeError, TypeError) as error:
+    except (RuntimeError, TypeError, pickle.UnpicklingError) as error:
         assert str(error)
     except MemoryError:
         pass  # it asks for more memory than there is
@@ -49,6 +52,16 @@ def load_entry(data):
     }
     head = json.dumps(header).encode()
     load(len(head).to_bytes(8, "little") + head + np.arange(4.0).tobytes())
+
+
+def load_pickle(data):
+    """An archive of PyTorch, whose pickle is made up."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("a/data.pkl", data)
+        archive.writestr("a/data/0", bytes(24))
+        archive.writestr("a/data/1", bytes(8))
+    load(file.getvalue())
 
 
 def einsum(data):
@@ -89,16 +102,32 @@ def command(data):
         _watching.pop()
 
 
-def _file():
+def _file(form):
     file = io.BytesIO()
     x = wg.arange(6.0).reshape(2, 3)
-    wg.save({"x": x, "t": [x.t(), wg.nn.Parameter(x), 1 + 2j], "z": wg.tensor([1j])}, file)
+    state = {"x": x, "t": [x.t(), wg.nn.Parameter(x), 1 + 2j], "z": wg.tensor([1j])}
+    wg.save(state, file, format=form)
     return file.getvalue()
 
 
-TARGETS = {f.__name__: f for f in (load, load_entry, einsum, device, command)}
+def _pickle():
+    with zipfile.ZipFile(io.BytesIO(_file("torch"))) as archive:
+        return archive.read("archive/data.pkl")
+
+
+def _older_file():
+    system = b"\x80\x02}X\x0d\0\0\0little_endian\x88s."
+    pickled = _pickle().replace(b"tQ", b"NtQ")
+    contents = struct.pack("<q", 6) + bytes(24) + struct.pack("<q", 1) + bytes(8)
+    start = pickle.dumps(0x1950A86A20F9469CFC6C, 2) + pickle.dumps(1001, 2)
+    keys = b"\x80\x02](X\x01\0\0\x000X\x01\0\0\x001e."
+    return start + system + pickled + keys + contents
+
+
+TARGETS = {f.__name__: f for f in (load, load_entry, load_pickle, einsum, device, command)}
 SEEDS = {
-    "load": [_file()],
+    "load": [_file("safetensors"), _file("torch"), _older_file()],
+    "load_pickle": [_pickle()],
     "load_entry": [b'{"version": 1, "state": {"dict": [["x", {"tensor": "a"}]]}, "tensors": {}}'],
     "einsum": [b"ij,jk->ik", b"...i,...i->...", b"...i,...i->", b"ii", b"ij->ji"],
     "device": [b"cpu", b"cpu:0", b"cuda:1"],

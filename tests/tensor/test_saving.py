@@ -16,9 +16,24 @@ import wengert as wg
 safetensors_numpy = pytest.importorskip("safetensors.numpy")
 
 
+FORMAT = ["safetensors"]
+
+
+@pytest.fixture(params=["safetensors", "torch"])
+def form(request):
+    """Both formats, for the tests that ask for it; all others are about safetensors."""
+    FORMAT.append(request.param)
+    yield request.param
+    FORMAT.pop()
+
+
+def save(state, f):
+    wg.save(state, f, format=FORMAT[-1])
+
+
 def roundtrip(state):
     file = io.BytesIO()
-    wg.save(state, file)
+    save(state, file)
     return wg.load(io.BytesIO(file.getvalue()))
 
 
@@ -49,7 +64,7 @@ def numbered(values):
 
 @pytest.mark.parametrize("dtype", [str(np.dtype(d.dtype)) for d in wg.base.dtypes.DTYPES.values()])
 @pytest.mark.parametrize("shape", [(), (1,), (0,), (2, 0, 3), (2, 3)])
-def test_every_dtype_and_shape_comes_back(dtype, shape):
+def test_every_dtype_and_shape_comes_back(dtype, shape, form):
     if dtype == "bfloat16":
         pytest.skip("an optional type")
     x = wg.ones(shape, dtype=getattr(wg, dtype))
@@ -67,7 +82,7 @@ def test_every_dtype_and_shape_comes_back(dtype, shape):
     ],
     ids=["transposed", "permuted", "channels last"],
 )
-def test_the_order_of_memory_comes_back(x):
+def test_the_order_of_memory_comes_back(x, form):
     same(roundtrip(x), x)
 
 
@@ -79,7 +94,7 @@ def test_a_part_of_a_tensor_comes_back_dense(x):
     assert y.tolist() == x.tolist() and y.is_contiguous()
 
 
-def test_a_state_comes_back_as_it_was():
+def test_a_state_comes_back_as_it_was(form):
     state = OrderedDict(
         model={"layer.weight": wg.nn.Parameter(wg.ones(2, 3)), "layer.bias": wg.zeros(2)},
         opt=[
@@ -97,11 +112,11 @@ def test_a_state_comes_back_as_it_was():
 
 
 @pytest.mark.parametrize("value", [None, 3, 2.5, "text", True, [], {}, (1, 2), wg.float32])
-def test_a_state_without_tensors_comes_back(value):
+def test_a_state_without_tensors_comes_back(value, form):
     same(roundtrip(value), value)
 
 
-def test_whether_a_gradient_is_required_and_parameters_come_back():
+def test_whether_a_gradient_is_required_and_parameters_come_back(form):
     p = wg.nn.Parameter(wg.ones(2))
     frozen = wg.nn.Parameter(wg.ones(2), requires_grad=False)
     x = wg.ones(2, requires_grad=True)
@@ -112,7 +127,7 @@ def test_whether_a_gradient_is_required_and_parameters_come_back():
     assert loaded[0].grad.tolist() == [1.0, 1.0]
 
 
-def test_gradients_and_attributes_stay_behind():
+def test_gradients_and_attributes_stay_behind(form):
     x = wg.ones(2, requires_grad=True)
     x.note = "a"
     x.sum().backward()
@@ -121,7 +136,7 @@ def test_gradients_and_attributes_stay_behind():
 
 
 @pytest.mark.parametrize("build", [lambda x: {"a": x, "b": x}, lambda x: [{"a": x}, [x]]])
-def test_one_tensor_under_two_names_is_one_tensor(build):
+def test_one_tensor_under_two_names_is_one_tensor(build, form):
     x = wg.nn.Parameter(wg.arange(3.0))
     loaded = roundtrip(build(x))
     first, second = loaded.values() if isinstance(loaded, dict) else (loaded[0]["a"], loaded[1][0])
@@ -130,7 +145,7 @@ def test_one_tensor_under_two_names_is_one_tensor(build):
 
 
 @pytest.mark.parametrize("flat", [True, False])
-def test_tensors_that_share_memory_share_it_again(flat):
+def test_tensors_that_share_memory_share_it_again(flat, form):
     x = wg.arange(12.0).reshape(3, 4)
     alone = wg.arange(12.0)
     views = [x[1], x.t(), x, x[:, 1::2], x.detach(), x.flip(0), alone[:2]]
@@ -142,7 +157,7 @@ def test_tensors_that_share_memory_share_it_again(flat):
     assert loaded[5][1, 1].item() == 5 and loaded[6].tolist() == [0.0, 1.0]
 
 
-def test_the_parts_of_a_complex_tensor_share_its_memory_again():
+def test_the_parts_of_a_complex_tensor_share_its_memory_again(form):
     z = wg.tensor([1 + 2j, 3 + 4j])
     whole, real, imag = roundtrip([z, z.real, z.imag])
     real[0] = 9
@@ -150,7 +165,7 @@ def test_the_parts_of_a_complex_tensor_share_its_memory_again():
     assert whole.tolist() == [9 + 2j, 3 + 7j]
 
 
-def test_a_write_through_a_loaded_view_is_noticed_by_a_graph_over_the_other():
+def test_a_write_through_a_loaded_view_is_noticed_by_a_graph_over_the_other(form):
     x = wg.arange(4.0)
     base, part = roundtrip([x, x[:2]])
     y = (wg.ones(4, requires_grad=True) * base).sum()
@@ -159,27 +174,27 @@ def test_a_write_through_a_loaded_view_is_noticed_by_a_graph_over_the_other():
         y.backward()
 
 
-def test_a_small_part_of_a_large_tensor_is_a_small_file():
+def test_a_small_part_of_a_large_tensor_is_a_small_file(form):
     file = io.BytesIO()
-    wg.save(wg.zeros(100_000)[:3], file)
-    assert len(file.getvalue()) < 1000
+    save(wg.zeros(100_000)[:3], file)
+    assert len(file.getvalue()) < 3000
 
 
-def test_what_is_loaded_can_be_written_to():
+def test_what_is_loaded_can_be_written_to(form):
     x = roundtrip({"a": wg.zeros(2)})["a"]
     x += 1
     assert x.tolist() == [1.0, 1.0]
 
 
 @pytest.mark.parametrize("name", ["state.safetensors", "no extension"])
-def test_paths_and_files(tmp_path, name):
+def test_paths_and_files(tmp_path, name, form):
     path = tmp_path / name
-    wg.save({"a": wg.ones(2)}, path)
+    save({"a": wg.ones(2)}, path)
     assert wg.load(str(path))["a"].tolist() == [1.0, 1.0]
     with path.open("rb") as file:
         assert wg.load(file, map_location="cpu", weights_only=True)["a"].tolist() == [1.0, 1.0]
     with path.open("wb") as file:
-        wg.save([wg.zeros(1)], file)
+        save([wg.zeros(1)], file)
     assert wg.load(path)[0].tolist() == [0.0]
 
 
@@ -188,9 +203,7 @@ def test_paths_and_files(tmp_path, name):
 
 def test_others_read_a_dictionary_of_tensors_under_its_keys(tmp_path):
     x = wg.arange(6.0).reshape(2, 3)
-    wg.save(
-        {"layer.weight": wg.nn.Parameter(x), "t": x.t(), "again": x, "row": x[1]}, tmp_path / "f"
-    )
+    save({"layer.weight": wg.nn.Parameter(x), "t": x.t(), "again": x, "row": x[1]}, tmp_path / "f")
     arrays = safetensors_numpy.load_file(tmp_path / "f")
     assert sorted(arrays) == ["again", "layer.weight", "row", "t"]
     assert arrays["layer.weight"].tolist() == x.tolist() == arrays["again"].tolist()
@@ -199,7 +212,7 @@ def test_others_read_a_dictionary_of_tensors_under_its_keys(tmp_path):
 
 def test_others_find_nested_tensors_by_their_place(tmp_path):
     x = wg.ones(1)
-    wg.save({"a": {"b": [x, wg.zeros(1)]}, "a.b.1": wg.zeros(2), "c": x}, tmp_path / "f")
+    save({"a": {"b": [x, wg.zeros(1)]}, "a.b.1": wg.zeros(2), "c": x}, tmp_path / "f")
     assert sorted(safetensors_numpy.load_file(tmp_path / "f")) == ["a.b.0", "a.b.1", "a.b.1#2"]
 
 
@@ -217,14 +230,11 @@ def test_a_file_written_by_others_is_a_dictionary_of_tensors(tmp_path):
 def test_pytorch_and_wengert_read_each_others_files(tmp_path):
     torch = pytest.importorskip("torch")
     safetensors_torch = pytest.importorskip("safetensors.torch")
-    wg.save({"a": wg.arange(3.0), "h": wg.ones(2, dtype=wg.float16)}, tmp_path / "f")
+    save({"a": wg.arange(3.0), "h": wg.ones(2, dtype=wg.float16)}, tmp_path / "f")
     theirs = safetensors_torch.load_file(tmp_path / "f")
     assert theirs["a"].tolist() == [0.0, 1.0, 2.0] and theirs["h"].dtype == torch.float16
     safetensors_torch.save_file({"w": torch.arange(4).reshape(2, 2)}, tmp_path / "g")
     assert wg.load(tmp_path / "g")["w"].tolist() == [[0, 1], [2, 3]]
-    torch.save({"w": torch.ones(2)}, tmp_path / "h")
-    with pytest.raises(RuntimeError, match=r"looks like one of torch\.save, which may hold code"):
-        wg.load(tmp_path / "h")
 
 
 @pytest.mark.torch
@@ -250,7 +260,7 @@ class Opaque:
     ("state", "place", "error"),
     [
         ({"opt": [Opaque()]}, r"state\['opt'\]\[0\], which is a .*Opaque", TypeError),
-        ([{"a": {1: {2, 3}}}], r"state\[0\]\['a'\]\[1\], which is a builtins.set", TypeError),
+        ([{"a": {1: range(2)}}], r"state\[0\]\['a'\]\[1\], which is a builtins.range", TypeError),
         (np.ones(2), r"state, which is a numpy.ndarray", TypeError),
         ([np.float64(1.0)], r"state\[0\], which is a numpy.float64", TypeError),
         ((defaultdict(list),), r"state\[0\], which is a collections.defaultdict", TypeError),
@@ -263,13 +273,13 @@ class Opaque:
         ),
     ],
 )
-def test_what_cannot_be_saved_is_named_by_its_place(tmp_path, state, place, error):
+def test_what_cannot_be_saved_is_named_by_its_place(tmp_path, state, place, error, form):
     with pytest.raises(error, match=f"cannot save {place}"):
-        wg.save(state, tmp_path / "f")
+        save(state, tmp_path / "f")
     assert os.listdir(tmp_path) == []
 
 
-def test_an_instance_of_a_subclass_is_refused():
+def test_an_instance_of_a_subclass_is_refused(form):
     class Tagged(wg.Tensor):
         pass
 
@@ -287,7 +297,7 @@ def test_a_state_that_contains_itself_is_refused():
     assert len(roundtrip([shared, shared])) == 2
 
 
-def test_hooks_are_left_out_with_a_warning():
+def test_hooks_are_left_out_with_a_warning(form):
     x = wg.ones(2, requires_grad=True)
     x.register_hook(lambda grad: grad * 2)
     with pytest.warns(UserWarning, match="backward hook .* on tensor will not be serialized"):
@@ -298,7 +308,7 @@ def test_hooks_are_left_out_with_a_warning():
 
 def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
     path = tmp_path / "f"
-    wg.save({"a": wg.ones(2)}, path)
+    save({"a": wg.ones(2)}, path)
     before = path.read_bytes()
 
     def fails(*_):
@@ -308,29 +318,29 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatc
         with monkeypatch.context() as patch:
             patch.setattr(safetensors_numpy if name == "save_file" else os, name, fails)
             with pytest.raises(KeyboardInterrupt):
-                wg.save({"a": wg.zeros(5)}, path)
+                save({"a": wg.zeros(5)}, path)
         assert path.read_bytes() == before and os.listdir(tmp_path) == ["f"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes and links of POSIX")
-def test_a_file_that_is_replaced_keeps_its_mode_and_its_link(tmp_path):
+def test_a_file_that_is_replaced_keeps_its_mode_and_its_link(tmp_path, form):
     path, link = tmp_path / "f", tmp_path / "link"
     umask = os.umask(0o022)
     try:
-        wg.save(1, path)
+        save(1, path)
     finally:
         os.umask(umask)
     assert path.stat().st_mode & 0o777 == 0o644
     path.chmod(0o600)
     link.symlink_to(path)
-    wg.save(2, link)
+    save(2, link)
     assert path.stat().st_mode & 0o777 == 0o600
     assert link.is_symlink() and wg.load(path) == 2
 
 
 def test_a_place_that_does_not_exist(tmp_path):
     with pytest.raises(RuntimeError, match=r"Parent directory .* does not exist\."):
-        wg.save(1, tmp_path / "no" / "f")
+        save(1, tmp_path / "no" / "f")
     with pytest.raises(FileNotFoundError):
         wg.load(tmp_path / "f")
     with pytest.raises(IsADirectoryError):
@@ -340,7 +350,7 @@ def test_a_place_that_does_not_exist(tmp_path):
 @pytest.mark.parametrize("file", [io.StringIO(), 3, None])
 def test_what_is_no_binary_file_is_refused(file):
     with pytest.raises(TypeError, match="expected a path or a file opened for writing bytes"):
-        wg.save(1, file)
+        save(1, file)
     with pytest.raises(TypeError, match="expected a path or a file opened for reading bytes"):
         wg.load(file)
 
@@ -348,7 +358,7 @@ def test_what_is_no_binary_file_is_refused(file):
 @pytest.mark.parametrize("by_path", [True, False])
 def test_a_damaged_file_is_an_error(tmp_path, by_path):
     file = io.BytesIO()
-    wg.save({"a": wg.ones(100), "b": [1, 2]}, file)
+    save({"a": wg.ones(100), "b": [1, 2]}, file)
     data = file.getvalue()
     path = tmp_path / "f"
     for cut in (0, 4, 8, 30, len(data) - 1):
@@ -398,7 +408,7 @@ def test_a_file_of_a_newer_version_is_refused():
 def test_no_damage_to_an_entry_gives_another_error():
     x = wg.arange(6.0).reshape(2, 3)
     file = io.BytesIO()
-    wg.save({"x": x, "t": [x.t(), wg.nn.Parameter(x), 1 + 2j], "z": wg.tensor([1j])}, file)
+    save({"x": x, "t": [x.t(), wg.nn.Parameter(x), 1 + 2j], "z": wg.tensor([1j])}, file)
     data = file.getvalue()
     header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
     entry = header["__metadata__"]["wengert"]
@@ -415,29 +425,36 @@ def test_no_damage_to_an_entry_gives_another_error():
             pass  # it asks for more memory than there is
 
 
-def test_without_the_package_the_message_says_what_to_install():
+def test_without_the_package_the_message_says_what_to_install(tmp_path):
+    wg.save(1, tmp_path / "f.safetensors")
     code = (
         "import sys; sys.modules['safetensors'] = None\n"
         "import wengert as wg\n"
         "assert callable(wg.save) and 'load' in dir(wg)\n"
-        "for call in (lambda: wg.save(1, 'f'), lambda: wg.load('f')):\n"
+        "for call in (lambda: wg.save(1, 'g.safetensors'), lambda: wg.load('f.safetensors')):\n"
         "    try: call()\n"
         "    except ImportError as error: print(error)\n"
+        "wg.save(wg.ones(2), 'f.pt'); print(wg.load('f.pt'))\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    message = "saving and loading need the package safetensors: pip install 'wengert[safetensors]'"
-    assert done.stdout.splitlines() == [message, message]
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    message = "safetensors files need the package safetensors: pip install 'wengert[safetensors]'"
+    assert done.stdout.splitlines() == [message, message, "tensor([1., 1.])"]
 
 
 def test_importing_wengert_imports_nothing_for_files():
-    code = "import sys, wengert; print({'safetensors', 'json', 'secrets'} & set(sys.modules))"
+    code = (
+        "import sys, wengert; "
+        "print({'safetensors', 'json', 'secrets', 'zipfile', 'pickletools'} & set(sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 
 
-def test_what_is_part_of_a_graph_comes_back_as_a_leaf(tmp_path):
+def test_what_is_part_of_a_graph_comes_back_as_a_leaf(tmp_path, form):
     loss = (wg.ones(2, requires_grad=True) * 2).sum()
-    wg.save({"epoch": 3, "loss": loss}, tmp_path / "f")
+    save({"epoch": 3, "loss": loss}, tmp_path / "f")
     loaded = wg.load(tmp_path / "f")["loss"]
     assert loaded.is_leaf
     assert loaded.requires_grad

@@ -126,3 +126,111 @@ def test_a_dual_tensor_lies_where_its_primal_lies():
         dual = forward.make_dual(x, wg.ones(2))
         assert dual.storage().data_ptr() == x.storage().data_ptr()
         assert dual.untyped_storage() == x.untyped_storage()
+
+
+def test_storages_are_made_of_sizes_and_of_values():
+    assert wg.UntypedStorage(3).tolist() == [0, 0, 0]
+    assert wg.UntypedStorage([1, 255]).tolist() == [1, 255]
+    assert wg.TypedStorage([1, 2], dtype=wg.int16).nbytes() == 4
+    typed = wg.FloatStorage([1, 2.5])
+    assert type(typed) is wg.TypedStorage
+    assert isinstance(typed, wg.FloatStorage)
+    assert not isinstance(typed, wg.DoubleStorage)
+    assert wg.TypedStorage(wrap_storage=typed.untyped(), dtype=wg.int32).size() == 2
+    assert (wg.FloatStorage.dtype, wg.BoolStorage.dtype) == (wg.float32, wg.bool)
+    assert wg.ones(1).storage_type() is wg.FloatStorage
+    assert (typed.type(), wg.UntypedStorage().type()) == (
+        "torch.FloatStorage",
+        "torch.storage.UntypedStorage",
+    )
+    with pytest.raises(RuntimeError, match="one of the items was of type float instead of int"):
+        wg.UntypedStorage([1.5])
+    with pytest.raises(TypeError, match="a storage is made of a size or of a sequence"):
+        wg.FloatStorage(wg.ones(2))
+    with pytest.raises(TypeError, match="Argument 'wrap_storage' must be UntypedStorage"):
+        wg.TypedStorage(wrap_storage=typed)
+    with pytest.raises(RuntimeError, match="device 'cuda' is not available"):
+        wg.UntypedStorage(3, device="cuda")
+
+
+def test_storages_are_copied_filled_and_converted():
+    x = wg.arange(3.0)
+    storage = x.storage()
+    apart = storage.clone()
+    storage.fill_(2)
+    assert (x.tolist(), apart.tolist()) == ([2.0, 2.0, 2.0], [0.0, 1.0, 2.0])
+    storage.copy_(apart)
+    assert x.tolist() == [0.0, 1.0, 2.0]
+    assert storage.double().dtype is wg.float64
+    assert storage.long().tolist() == [0, 1, 2]
+    with pytest.raises(RuntimeError, match="size mismatch"):
+        storage.copy_(wg.FloatStorage(2))
+    raw = x.untyped_storage()
+    part = raw[4:8]
+    part.fill_(0)
+    assert x.tolist() == [0.0, 0.0, 2.0]
+    raw.byteswap(wg.float32)
+    raw.byteswap(wg.float32)
+    assert x.tolist() == [0.0, 0.0, 2.0]
+    assert raw.resize_(12) is raw
+    with pytest.raises(RuntimeError, match="Trying to resize storage that is not resizable"):
+        raw.resize_(13)
+    for index in (3, -4):
+        with pytest.raises(IndexError, match=f"index {index} out of range for storage of size 3"):
+            storage[index]
+    with pytest.raises(NotImplementedError, match="slices are only supported in UntypedStorage"):
+        storage[0:1]
+
+
+def test_a_write_through_a_storage_counts_as_one_to_the_tensors():
+    x = wg.ones(2)
+    loss = (wg.ones(2, requires_grad=True) * x).sum()
+    x.storage()[0] = 5
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()
+
+
+def test_a_tensor_shows_the_memory_of_a_storage():
+    x = wg.arange(6.0)
+    y = wg.empty(0).set_(x.untyped_storage())
+    assert y.tolist() == x.tolist()
+    y.set_(x.storage(), 1, (2, 2), (1, 2))
+    assert y.tolist() == [[1.0, 3.0], [2.0, 4.0]]
+    y.set_(x.untyped_storage(), 0, (2, 2))
+    y.zero_()
+    assert x.tolist() == [0.0, 0.0, 0.0, 0.0, 4.0, 5.0]
+    assert y._version == x._version
+    assert wg.empty(0, dtype=wg.int32).set_(x.untyped_storage()).shape == (6,)
+    y.set_(x, 4, (2,), (1,))
+    assert y.tolist() == [4.0, 5.0]
+    assert y.set_().shape == (0,)
+    assert y.set_(x.storage(), 0, (0, 3)).shape == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        (
+            (0, (7,)),
+            r"setStorage: sizes \[7\], strides \[1\], storage offset 0, and itemsize 4 requ",
+        ),
+        ((3, (2, 2)), "requiring a storage size of 28 are out of bounds for storage of size 24"),
+        ((-1, (2,)), "invalid storage offset -1"),
+        ((0, (2,), (-1,)), "must not be negative"),
+        ((0, (2,), (1, 1)), "unequal size length"),
+        ((0, (2**40, 2**40), (0, 2**40)), "out of bounds"),
+    ],
+)
+def test_a_tensor_does_not_reach_beyond_a_storage(how, message):
+    x = wg.arange(6.0)
+    with pytest.raises(RuntimeError, match=message):
+        wg.empty(0).set_(x.storage(), *how)
+
+
+def test_a_tensor_shows_a_storage_of_its_own_dtype():
+    with pytest.raises(RuntimeError, match=r"Expected a Storage of type .* or an UntypedStorage"):
+        wg.empty(0, dtype=wg.int64).set_(wg.FloatStorage(2))
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        wg.ones(1, requires_grad=True).set_(wg.FloatStorage(2))
+    with pytest.raises(TypeError, match="'source' must be Tensor or a storage, not list"):
+        wg.ones(1).set_([1])

@@ -1,7 +1,21 @@
-"""Layer 9 · serialization: `save` and `load`, through safetensors files."""
+"""Layer 9 · serialization: `save` and `load`, and what files may name, under torch's names."""
 
 from __future__ import annotations
 
-from wengert.serialization.files import load, save
+from wengert.serialization.allowed import (
+    add_safe_globals,
+    clear_safe_globals,
+    get_safe_globals,
+    safe_globals,
+)
+from wengert.serialization.files import get_unsafe_globals_in_checkpoint, load, save
 
-__all__ = ["load", "save"]
+__all__ = [
+    "add_safe_globals",
+    "clear_safe_globals",
+    "get_safe_globals",
+    "get_unsafe_globals_in_checkpoint",
+    "load",
+    "safe_globals",
+    "save",
+]

@@ -44,7 +44,7 @@ def read_path(path: str, name: str) -> tuple[dict[str, Any], dict[str, str]]:
         try:
             opened = safetensors.safe_open(path, framework="np")
         except safetensors.SafetensorError as error:
-            raise _unreadable(name, start, error) from error
+            raise _unreadable(name, error) from error
         with opened:
             arrays: dict[str, Any] = {}
             bits: list[str] = []
@@ -66,7 +66,7 @@ def read_bytes(data: bytes, name: str) -> tuple[dict[str, Any], dict[str, str]]:
     try:
         parts = safetensors.deserialize(data)
     except safetensors.SafetensorError as error:
-        raise _unreadable(name, data[:8], error) from error
+        raise _unreadable(name, error) from error
     arrays = {}
     bits = {}
     for key, part in parts:
@@ -116,10 +116,7 @@ def _from_bits(bits: dict[str, Any], name: str) -> dict[str, Any]:
     return {key: array.view(kind) for key, array in bits.items()}
 
 
-def _unreadable(name: str, start: bytes, error: Exception) -> RuntimeError:
-    if start.startswith((b"PK\x03\x04", b"\x80")):
-        return RuntimeError(
-            f"{name} is no safetensors file but looks like one of torch.save, which may hold code: "
-            "load it with PyTorch and write it with safetensors.torch.save_file"
-        )
-    return RuntimeError(f"{name} is no safetensors file, or it is damaged: {error}")
+def _unreadable(name: str, error: Exception) -> RuntimeError:
+    return RuntimeError(
+        f"{name} is no safetensors file, or it is damaged, and no file of torch.save: {error}"
+    )

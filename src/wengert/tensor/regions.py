@@ -21,12 +21,12 @@ from wengert.kernels.strided import owner_of
 from wengert.ops.options import shape_of
 from wengert.tape.accumulate import is_whole
 from wengert.tape.base import LEAF, TensorBase
-from wengert.tape.inplace import bump
+from wengert.tape.inplace import bump, count
 from wengert.tape.invalidated import invalidate
 from wengert.tape.modes import is_recording, untraced
 from wengert.tape.versions import InferenceCell
 from wengert.tape.write_checks import check_mode, check_recordable, is_dense
-from wengert.tensor.storage import flat_memory
+from wengert.tensor.storage import Storage, UntypedStorage, flat_memory, storage_over
 
 __all__ = ["resize_", "resize_as_", "set_"]
 
@@ -78,13 +78,23 @@ def resize_as_(self: Any, the_template: Any, *, memory_format: Any = None) -> An
     return resize_(self, tuple(the_template.payload.shape), memory_format=memory_format)
 
 
-def set_(self: Any, source: Any) -> Any:
-    """Let the tensor show the memory of `source`, in its shape.
+def set_(
+    self: Any, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
+) -> Any:
+    """Let the tensor show other memory: that of a tensor, in its shape, or of a storage.
+
+    Parameters
+    ----------
+    source : Tensor or storage, optional. Whose memory is shown; default: an empty tensor's.
+    storage_offset : int. The place in the storage where the tensor begins.
+    size : sequence of int, optional. The shape; default: all elements of the storage, in a row.
+    stride : sequence of int, optional. The elements between neighbours along each dimension;
+        default: that of rows.
 
     Raises
     ------
     RuntimeError: If the tensor is a leaf and operations are recorded, if it or `source` has a
-        history, if the tensor is a view, or if dtypes differ.
+        history, if the tensor is a view, if dtypes differ, or if it would reach beyond the storage.
 
     Examples
     --------
@@ -92,36 +102,80 @@ def set_(self: Any, source: Any) -> Any:
     >>> y = wg.ones(2, 3)
     >>> x.set_(y).shape, x.data_ptr() == y.data_ptr()
     (torch.Size([2, 3]), True)
+    >>> x.set_(wg.arange(6.0).untyped_storage(), 1, (2, 2))
+    tensor([[1., 2.],
+            [3., 4.]])
     """
-    if not isinstance(source, TensorBase):
+    if not isinstance(source, TensorBase | Storage | None):
         raise TypeError(
-            f"set_(): argument 'source' must be Tensor, not {type(source).__name__}: make one over "
-            "the memory that is meant"
+            f"set_(): argument 'source' must be Tensor or a storage, not {type(source).__name__}"
         )
     if is_recording():
         check_recordable(self)
     untraced("set_() gives a tensor other memory")
     _check(self, "set_")
-    if self.edge not in (None, LEAF) or (source.edge is not None and is_recording()):
+    history = getattr(source, "edge", None)
+    if self.edge not in (None, LEAF) or (history is not None and is_recording()):
         raise NotImplementedError(
             "the derivative for 'set_' is not implemented: use detach(), or write by copy_()"
         )
-    payload = source.array()
-    _check_payload(payload, "set_")
-    if payload.dtype != self.payload.dtype:
+    kind = self.payload.dtype
+    if source is None:
+        source = UntypedStorage()
+    if isinstance(source, TensorBase):
+        payload: Any = source.array()
+        _check_payload(payload, "set_")
+        cell = source.share_version()
+        if size is not None:
+            source = storage_over(owner_of(payload), None, cell)
+    if isinstance(source, Storage):
+        cell = source._cell
+        if type(source) is not UntypedStorage and source._kind != kind:
+            raise RuntimeError(
+                f"Expected a Storage of type {errors.long_name(kind)} or an UntypedStorage, but "
+                f"got type {errors.long_name(source._kind)} for argument 1 'storage'"
+            )
+        payload = _shown(source, kind, storage_offset, size, stride)
+    if payload.dtype != kind:
         raise RuntimeError(
             f"Could not set tensor of type {errors.long_name(payload.dtype)} to a tensor of type "
-            f"{errors.long_name(self.payload.dtype)}: convert the source first"
+            f"{errors.long_name(kind)}: convert the source first"
         )
     bump(self, "set_")
-    had, cell = self.share_version(), source.share_version()
+    had = self.share_version()
     if InferenceCell not in (had.__class__, cell.__class__):
         # neither what was saved of the one memory nor of the other is taken for what is there now
         cell[0] = max(cell[0], had[0])
-        bump(source, "set_")
+        count(cell, "set_")
     _move(self, payload, "set_")
     self.vc = cell
     return self
+
+
+def _shown(storage: Any, kind: Any, offset: int, size: Any, stride: Any) -> Any:
+    """An array of `kind` over a storage."""
+    memory = storage._values.view(np.uint8)
+    held = len(memory) // kind.itemsize
+    if offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    shape = (max(held - offset, 0),) if size is None else shape_of("set_", (tuple(size),))
+    rows = tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
+    steps = rows if stride is None else tuple(map(int, stride))
+    if len(steps) != len(shape):
+        raise RuntimeError(f"unequal size length ({len(shape)}) and stride length ({len(steps)})")
+    if any(step < 0 for step in steps):
+        raise RuntimeError(f"setStorage: strides {list(steps)} must not be negative")
+    if 0 in shape:
+        return np.empty(shape, kind)
+    last = offset + sum((n - 1) * step for n, step in zip(shape, steps, strict=True))
+    if last >= held:
+        raise RuntimeError(
+            f"setStorage: sizes {list(shape)}, strides {list(steps)}, storage offset {offset}, and "
+            f"itemsize {kind.itemsize} requiring a storage size of {(last + 1) * kind.itemsize} "
+            f"are out of bounds for storage of size {len(memory)}"
+        )
+    strides = tuple(step * kind.itemsize for step in steps)
+    return np.ndarray(shape, kind, memory, offset * kind.itemsize, strides)
 
 
 def _check(tensor: Any, name: str) -> None:

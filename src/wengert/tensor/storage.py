@@ -1,23 +1,56 @@
 """Layer 6 · tensor: the memory under tensors, for ``x.untyped_storage()`` and ``x.storage()``.
 
 A storage is the whole array that owns a tensor's memory, so tensors that are views of one another
-have the same.
+have the same. It holds their version cell: a write through it counts as one to the tensors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import copy
+import operator
+from collections.abc import Iterator, Sequence
+from typing import Any, Self
 
 import numpy as np
 
-from wengert.base.device import CPU, device
-from wengert.base.dtypes import dtype, from_numpy_dtype
+from wengert.base import extras
+from wengert.base.device import CPU, check_device, device
+from wengert.base.dtypes import as_dtype, dtype, from_numpy_dtype, get_default_dtype
 from wengert.base.sections import fill_sections
 from wengert.interp.dual import Dual
 from wengert.kernels.strided import owner_of
+from wengert.tape.inplace import count
+from wengert.tape.modes import untraced
 
-__all__ = ["StorageMethods", "TypedStorage", "UntypedStorage", "is_storage"]
+__all__ = [
+    "STORAGES",
+    "Storage",
+    "StorageMethods",
+    "TypedStorage",
+    "UntypedStorage",
+    "flat_memory",
+    "is_storage",
+    "storage_class",
+    "storage_over",
+]
+
+_NAMES = {
+    "Double": "float64",
+    "Float": "float32",
+    "Half": "float16",
+    "BFloat16": "bfloat16",
+    "Long": "int64",
+    "Int": "int32",
+    "Short": "int16",
+    "Char": "int8",
+    "Byte": "uint8",
+    "Bool": "bool",
+    "ComplexDouble": "complex128",
+    "ComplexFloat": "complex64",
+}
+_BY_DTYPE = {kind: name for name, kind in _NAMES.items()}
+STORAGES = tuple(f"{name}Storage" for name in _NAMES)
+"""The names of the classes of storages with an element type."""
 
 
 def flat_memory(owner: np.ndarray[Any, Any], kind: np.dtype[Any]) -> np.ndarray[Any, Any]:
@@ -32,28 +65,34 @@ def flat_memory(owner: np.ndarray[Any, Any], kind: np.dtype[Any]) -> np.ndarray[
     return memory[: len(memory) // kind.itemsize * kind.itemsize].view(kind)
 
 
-class UntypedStorage:
-    """The bytes under a tensor.
+class Storage:
+    """What storages with and without an element type have in common."""
 
-    Examples
-    --------
-    >>> x = wg.ones(2, 3)
-    >>> x.untyped_storage().nbytes()
-    24
-    >>> x[1].untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
-    True
-    """
+    _kind: np.dtype[Any]
+    _values: np.ndarray[Any, Any]
+    _cell: list[Any]
+    is_cuda = False
+    is_sparse = False
+    filename = None
 
-    _kind = np.dtype(np.uint8)
+    def _lie_over(self, values: np.ndarray[Any, Any], cell: list[Any]) -> None:
+        self._values, self._kind, self._cell = values, values.dtype, cell
 
-    def __init__(self, owner: np.ndarray[Any, Any], kind: np.dtype[Any] | None = None) -> None:
-        self._kind = type(self)._kind if kind is None else kind
-        self._values = flat_memory(owner, self._kind)
+    def _filled(self, content: Any, kind: np.dtype[Any]) -> None:
+        if isinstance(content, Sequence) and not isinstance(content, str):
+            values = np.array(content, kind).reshape(len(content))
+        else:
+            values = np.zeros(operator.index(content), kind)
+        self._lie_over(values, [0, None])
 
     @property
     def device(self) -> device:
         """Where the memory is: the CPU."""
         return CPU
+
+    def get_device(self) -> int:
+        """-1, the number that stands for the CPU."""
+        return -1
 
     def data_ptr(self) -> int:
         """The address of the first byte."""
@@ -76,18 +115,172 @@ class UntypedStorage:
         values: list[Any] = self._values.tolist()
         return values
 
+    def cpu(self) -> Self:
+        """The storage itself."""
+        return self
+
+    def is_pinned(self) -> bool:
+        """False: memory is not pinned for a GPU."""
+        return False
+
+    def is_shared(self) -> bool:
+        """False: memory is not shared with other processes."""
+        return False
+
+    def resizable(self) -> bool:
+        """False: tensors over the memory could not follow."""
+        return False
+
+    def resize_(self, size: int, /) -> Self:
+        """Nothing, if the storage has that size.
+
+        Raises
+        ------
+        RuntimeError: If it has another: tensors over the memory could not follow.
+        """
+        if operator.index(size) != len(self):
+            raise RuntimeError(
+                "Trying to resize storage that is not resizable: tensors over its memory could not "
+                "follow. Use resize_() of a tensor that has its memory for itself"
+            )
+        return self
+
+    def fill_(self, value: Any, /) -> Self:
+        """Write a number to every element."""
+        self[:] = value
+        return self
+
+    def copy_(self, source: Storage, non_blocking: bool | None = None) -> Self:
+        """Write the elements of a storage of the same length over this one's, converted."""
+        if not isinstance(source, Storage):
+            raise TypeError(f"copy_() takes a storage, not {type(source).__name__}")
+        if len(source) != len(self):
+            raise RuntimeError(
+                f"size mismatch: cannot copy {len(source)} elements to a storage of {len(self)}"
+            )
+        self[:] = source._values
+        return self
+
+    def clone(self) -> Self:
+        """A copy, in memory of its own."""
+        made = copy.copy(self)
+        made._lie_over(self._values.copy(), [0, None])
+        return made
+
+    def untyped(self) -> UntypedStorage:
+        """The bytes of the memory."""
+        return storage_over(self._values, None, self._cell)
+
     def __len__(self) -> int:
         return len(self._values)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.tolist())
 
+    def _place(self, index: int) -> int:
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"index {index} out of range for storage of size {len(self)}")
+        return index
+
     def __getitem__(self, index: Any) -> Any:
-        found = self._values[index]
-        return found.item() if found.ndim == 0 else found.tolist()
+        return self._values[self._place(operator.index(index))].item()
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        self._values[index] = value
+        where = index if isinstance(index, slice) else self._place(operator.index(index))
+        count(self._cell, "storage")
+        self._values[where] = value
+
+    def __copy__(self) -> Self:
+        made: Self = object.__new__(type(self))
+        made._lie_over(self._values, self._cell)
+        return made
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        found: Self = memo.setdefault(id(self), self.clone())
+        return found
+
+    def _heading(self) -> str:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return "\n ".join(["", *map(str, self.tolist())])[1:] + f"\n[{self._heading()}]"
+
+    def _converted(self, name: str) -> TypedStorage:
+        kind = extras.bfloat16().dtype if name == "bfloat16" else as_dtype(name).dtype
+        return storage_over(self._values.astype(kind), kind, [0, None])
+
+
+def _conversion(name: str) -> Any:
+    def convert(self: Storage) -> TypedStorage:
+        return self._converted(name)
+
+    convert.__doc__ = f"The elements as {name}, in memory of their own."
+    return convert
+
+
+for _method, _target in {
+    "double": "float64",
+    "float": "float32",
+    "half": "float16",
+    "bfloat16": "bfloat16",
+    "long": "int64",
+    "int": "int32",
+    "short": "int16",
+    "char": "int8",
+    "byte": "uint8",
+    "bool": "bool",
+    "complex_double": "complex128",
+    "complex_float": "complex64",
+}.items():
+    setattr(Storage, _method, _conversion(_target))
+
+
+class UntypedStorage(Storage):
+    """The bytes under a tensor.
+
+    Parameters
+    ----------
+    content : int or sequence of int. How many bytes, which are zeros; or the bytes.
+    device : device, optional. Only the CPU.
+
+    Examples
+    --------
+    >>> x = wg.ones(2, 3)
+    >>> x.untyped_storage().nbytes()
+    24
+    >>> x[1].untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
+    True
+    >>> wg.UntypedStorage([1, 2]).tolist()
+    [1, 2]
+    """
+
+    def __init__(self, content: Any = 0, *, device: Any = None) -> None:
+        check_device(device)
+        for item in content if isinstance(content, Sequence) else ():
+            if not isinstance(item, int):
+                raise RuntimeError(
+                    "torch.UntypedStorage(): tried to construct a storage from a sequence "
+                    f"({type(content).__name__}), but one of the items was of type "
+                    f"{type(item).__name__} instead of int"
+                )
+        self._filled(content, np.dtype(np.uint8))
+
+    def __getitem__(self, index: Any) -> Any:
+        if not isinstance(index, slice):
+            return super().__getitem__(index)
+        if index.step not in (None, 1):
+            raise RuntimeError(f"Trying to slice with a step of {index.step}, but only a step of 1")
+        return storage_over(self._values[index], None, self._cell)
+
+    def byteswap(self, dtype: Any, /) -> None:
+        """Turn round the bytes of each element of a dtype."""
+        kind = as_dtype(dtype).dtype
+        part = kind.itemsize // 2 if kind.kind == "c" else kind.itemsize
+        self[:] = self._values.view(f"u{part}").byteswap().view(np.uint8)
+
+    def type(self) -> str:
+        """The name of the class."""
+        return "torch.storage.UntypedStorage"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, UntypedStorage):
@@ -100,27 +293,121 @@ class UntypedStorage:
     def _heading(self) -> str:
         return f"torch.storage.UntypedStorage(device={CPU}) of size {len(self)}"
 
-    def __repr__(self) -> str:
-        return "\n ".join(["", *map(str, self.tolist())])[1:] + f"\n[{self._heading()}]"
 
-
-class TypedStorage(UntypedStorage):
+class TypedStorage(Storage):
     """The elements under a tensor, in the order of memory.
+
+    Parameters
+    ----------
+    content : int or sequence. How many elements, which are zeros; or the elements.
+    wrap_storage : UntypedStorage, optional. The memory to lie over, in place of `content`.
+    dtype : dtype, optional. The element type; default: the default floating type.
+    device : device, optional. Only the CPU.
 
     Examples
     --------
     >>> x = wg.arange(6).reshape(2, 3)
     >>> x.T.storage().tolist()
     [0, 1, 2, 3, 4, 5]
+    >>> wg.TypedStorage([1, 2], dtype=wg.float64).tolist()
+    [1.0, 2.0]
     """
+
+    def __init__(
+        self,
+        content: Any = 0,
+        *,
+        wrap_storage: UntypedStorage | None = None,
+        dtype: Any = None,
+        device: Any = None,
+    ) -> None:
+        check_device(device)
+        kind = (get_default_dtype() if dtype is None else as_dtype(dtype)).dtype
+        if wrap_storage is not None:
+            if type(wrap_storage) is not UntypedStorage:
+                raise TypeError(
+                    "Argument 'wrap_storage' must be UntypedStorage, but got "
+                    f"{type(wrap_storage).__name__}"
+                )
+            self._lie_over(flat_memory(wrap_storage._values, kind), wrap_storage._cell)
+            return
+        if not isinstance(content, int | Sequence):
+            raise TypeError(
+                "a storage is made of a size or of a sequence of numbers, not of "
+                f"{type(content).__name__}"
+            )
+        self._filled(content, kind)
 
     @property
     def dtype(self) -> dtype:
         """The element type."""
         return from_numpy_dtype(self._kind)
 
+    def pickle_storage_type(self) -> str:
+        """The name of the class of storages of this element type."""
+        if self.dtype.name not in _BY_DTYPE:
+            raise KeyError(f"no class of storages is of {self.dtype!r}")
+        return f"{_BY_DTYPE[self.dtype.name]}Storage"
+
+    def type(self) -> str:
+        """That name, as of a module."""
+        return f"torch.{self.pickle_storage_type()}"
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            raise NotImplementedError(
+                "slices are only supported in UntypedStorage.__getitem__: use untyped()[...]"
+            )
+        return super().__getitem__(index)
+
     def _heading(self) -> str:
         return f"torch.storage.TypedStorage(dtype={self.dtype!r}, device={CPU}) of size {len(self)}"
+
+
+class _TypedClass(type):
+    """The class of `FloatStorage` and the others, which make a `TypedStorage`."""
+
+    _name: str
+    is_cuda = False
+
+    @property
+    def dtype(cls) -> dtype:
+        """The element type."""
+        return extras.bfloat16() if cls._name == "bfloat16" else as_dtype(cls._name)
+
+    def __call__(cls, content: Any = 0, **more: Any) -> Any:
+        return TypedStorage(content, **more, dtype=cls.dtype)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, TypedStorage) and instance.dtype.name == cls._name
+
+    def __repr__(cls) -> str:
+        return f"<class 'torch.{cls.__name__}'>"
+
+
+_made: dict[str, Any] = {}
+
+
+def storage_class(name: str) -> Any:
+    """The class of storages of this name, one of `STORAGES`."""
+    if name not in _made:
+        kind = _NAMES[name.removesuffix("Storage")]
+        documented = f"Makes a `TypedStorage` of {kind}, as of old."
+        contents = {"_name": kind, "__doc__": documented, "__module__": "wengert"}
+        _made[name] = _TypedClass(name, (), contents)
+    return _made[name]
+
+
+def storage_over(owner: np.ndarray[Any, Any], kind: np.dtype[Any] | None, cell: list[Any]) -> Any:
+    """The storage of all memory of `owner`: of elements of `kind`, or of bytes.
+
+    Parameters
+    ----------
+    cell: The version cell of the tensors there.
+    """
+    made: Any = object.__new__(UntypedStorage if kind is None else TypedStorage)
+    made._lie_over(flat_memory(owner, np.dtype(np.uint8) if kind is None else kind), cell)
+    return made
 
 
 def is_storage(obj: Any, /) -> bool:
@@ -131,7 +418,7 @@ def is_storage(obj: Any, /) -> bool:
     >>> wg.is_storage(wg.ones(1).untyped_storage())
     True
     """
-    return isinstance(obj, UntypedStorage)
+    return isinstance(obj, Storage)
 
 
 class StorageMethods:
@@ -142,12 +429,20 @@ class StorageMethods:
 
     def untyped_storage(self) -> UntypedStorage:
         """The bytes under the tensor, shared with all views."""
-        return UntypedStorage(owner_of(_memory(self)))
+        return _storage_of(self, None)
 
     def storage(self) -> TypedStorage:
         """The elements under the tensor, shared with all views, in the order of memory."""
-        memory = _memory(self)
-        return TypedStorage(owner_of(memory), memory.dtype)
+        return _storage_of(self, _memory(self).dtype)
+
+    def storage_type(self) -> Any:
+        """The class of storages of the tensor's element type."""
+        return storage_class(self.storage().pickle_storage_type())
+
+
+def _storage_of(tensor: Any, kind: Any) -> Any:
+    untraced("it asks for the memory of a tensor")
+    return storage_over(owner_of(_memory(tensor)), kind, tensor.share_version())
 
 
 def _memory(tensor: Any) -> np.ndarray[Any, Any]:

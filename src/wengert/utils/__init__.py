@@ -8,10 +8,10 @@ from typing import Any
 from wengert.base.names import shows
 from wengert.utils import checkpoint
 
-__all__ = ["benchmark", "checkpoint", "data"]
+__all__ = ["benchmark", "checkpoint", "data", "dlpack"]
 __dir__ = shows(__all__)
 
-_LATER = frozenset({"benchmark", "data"})
+_LATER = frozenset({"benchmark", "data", "dlpack"})
 
 
 def __getattr__(name: str) -> Any:

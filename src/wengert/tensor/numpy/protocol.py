@@ -100,6 +100,27 @@ class NumpyProtocol:
             return array.astype(dtype)
         return array.copy() if copy else array
 
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = -1,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[Any, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """The memory for another library's ``from_dlpack(tensor)``, shared unless `copy` is true.
+
+        Raises
+        ------
+        BufferError: If the tensor requires a gradient, or is of a dtype that the protocol does not
+            know.
+        """
+        return _late("dlpack").exported(self, stream, max_version, dl_device, copy)
+
+    def __dlpack_device__(self) -> tuple[Any, int]:
+        """Where the memory is, in the protocol's numbers: on the CPU, which is ``(1, 0)``."""
+        return _late("dlpack").DLDeviceType.kDLCPU, 0
+
     def __float__(self) -> float:
         if self.edge is not None:
             if is_grad_enabled():

@@ -1,0 +1,142 @@
+"""Layer 9 · serialization: the files of `torch.save`, read and written.
+
+NOTE [files of PyTorch]
+There are two forms. A zip archive holds a pickle, ``data.pkl``, and the bytes of each storage as a
+record. The older form is a row of pickles (a magic number, a version, facts of the machine, the
+object, the keys of its storages), behind which the bytes of the storages follow, each behind its
+length. What is written has the new form; of memory it holds what tensors show of it, so that a
+small view of a large tensor stays small.
+"""
+
+from __future__ import annotations
+
+import io
+from pickle import UnpicklingError
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from wengert.serialization.archive import Archive, fill, write_archive
+from wengert.serialization.machine import names_in, run
+from wengert.serialization.pickled import Pickler
+from wengert.serialization.rebuilt import Checkpoint
+
+__all__ = ["ARCHIVE_START", "LEGACY_START", "read", "unsafe_names", "write"]
+
+ARCHIVE_START = b"PK\x03\x04"
+_MAGIC = 0x1950A86A20F9469CFC6C
+LEGACY_START = b"\x80\x02\x8a\x0a" + _MAGIC.to_bytes(10, "little") + b"."
+_LEGACY_VERSION = 1001
+_DAMAGE = (
+    ArithmeticError,
+    AttributeError,
+    EOFError,
+    LookupError,
+    RecursionError,
+    ValueError,
+    TypeError,
+)
+
+
+def read(file: BinaryIO, name: str, mapped: bool = False, encoding: str = "utf-8") -> Any:
+    """The object in a file of `torch.save`.
+
+    Parameters
+    ----------
+    file: Open for reading, and seekable; at its beginning.
+    name: What errors call it.
+    mapped: Whether tensors lie over the file itself; what is written to them does not reach it.
+
+    Raises
+    ------
+    UnpicklingError: If it names what is not allowed.
+    RuntimeError: If it is damaged.
+    """
+    start = file.tell()
+    legacy = file.read(len(LEGACY_START)) == LEGACY_START
+    file.seek(start)
+    try:
+        if legacy:
+            if mapped:
+                raise RuntimeError(
+                    f"mmap can only be used with files that were saved in the zip format, not with "
+                    f"{name}"
+                )
+            return _read_legacy(file, encoding)
+        memory = np.memmap(file.name, np.uint8, "c") if mapped else None
+        return _read_archive(Archive(file, name, memory), encoding)
+    except UnpicklingError as error:
+        raise UnpicklingError(f"{error} (in {name})") from error
+    except _DAMAGE as error:
+        if isinstance(error, TypeError) and str(error).startswith("cannot load"):
+            raise
+        raise RuntimeError(
+            f"{name} looks like a file of torch.save, but it is damaged: {error or 'it ends early'}"
+        ) from error
+
+
+def _read_archive(archive: Archive, encoding: str) -> Any:
+    order = archive.read("byteorder").tobytes() if archive.has("byteorder") else b"little"
+    if order not in (b"little", b"big"):
+        raise archive.damaged(f"its byte order is {order!r:.40}")
+    names = Checkpoint(lambda key, _: archive.read(f"data/{key}"), order == b"big")
+    return run(io.BytesIO(archive.read("data.pkl").tobytes()), names, encoding)
+
+
+def _read_legacy(file: BinaryIO, encoding: str) -> Any:
+    begin = file.tell()
+    length = file.seek(0, 2) - begin
+    file.seek(begin)
+    plain = Checkpoint(lambda key, count: _nothing(key))
+    start = [run(file, plain), run(file, plain)]
+    if not all(type(one) is int for one in start) or start != [_MAGIC, _LEGACY_VERSION]:
+        raise ValueError("it does not begin as such a file does")
+    swapped = run(file, plain)["little_endian"] is not True
+    place = file.tell()
+    sizes: dict[str, int] = {}
+
+    def placeholder(key: str, count: int) -> Any:
+        sizes[key] = count
+        if sum(sizes.values()) > length:
+            raise ValueError("its storages are larger than the file")
+        return np.zeros(count, np.uint8)
+
+    # the bytes follow behind the object, so it is read twice: for the sizes, then with the bytes
+    run(file, Checkpoint(placeholder), encoding)
+    storages: dict[str, Any] = {}
+    for key in run(file, plain):
+        content = np.empty(sizes[key], np.uint8)
+        file.seek(8, 1)  # its length, which is known
+        if fill(file, content) < len(content):
+            raise EOFError
+        storages[key] = content
+    file.seek(place)
+    return run(file, Checkpoint(lambda key, _: storages[key], swapped), encoding)
+
+
+def _nothing(key: str) -> Any:
+    raise ValueError("there is a storage where none should be")
+
+
+def unsafe_names(file: BinaryIO, name: str) -> list[str]:
+    """The paths in an archive that are not allowed."""
+    archive = Archive(file, name)
+    names = Checkpoint(lambda key, _: _nothing(key))
+    unsafe = []
+    for path in sorted(set(names_in(io.BytesIO(archive.read("data.pkl").tobytes())))):
+        try:
+            names.find(path)
+        except UnpicklingError:
+            unsafe.append(path)
+    return unsafe
+
+
+def write(obj: Any, f: Any) -> None:
+    """Write an object as PyTorch would, to a path or to a binary file."""
+    pickler = Pickler()
+    pickled = pickler.dumped(obj)
+    if not isinstance(f, str):
+        write_archive(f, pickled, pickler.storages)
+        return
+    with open(f, "wb") as file:
+        write_archive(file, pickled, pickler.storages)

@@ -1,0 +1,342 @@
+"""Layer 9 · serialization: objects as pickles that PyTorch reads with ``weights_only=True``.
+
+NOTE [written pickles]
+The pickle names PyTorch's functions and classes, which the standard library's pickler cannot do
+where PyTorch is not installed. So the instructions are written here; they are those that the
+machine of `wengert.serialization.machine` reads. Tensors are written twice: first to see which of
+them share memory, then with the storages that follow from that.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.base.device import device
+from wengert.base.dtypes import dtype, from_numpy_dtype
+from wengert.base.layout import layout
+from wengert.base.size import Size
+from wengert.kernels.strided import owner_of
+from wengert.nn.parameter import Parameter
+from wengert.serialization.allowed import allowed
+from wengert.serialization.safe import check_savable
+from wengert.serialization.sharing import sharing
+from wengert.tape.base import TensorBase
+from wengert.tensor.storage import Storage, TypedStorage, flat_memory
+
+__all__ = ["Pickler"]
+
+_KEYS = (str, int, float, complex, bool, bytes, type(None))
+
+
+class Pickler:
+    """Writes one object.
+
+    Attributes
+    ----------
+    storages: The bytes of the storages that the pickle names, by their keys from 0 on.
+    """
+
+    def __init__(self) -> None:
+        self.storages: list[Any] = []
+        self._out = bytearray()
+        self._memo: dict[Any, int] = {}
+        self._users = {id(value): path for path, value in allowed().items()}
+        self._met: dict[int, Any] = {}
+        self._places: dict[int, tuple[int, Any, int, tuple[int, ...]]] = {}
+        self._kept: list[Any] = []
+        self._reduced: dict[int, Any] = {}
+        self._looking = True
+
+    def dumped(self, obj: Any) -> bytes:
+        """The pickle of `obj`."""
+        self._value(obj, "state")
+        self._looking = False
+        self._place()
+        self._out, self._memo = bytearray(b"\x80\x02"), {}
+        self._value(obj, "state")
+        return bytes(self._out + b".")
+
+    # -- values ------------------------------------------------------------------------------------
+
+    def _value(self, value: Any, place: str) -> None:
+        written = _PLAIN.get(type(value))
+        if written is not None:
+            self._out += written(value)
+            return
+        known = self._memo.get(id(value))
+        if known is not None:
+            self._out += b"j" + struct.pack("<I", known)
+            return
+        kind: Any = type(value)
+        write = _WRITERS.get(kind)
+        if write is None and isinstance(value, TensorBase):
+            write = Pickler._tensor
+        if write is None and isinstance(value, Storage):
+            write = Pickler._storage
+        if write is None:
+            write = Pickler._allowed
+        write(self, value, place)
+
+    def _remember(self, value: Any) -> None:
+        """Put what is on the stack aside under `value`."""
+        number = self._memo[id(value)] = len(self._memo)
+        self._kept.append(value)  # so that no other object gets its id
+        self._out += b"r" + struct.pack("<I", number)
+
+    def _name(self, path: str) -> None:
+        """Put a class or function on the stack."""
+        known = self._memo.get(path)
+        if known is not None:
+            self._out += b"j" + struct.pack("<I", known)
+            return
+        self._out += f"c{path.replace(' ', chr(10))}\n".encode()
+        number = self._memo[path] = len(self._memo)
+        self._out += b"r" + struct.pack("<I", number)
+
+    def _tuple(self, parts: Any, place: str) -> None:
+        self._out += b"("
+        for i, part in enumerate(parts):
+            self._value(part, f"{place}[{i}]")
+        self._out += b"t"
+
+    def _call(self, path: str, arguments: Any, place: str) -> None:
+        self._name(path)
+        self._tuple(arguments, place)
+        self._out += b"R"
+
+    def _write_tuple(self, value: Any, place: str) -> None:
+        self._tuple(value, place)
+        self._remember(value)
+
+    def _write_list(self, value: Any, place: str) -> None:
+        self._out += b"]"
+        self._remember(value)
+        self._out += b"("
+        for i, part in enumerate(value):
+            self._value(part, f"{place}[{i}]")
+        self._out += b"e"
+
+    def _write_dict(self, value: Any, place: str) -> None:
+        if type(value) is dict:
+            self._out += b"}"
+        else:
+            self._call("collections OrderedDict", (), place)
+        self._remember(value)
+        self._out += b"("
+        for key, part in value.items():
+            self._value(_checked_key(key, place), place)
+            self._value(part, f"{place}[{key!r}]")
+        self._out += b"u"
+        if type(value) is OrderedDict and vars(value):
+            # what state_dict() notes of the versions of modules
+            self._value(vars(value), f"vars({place})")
+            self._out += b"b"
+
+    def _write_counter(self, value: Any, place: str) -> None:
+        self._call("collections Counter", (dict(value),), place)
+        self._remember(value)
+
+    def _write_set(self, value: Any, place: str) -> None:
+        self._call("__builtin__ set", ([_checked_key(one, place) for one in value],), place)
+        self._remember(value)
+
+    def _write_bytes(self, value: Any, place: str) -> None:
+        self._call("_codecs encode", (value.decode("latin-1"), "latin1"), place)
+
+    def _write_bytearray(self, value: Any, place: str) -> None:
+        self._call("__builtin__ bytearray", (bytes(value),), place)
+        self._remember(value)
+
+    # -- tensors -----------------------------------------------------------------------------------
+
+    def _tensor(self, tensor: Any, place: str) -> None:
+        check_savable(tensor, place)
+        if self._looking:
+            self._met[id(tensor)] = tensor
+            self._memo[id(tensor)] = len(self._memo)
+            return
+        requires = tensor.edge is not None
+        if isinstance(tensor, Parameter):
+            self._name("torch._utils _rebuild_parameter")
+            self._out += b"("
+            self._strided(tensor, False, place)
+            self._out += _PLAIN[bool](requires)
+            self._call("collections OrderedDict", (), place)
+            self._out += b"tR"
+        else:
+            self._strided(tensor, requires, place)
+        self._remember(tensor)
+
+    def _strided(self, tensor: Any, requires_grad: bool, place: str) -> None:
+        key, kind, offset, strides = self._places[id(tensor)]
+        own = tensor.dtype
+        self._name(f"torch._utils _rebuild_tensor_v{2 if kind == own else 3}")
+        self._out += b"("
+        self._persistent(key, kind)
+        for part in (offset, tuple(map(int, tensor.shape)), strides, requires_grad):
+            self._value(part, place)
+        self._call("collections OrderedDict", (), place)
+        if kind != own:
+            self._value(own, place)
+        self._out += b"tR"
+
+    def _storage(self, storage: Any, place: str) -> None:
+        kind = storage.dtype if type(storage) is TypedStorage else None
+        if not self._looking:
+            self.storages.append(storage._values.view(np.uint8))
+            self._persistent(len(self.storages) - 1, kind)
+
+    def _persistent(self, key: int, kind: Any) -> None:
+        """Name a storage of elements of `kind`; of bytes if that is None."""
+        itemsize = 1 if kind is None else kind.itemsize
+        name = _storage_name(kind)
+        self._out += b"(" + _text("storage")
+        self._name(f"torch {name}" if name else "torch.storage UntypedStorage")
+        length = len(self.storages[key]) // itemsize
+        self._out += _text(str(key)) + _text("cpu") + _integer(length) + b"tQ"
+
+    def _place(self) -> None:
+        """Lay the tensors that were met out in storages."""
+        arrays = {key: _forward(tensor.array()) for key, tensor in self._met.items()}
+        for start, end, keys in sharing(arrays):
+            kinds = {arrays[key].dtype for key in keys}
+            kind = from_numpy_dtype(next(iter(kinds))) if len(kinds) == 1 else None
+            if _storage_name(kind) is None:
+                kind = None
+            owner = owner_of(arrays[keys[0]])
+            if len(kinds) > 1:
+                # where an element of one type begins, one of another need not begin
+                low = np.lib.array_utils.byte_bounds(owner)[0]
+                start -= (start - low) % max(one.itemsize for one in kinds)
+            self.storages.append(_bytes_between(owner, start, end))
+            for key in keys:
+                array = arrays[key]
+                offset, odd = divmod(array.ctypes.data - start, array.itemsize)
+                if odd:
+                    raise RuntimeError(
+                        "Cannot save multiple tensors or storages that view the same data as "
+                        "different types, of which one begins in the middle of another's element"
+                    )
+                steps = tuple(step // array.itemsize for step in array.strides)
+                self._places[key] = len(self.storages) - 1, kind, offset, steps
+        for key, array in arrays.items():
+            if not array.size:
+                kind = from_numpy_dtype(array.dtype)
+                self.storages.append(np.empty(0, np.uint8))
+                steps = tuple(step // array.itemsize for step in array.strides)
+                kind = kind if _storage_name(kind) else None
+                self._places[key] = len(self.storages) - 1, kind, 0, steps
+
+    # -- what the user has allowed -----------------------------------------------------------------
+
+    def _allowed(self, value: Any, place: str) -> None:
+        path = self._users.get(id(value))
+        if path is not None:
+            self._name(path[::-1].replace(".", " ", 1)[::-1])
+            return
+        kind = type(value)
+        if id(kind) not in self._users:
+            raise TypeError(
+                f"cannot save {place}, which is a {kind.__module__}.{kind.__qualname__}: a state "
+                "is made of tensors, numbers, strings, None, dtypes, sizes, lists, tuples, sets, "
+                "dictionaries, and of what wengert.serialization.add_safe_globals allows"
+                + (". Save its state_dict()" if hasattr(value, "state_dict") else "")
+            )
+        # once for both passes: it may make new tensors
+        reduced = self._reduced.setdefault(id(value), value.__reduce_ex__(2))
+        function, arguments, state, *items = (*reduced, None, None, None)[:5]
+        if any(part is not None for part in items):
+            raise TypeError(f"cannot save {place}: a subclass of a container is not loaded again")
+        if getattr(function, "__name__", "") == "__newobj__":
+            self._value(arguments[0], place)
+            self._tuple(arguments[1:], place)
+            self._out += b"\x81"
+        else:
+            self._value(function, place)
+            self._tuple(arguments, place)
+            self._out += b"R"
+        self._remember(value)
+        if state is not None:
+            self._value(state, f"{place}.__dict__")
+            self._out += b"b"
+
+
+def _storage_name(kind: Any) -> str | None:
+    if kind is None:
+        return None
+    try:
+        return TypedStorage(dtype=kind).pickle_storage_type()
+    except KeyError:
+        return None
+
+
+def _checked_key(key: Any, place: str) -> Any:
+    plain = key if type(key) is tuple else (key,)
+    if any(type(part) not in _KEYS for part in plain):
+        raise TypeError(
+            f"cannot save {place}: its key {key!r} is of type {type(key).__qualname__}, but keys "
+            "are strings, numbers, None, or tuples of these"
+        )
+    return key
+
+
+def _forward(array: Any) -> Any:
+    """`array`, or a copy of it: files know steps forward only, of whole elements."""
+    if any(step < 0 or step % array.itemsize for step in array.strides):
+        return array.copy()
+    return array
+
+
+def _bytes_between(owner: Any, start: int, end: int) -> Any:
+    memory = flat_memory(owner, np.dtype(np.uint8))
+    low = memory.ctypes.data
+    return memory[start - low : end - low]
+
+
+def _text(value: str) -> bytes:
+    raw = value.encode("utf-8", "surrogatepass")
+    return b"X" + struct.pack("<I", len(raw)) + raw
+
+
+def _integer(value: int) -> bytes:
+    if -(2**31) <= value < 2**31:
+        return b"J" + struct.pack("<i", value)
+    raw = value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
+    if len(raw) > 255:
+        raise OverflowError(f"cannot save an integer of {len(raw)} bytes")
+    return b"\x8a" + bytes([len(raw)]) + raw
+
+
+_PLAIN: dict[type, Callable[[Any], bytes]] = {
+    type(None): lambda value: b"N",
+    bool: lambda value: b"\x88" if value else b"\x89",
+    int: _integer,
+    float: lambda value: b"G" + struct.pack(">d", value),
+    str: _text,
+}
+_WRITERS: dict[type, Callable[[Pickler, Any, str], None]] = {
+    tuple: Pickler._write_tuple,
+    list: Pickler._write_list,
+    dict: Pickler._write_dict,
+    OrderedDict: Pickler._write_dict,
+    Counter: Pickler._write_counter,
+    set: Pickler._write_set,
+    bytes: Pickler._write_bytes,
+    bytearray: Pickler._write_bytearray,
+    complex: lambda self, value, place: self._call(
+        "__builtin__ complex", (value.real, value.imag), place
+    ),
+    Size: lambda self, value, place: self._call("torch Size", (tuple(value),), place),
+    dtype: lambda self, value, place: self._name(f"torch {value.name}"),
+    device: lambda self, value, place: self._call(
+        "torch device", (value.type,) if value.index is None else (value.type, value.index), place
+    ),
+    layout: lambda self, value, place: self._call(
+        "torch.serialization _get_layout", (repr(value),), place
+    ),
+}

@@ -1,0 +1,192 @@
+"""Layer 9 · serialization: safetensors files.
+
+NOTE [the form of a file]
+A file is a safetensors file. The entry ``wengert`` of its metadata is JSON: the form of the state
+(see NOTE [the form of a state]), what the format cannot say of each tensor (that it requires a
+gradient, is a parameter, is complex128), and where tensors lie that share memory or that are not in
+C order: ``"at": [memory, offset, strides]``, in bytes. Of each tensor the file holds its own
+elements in C order, so that other readers find them, and small views of large tensors stay small.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from wengert.kernels.create import dense_order
+from wengert.nn.parameter import Parameter
+from wengert.serialization.reading import read_bytes, read_path, safetensors
+from wengert.serialization.sharing import sharing
+from wengert.serialization.structure import Encoder, decoded
+from wengert.tape.base import LEAF
+from wengert.tensor.copying import make, warn_of_hooks
+from wengert.tensor.tensor import Tensor
+
+__all__ = ["check_savable", "read", "write"]
+
+_ENTRY = "wengert"
+_VERSION = 1
+
+
+def write(obj: Any, f: Any) -> None:
+    """Write a state as a safetensors file, to a path or to a binary file."""
+    _need_safetensors()
+    encoder = Encoder(check_savable)
+    form = encoder.encode(obj)
+    arrays, infos = _laid_out(encoder)
+    entry = {"version": _VERSION, "state": form, "tensors": infos}
+    metadata = {_ENTRY: json.dumps(entry, separators=(",", ":"))}
+    if not isinstance(f, str):
+        f.write(safetensors.numpy.save(arrays, metadata))
+        return
+    try:
+        safetensors.numpy.save_file(arrays, f, metadata)
+    except safetensors.SafetensorError as error:
+        raise OSError(f"{f!r} could not be written: {error}") from error
+
+
+def read(f: Any, name: str) -> Any:
+    """The state in a safetensors file, given by its path or open; `name` is what errors call it."""
+    _need_safetensors()
+    arrays, metadata = read_path(f, name) if isinstance(f, str) else read_bytes(f.read(), name)
+    if _ENTRY not in metadata:
+        tensors = {key: make(Tensor, array) for key, array in arrays.items()}
+        # safetensors.torch.save_model writes tied tensors once, and the names left out here
+        tied = {key: kept for key, kept in metadata.items() if kept in tensors}
+        return {**{key: tensors[kept] for key, kept in tied.items()}, **tensors}
+    try:
+        entry = json.loads(metadata[_ENTRY])
+        if entry["version"] > _VERSION:
+            raise RuntimeError(f"{name} was written by a newer version of wengert")
+        return decoded(entry["state"], _tensors(arrays, entry["tensors"]))
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+    ) as error:
+        raise RuntimeError(f"{name} is damaged: its entry {_ENTRY!r} makes no sense") from error
+
+
+def _need_safetensors() -> None:
+    if safetensors is None:
+        raise ImportError(
+            "safetensors files need the package safetensors: pip install 'wengert[safetensors]'"
+        )
+
+
+# -- saving ----------------------------------------------------------------------------------------
+
+
+def check_savable(tensor: Any, place: str) -> None:
+    """Raise for a tensor at `place` that is of a subclass; warn of hooks, which are left out."""
+    if type(tensor) not in (Tensor, Parameter):
+        raise TypeError(
+            f"cannot save {place}, which is a {type(tensor).__qualname__}: loading never runs the "
+            "code of a class. Save x.as_subclass(wengert.Tensor) and what else the object holds"
+        )
+    warn_of_hooks(tensor)
+
+
+def _laid_out(encoder: Encoder) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arrays to write by name, and what else is to be known of each."""
+    places = _places(
+        {name: t.array() for name, t in encoder.tensors.items() if name not in encoder.same}
+    )
+    arrays: dict[str, Any] = {}
+    infos: dict[str, Any] = {}
+    for name, tensor in encoder.tensors.items():
+        array = tensor.array()
+        info: dict[str, Any] = {}
+        if tensor.edge is not None:
+            info["requires_grad"] = True
+        if isinstance(tensor, Parameter):
+            info["parameter"] = True
+        if name in encoder.same:
+            info["same"] = encoder.same[name]
+        elif name in places:
+            info["at"] = places[name]
+        array = array if array.flags.c_contiguous else array.copy(order="C")
+        if array.dtype == np.complex128:
+            info["complex"] = True
+            array = array.view(np.float64).reshape(*array.shape, 2) if array.ndim else _pair(array)
+        arrays[name] = array
+        if info:
+            infos[name] = info
+    return arrays, infos
+
+
+def _pair(number: Any) -> Any:
+    return np.array([number.real, number.imag])
+
+
+def _places(arrays: dict[str, Any]) -> dict[str, list[Any]]:
+    """Where those arrays lie that overlap another one, or that are not in C order."""
+    places: dict[str, list[Any]] = {}
+    memory = 0
+    for start, _, names in sharing(arrays):
+        if len(names) == 1:
+            name = names[0]
+            dense = np.empty_like(arrays[name], order=dense_order(arrays[name]))
+            if dense.flags.c_contiguous:
+                continue
+            places[name] = [memory, 0, list(dense.strides)]
+        for name in names if len(names) > 1 else ():
+            offset = arrays[name].ctypes.data - start
+            places[name] = [memory, offset, list(arrays[name].strides)]
+        memory += 1
+    return places
+
+
+# -- loading ---------------------------------------------------------------------------------------
+
+
+def _tensors(arrays: dict[str, Any], infos: dict[str, Any]) -> dict[str, Any]:
+    """The tensors of a file by name."""
+    for name, info in infos.items():
+        if "complex" in info:
+            array = arrays[name]
+            arrays[name] = array.view(np.complex128).reshape(array.shape[:-1])
+    cells = _place(arrays, infos)
+    tensors = {}
+    for name, array in arrays.items():
+        info = infos.get(name, {})
+        if "same" not in info:
+            cls = Parameter if "parameter" in info else Tensor
+            edge = LEAF if "requires_grad" in info else None
+            tensors[name] = make(cls, array, edge, cells.get(name))
+    for name, info in infos.items():
+        if "same" in info:
+            tensors[name] = tensors[info["same"]]
+    return tensors
+
+
+def _place(arrays: dict[str, Any], infos: dict[str, Any]) -> dict[str, list[Any]]:
+    """Lay arrays that shared memory over one; returns their common version cells."""
+    members: dict[int, list[str]] = {}
+    for name, info in infos.items():
+        if "at" in info:
+            members.setdefault(info["at"][0], []).append(name)
+    cells: dict[str, list[Any]] = {}
+    for names in members.values():
+        extent = max(_end(arrays[name], *infos[name]["at"][1:]) for name in names)
+        memory = np.zeros(extent, np.uint8)
+        cell = [0, None]
+        for name in names:
+            array = arrays[name]
+            _, offset, strides = infos[name]["at"]
+            # NumPy checks that all of it lies inside
+            placed: Any = np.ndarray(array.shape, array.dtype, memory.data, offset, tuple(strides))
+            placed[...] = array
+            arrays[name] = placed
+            cells[name] = cell
+    return cells
+
+
+def _end(array: Any, offset: int, strides: list[int]) -> int:
+    steps = zip(array.shape, strides, strict=True)
+    return int(offset + sum(max(0, (n - 1) * step) for n, step in steps) + array.itemsize)

@@ -1,0 +1,89 @@
+"""Layer 6 · tensor: memory handed to other libraries by the DLPack protocol, as NumPy does it."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+from wengert.base.sections import fill_sections
+from wengert.tape.base import TensorBase
+from wengert.tape.modes import untraced
+
+__all__ = ["DLDeviceType", "exported", "to_dlpack"]
+
+
+class DLDeviceType(enum.IntEnum):
+    """The kinds of devices, by the numbers that the protocol gives them."""
+
+    kDLCPU = 1
+    kDLCUDA = 2
+    kDLCUDAHost = 3
+    kDLOpenCL = 4
+    kDLVulkan = 7
+    kDLMetal = 8
+    kDLVPI = 9
+    kDLROCM = 10
+    kDLROCMHost = 11
+    kDLExtDev = 12
+    kDLCUDAManaged = 13
+    kDLOneAPI = 14
+    kDLWebGPU = 15
+    kDLHexagon = 16
+    kDLMAIA = 17
+
+
+def exported(
+    tensor: Any,
+    stream: Any = -1,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[Any, int] | None = None,
+    copy: bool | None = None,
+) -> Any:
+    """The capsule for ``tensor.__dlpack__()``."""
+    untraced("it hands its memory to another library")
+    if tensor.requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    if stream is not None and stream != -1:
+        raise AssertionError("stream should be None on cpu.")
+    if dl_device is not None and tuple(dl_device) != (DLDeviceType.kDLCPU, 0):
+        raise BufferError(
+            f"Can't export a tensor to device {tuple(dl_device)}: wengert's are on the CPU, (1, 0)"
+        )
+    array = tensor.numpy()
+    if any(step < 0 for step in array.strides):
+        raise BufferError(
+            "Can't export tensors whose elements lie in the reverse order, which other libraries "
+            "do not know: use tensor.contiguous()"
+        )
+    if copy:
+        array = array.copy()
+    # NumPy 2.0 knows no versions
+    return array.__dlpack__() if max_version is None else array.__dlpack__(max_version=max_version)
+
+
+def to_dlpack(tensor: Any) -> Any:
+    """A capsule that lets another library see a tensor's memory; it can be taken in once.
+
+    Libraries that know the protocol take the tensor itself, by their ``from_dlpack(tensor)``.
+
+    Parameters
+    ----------
+    tensor : Tensor. Does not require a gradient.
+
+    Raises
+    ------
+    BufferError: If it requires a gradient, or is of a dtype that the protocol does not know.
+
+    Examples
+    --------
+    >>> import wengert.utils.dlpack
+    >>> x = wg.arange(3.0)
+    >>> wg.from_dlpack(wg.utils.dlpack.to_dlpack(x))
+    tensor([0., 1., 2.])
+    """
+    if not isinstance(tensor, TensorBase):
+        raise TypeError(f"to_dlpack() takes a Tensor, not {type(tensor).__name__}")
+    return exported(tensor)
+
+
+fill_sections(globals())
