@@ -126,3 +126,27 @@ def test_a_dual_tensor_lies_where_its_primal_lies():
         dual = forward.make_dual(x, wg.ones(2))
         assert dual.storage().data_ptr() == x.storage().data_ptr()
         assert dual.untyped_storage() == x.untyped_storage()
+
+
+@pytest.mark.parametrize("name", ["cuda", "cuda:1", "meta", "mps"])
+def test_a_device_can_be_named_and_nothing_be_put_there(name):
+    there = wg.device(name)
+    assert str(there) == name and there == wg.device(name) != wg.device("cpu")
+    assert wg.device(0) == wg.device("cuda:0")
+    for put in (
+        lambda: wg.ones(2, device=there),
+        lambda: wg.ones(2).to(there),
+        lambda: wg.nn.Linear(1, 1).to(there),
+        lambda: wg.nn.Linear(1, 1, device=there),
+        lambda: wg.tensor([1.0], device=name),
+        lambda: wg.Generator(there),
+        lambda: there.__enter__(),
+    ):
+        with pytest.raises(RuntimeError, match=f"device '{name}' is not available"):
+            put()
+
+
+def test_a_class_of_tensors_is_a_dtype():
+    x = wg.ones(2, dtype=wg.float64)
+    assert x.type(wg.Tensor).dtype is wg.float32
+    assert x.type(wg.LongTensor).dtype is wg.int64

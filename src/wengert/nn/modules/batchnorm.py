@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from wengert.base.dtypes import dtype
+from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.making import new_parameter, ones_and_zeros
@@ -16,6 +17,8 @@ from wengert.ops.create import ones, tensor, zeros
 from wengert.types import Device, Tensor
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
+
+__getattr__ = elsewhere(__name__)  # PyTorch has more here
 
 
 class _NormBase(Module):

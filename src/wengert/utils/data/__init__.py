@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wengert.base.elsewhere import elsewhere
 from wengert.base.names import shows
 from wengert.utils.data.dataset import (
     ConcatDataset,
@@ -11,6 +12,7 @@ from wengert.utils.data.dataset import (
     TensorDataset,
     random_split,
 )
+from wengert.utils.data.distributed import DistributedSampler
 from wengert.utils.data.loader import DataLoader, default_collate, default_convert, get_worker_info
 from wengert.utils.data.sampler import (
     BatchSampler,
@@ -26,6 +28,7 @@ __all__ = [
     "ConcatDataset",
     "DataLoader",
     "Dataset",
+    "DistributedSampler",
     "IterableDataset",
     "RandomSampler",
     "Sampler",
@@ -40,3 +43,4 @@ __all__ = [
     "random_split",
 ]
 __dir__ = shows(__all__)
+__getattr__ = elsewhere(__name__)
