@@ -7,4 +7,5 @@ Written by stubs/generate.py.
 from wengert.utils import benchmark as benchmark
 from wengert.utils import checkpoint as checkpoint
 from wengert.utils import data as data
-__all__ = ['benchmark', 'checkpoint', 'data']
+from wengert.utils import hooks as hooks
+__all__ = ['benchmark', 'checkpoint', 'data', 'hooks']

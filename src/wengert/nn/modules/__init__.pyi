@@ -209,3 +209,4 @@ from wengert.nn.modules import transformer as transformer
 from wengert.nn.modules import transformer_layers as transformer_layers
 from wengert.nn.modules import traversal as traversal
 from wengert.nn.modules import upsampling as upsampling
+from wengert.nn.modules import utils as utils
