@@ -12,6 +12,13 @@ from wengert.base.refused import REASONS, ROWS
 __all__ = ["MODULES", "NAMES", "REFUSED"]
 
 _SHOWN: dict[str, dict[str, str]] = {
+    "": {
+        "jit": "fork wait",
+        "tensor.storage": "TypedStorage UntypedStorage",
+        "_C": "has_lapack has_mkl has_openmp has_spectral",
+        "autograd.anomaly_mode": "set_anomaly_enabled=set_detect_anomaly",
+    },
+    "cpu.amp": {"amp": "GradScaler autocast"},
     "amp.autocast_mode": {"amp": "autocast custom_bwd custom_fwd is_autocast_available"},
     "amp.grad_scaler": {"amp": "GradScaler"},
     "autograd": {"autograd.api": "variable=Variable"},
@@ -130,10 +137,13 @@ _SHOWN: dict[str, dict[str, str]] = {
     "profiler.profiler": {
         "profiler": "ProfilerAction profile schedule supported_activities tensorboard_trace_handler"
     },
+    "nn.modules": {"nn": "NLLLoss2d=NLLLoss"},
     "storage": {"tensor.storage": "TypedStorage UntypedStorage"},
     "utils.data.dataloader": {
         "utils.data": "DataLoader default_collate default_convert get_worker_info"
     },
+    "utils.model_zoo": {"hub": "load_url=load_state_dict_from_url"},
+    "utils.tensorboard": {"utils.event_files": "FileWriter SummaryWriter"},
     "utils.data._utils": {},
     "utils.data._utils.collate": {"utils.data": "default_collate default_convert"},
     "utils.data._utils.worker": {"utils.data": "get_worker_info"},
@@ -142,8 +152,10 @@ _SHOWN: dict[str, dict[str, str]] = {
 
 _REASONS = {
     **REASONS,
+    "kernels": (
+        "it is a kernel of PyTorch's own build. Use the function of nn.functional that it is for"
+    ),
     "sized": "numbers and shapes are those of each call; there are none that stand for any",
-    "fields": "arrays of NumPy have no such type",
 }
 _SINGLE: dict[str, tuple[tuple[str, str], ...]] = {
     "": (
@@ -163,9 +175,35 @@ _SINGLE: dict[str, tuple[tuple[str, str], ...]] = {
             "CompilationUnit ScriptDict ScriptList ScriptObject import_ir_module parse_ir "
             "parse_schema",
         ),
-        ("gpu", "Event"),
+        ("gpu", "Event Stream"),
+        (
+            "kernels",
+            "batch_norm_backward_elemt batch_norm_backward_reduce batch_norm_elemt "
+            "batch_norm_gather_stats batch_norm_gather_stats_with_counts batch_norm_stats "
+            "batch_norm_update_stats cudnn_affine_grid_generator cudnn_batch_norm "
+            "cudnn_convolution cudnn_convolution_add_relu cudnn_convolution_relu "
+            "cudnn_convolution_transpose cudnn_grid_sampler cudnn_is_acceptable "
+            "fbgemm_linear_fp16_weight fbgemm_linear_fp16_weight_fp32_activation "
+            "fbgemm_linear_int8_weight fbgemm_linear_int8_weight_fp32_activation "
+            "fbgemm_linear_quantize_weight fbgemm_pack_gemm_matrix_fp16 "
+            "fbgemm_pack_quantized_matrix miopen_batch_norm miopen_convolution "
+            "miopen_convolution_add_relu miopen_convolution_relu miopen_convolution_transpose "
+            "miopen_ctc_loss miopen_depthwise_convolution miopen_rnn mkldnn_adaptive_avg_pool2d "
+            "mkldnn_convolution mkldnn_linear_backward_weights mkldnn_max_pool2d "
+            "mkldnn_max_pool3d mkldnn_rnn_layer",
+        ),
     ),
     "nn": (("gpu", "CrossMapLRN2d"),),
+    "nn.modules": (("gpu", "CrossMapLRN2d"),),
+    "nn.modules.normalization": (("gpu", "CrossMapLRN2d"),),
+    "distributed": (
+        (
+            "cluster",
+            "DeviceMesh FileStore PrefixStore TCPStore Store batch_isend_irecv init_device_mesh "
+            "new_subgroups_by_enumeration recv_object_list send_object_list split_group",
+        ),
+    ),
+    "jit": (("script", "CompilationUnit export_opnames"),),
 }
 
 _ABOUT = "Names of PyTorch's module, from where they stand here."

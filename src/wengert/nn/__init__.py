@@ -80,7 +80,7 @@ _CLASSES: dict[str, tuple[str, ...]] = {
         "FractionalMaxPool2d",
         "FractionalMaxPool3d",
     ),
-    "batchnorm": ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d"),
+    "batchnorm": ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm"),
     "conv": ("Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"),
     "distance": ("CosineSimilarity", "PairwiseDistance"),
     "dropout": (

@@ -9,10 +9,10 @@ from wengert.base.elsewhere import elsewhere
 from wengert.base.names import shows
 from wengert.utils import checkpoint
 
-__all__ = ["benchmark", "checkpoint", "data", "hooks"]
+__all__ = ["benchmark", "checkpoint", "collect_env", "data", "hooks"]
 __dir__ = shows(__all__)
 
-_LATER = frozenset({"_pytree", "benchmark", "data", "hooks"})
+_LATER = frozenset({"_pytree", "benchmark", "collect_env", "data", "hooks"})
 
 
 def __getattr__(name: str) -> Any:
