@@ -6,8 +6,9 @@ Written by stubs/generate.py.
 import numpy as np
 from builtins import bool as _bool, complex as _complex, float as _float, int as _int, str as _str, type as _type
 from collections.abc import Callable, Iterator, Sequence
+from os import PathLike
 from types import EllipsisType
-from typing import Any, Literal, Self, SupportsIndex, TypeAlias, overload
+from typing import Any, IO, Literal, Self, SupportsIndex, TypeAlias, overload
 from wengert.base.device import device as _device
 from wengert.base.dtypes import dtype as _dtype
 from wengert.base.layout import layout as _layout
@@ -24,11 +25,14 @@ from wengert.base.device import device as device
 from wengert.base.dtypes import dtype as dtype
 from wengert.base.size import Size as Size
 Number: TypeAlias = _int | _float | _bool
+FileLike: TypeAlias = _str | PathLike[_str] | IO[bytes]
 Device: TypeAlias = _device | _str | _int | None
 Array: TypeAlias = np.ndarray[Any, Any]
 Operand: TypeAlias = Tensor | Number | _complex | Array | np.generic
 _Index: TypeAlias = SupportsIndex | slice | Tensor | Array | list[Any] | range | EllipsisType | None
 Index: TypeAlias = _Index | tuple[_Index | Sequence[_int], ...]
+_size: TypeAlias = _Size | list[_int] | tuple[_int, ...]
+_TensorOrTensors: TypeAlias = Tensor | Sequence[Tensor]
 class Tensor(metaclass=TensorClass):
     @property
     def data(self) -> Tensor: ...
@@ -806,4 +810,4 @@ class Tensor(metaclass=TensorClass):
     def xlogy(self, other: Operand, *, out: Tensor | None = None) -> Tensor: ...
     def xlogy_(self, other: Operand) -> Tensor: ...
     def zero_(self) -> Tensor: ...
-__all__ = ['Array', 'Device', 'Index', 'Number', 'Operand', 'Size', 'Tensor', 'device', 'dtype']
+__all__ = ['Array', 'Device', 'FileLike', 'Index', 'Number', 'Operand', 'Size', 'Tensor', 'device', 'dtype']
