@@ -129,12 +129,13 @@ NAMES = {
 _BUILTINS = ("bool", "complex", "float", "int", "str", "type")
 # where types come from; names with an underscore are those that the package has for something else
 HOMES = {
-    **dict.fromkeys(["Any", "Literal", "Self", "SupportsIndex"], "typing"),
+    **dict.fromkeys(["IO", "Any", "Literal", "Self", "SupportsIndex"], "typing"),
     **dict.fromkeys(["TypeAlias", "overload"], "typing"),
     **dict.fromkeys(["Callable", "Iterator", "Sequence"], "collections.abc"),
     **dict.fromkeys(["Array", "Device", "Index", "Number", "Operand", "Tensor"], "wengert.types"),
     **{f"_{name}": "builtins" for name in _BUILTINS},
     "EllipsisType": "types",
+    "PathLike": "os",
     "Node": "wengert.tape.node",
     "RemovableHandle": "wengert.tape.handles",
     "TensorClass": "wengert.tensor.internals",

@@ -15,6 +15,7 @@ from typing import Any
 from wengert.autograd.forward_ad import _is_fwd_grad_enabled as _is_fwd_grad_enabled
 from wengert.autograd.once import Error
 from wengert.interp.dual import ENABLED
+from wengert.kernels.spectral import LinAlgError
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.modes import current_mode, full_mode, set_grad_enabled
 from wengert.tape.modes import is_grad_enabled as is_grad_enabled
@@ -40,6 +41,7 @@ __all__ = [
     "_set_cached_tensors_enabled",
     "_set_fwd_grad_enabled",
     "_set_grad_enabled",
+    "_LinAlgError",
     "_WeakTensorRef",
     "_will_engine_execute_node",
     "has_lapack",
@@ -291,8 +293,11 @@ def _make_saved_tensor(tensor: TensorBase, is_output: bool) -> SavedTensor:
     )
 
 
-has_lapack = True
-"""NumPy has one in every build."""
+has_lapack = has_spectral = True
+"""NumPy has these in every build."""
+has_mkl = has_openmp = False
+"""NumPy's library of products may be another."""
+_LinAlgError = LinAlgError
 
 _functions = types.SimpleNamespace(
     AccumulateGrad=AccumulateGrad,

@@ -19,6 +19,8 @@ from wengert.base.dtypes import finfo as finfo
 from wengert.base.dtypes import get_default_dtype as get_default_dtype
 from wengert.base.dtypes import iinfo as iinfo
 from wengert.base.dtypes import set_default_dtype as set_default_dtype
+from wengert.base.elsewhere import elsewhere as _elsewhere
+from wengert.base.elsewhere import install_finder as _install_finder
 from wengert.base.extras import bfloat16 as _bfloat16
 from wengert.base.layout import layout as layout
 from wengert.base.layout import strided as strided
@@ -114,17 +116,25 @@ _LAZY = frozenset(
         "backends",
         "compat",
         "compiler",
+        "cpu",
         "cuda",
         "distributed",
         "distributions",
         "fft",
         "func",
+        "futures",
+        "hub",
         "implicit",
         "integrate",
+        "jit",
+        "library",
         "linalg",
+        "multiprocessing",
         "nn",
         "numpy",
         "optim",
+        "overrides",
+        "profiler",
         "random",
         "return_types",
         "scipy",
@@ -157,6 +167,11 @@ _SETTINGS = (
     "set_num_interop_threads",
     "use_deterministic_algorithms",
 )
+_CONTROL = (
+    *("_assert", "_check", "_check_index", "_check_is_size", "_check_not_implemented"),
+    *("_check_tensor_all", "_check_type", "_check_value", "_check_with", "cond", "sym_float"),
+    *("sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum"),
+)
 _FROM_LAZY = {
     **dict.fromkeys(_MIXED_PRECISION, "amp"),
     **dict.fromkeys(_SETTINGS, "base.settings"),
@@ -164,6 +179,7 @@ _FROM_LAZY = {
     "_sample_dirichlet": "ops.rejection",
     "_standard_gamma": "ops.rejection",
     "_standard_gamma_grad": "ops.rejection",
+    **dict.fromkeys(_CONTROL, "ops.control"),
     "_unique": "ops.distinct",
     "_unique2": "ops.distinct",
     "compile": "compiler",
@@ -215,7 +231,7 @@ def __getattr__(name: str) -> _Any:
         found = _method_functions().get(name)
         if found is not None:
             return globals().setdefault(name, found)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _elsewhere(__name__)(name)
 
 
 def _method_functions() -> dict[str, _Any]:
@@ -236,4 +252,5 @@ def __dir__() -> list[str]:
     return sorted(name for name in found if not name.startswith("_") or name.startswith("__"))
 
 
+_install_finder()
 _publish(_sys.modules[__name__], autograd)

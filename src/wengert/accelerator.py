@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from wengert.base.device import device
 from wengert.base.names import shows
 from wengert.base.sections import fill_sections
@@ -47,5 +49,25 @@ def device_count() -> int:
     """
     return 0
 
+
+def _needs_one(name: str) -> Any:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(
+            "Cannot access accelerator device when none is available. Ask "
+            f"accelerator.is_available() before accelerator.{name}()."
+        )
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = "Needs an accelerator, of which there is none."
+    return function
+
+
+for _name in (
+    *("current_device_index", "current_stream", "set_device_index", "set_stream", "synchronize"),
+    *("current_device_idx", "device_index", "get_memory_info", "set_device_idx"),
+    *("get_device_capability", "memory_allocated", "memory_stats", "max_memory_allocated"),
+    *("empty_cache", "max_memory_reserved", "memory_reserved", "reset_peak_memory_stats"),
+):
+    globals()[_name] = _needs_one(_name)
 
 fill_sections(globals())

@@ -11,8 +11,9 @@ from wengert.base.dtypes import FLOATING, as_dtype, category
 from wengert.base.sections import fill_sections
 from wengert.ops.make_tensor import make_tensor
 from wengert.tape.base import TensorBase
+from wengert.tape.sites import warn
 
-__all__ = ["assert_close", "make_tensor"]
+__all__ = ["assert_allclose", "assert_close", "make_tensor"]
 
 _TOLERANCES = {
     "float16": (1e-3, 1e-5),
@@ -107,6 +108,33 @@ def _difference(actual: Any, expected: Any, settings: tuple[Any, ...], place: st
             f"{type(actual)} and {type(expected)}.{_where(place)}"
         )
     return _of_arrays(actual, expected, settings, place)
+
+
+def assert_allclose(
+    actual: Any,
+    expected: Any,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = True,
+    msg: str = "",
+) -> None:
+    """The old name of `assert_close`, for which dtypes may differ, and NaNs are equal.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     wg.testing.assert_allclose(wg.ones(2, dtype=wg.float64), wg.ones(2))
+    """
+    warn(
+        "`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a "
+        "future release. Please use `torch.testing.assert_close()` instead.",
+        FutureWarning,
+    )
+    both = [value if _is_array(value) else np.asarray(value) for value in (actual, expected)]
+    assert_close(
+        *both, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None
+    )
 
 
 def _first(pairs: list[tuple[Any, ...]], settings: tuple[Any, ...], place: str) -> str | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
+from os import PathLike
 from types import EllipsisType
-from typing import Any, SupportsIndex, TypeAlias
+from typing import IO, Any, SupportsIndex, TypeAlias
 
 import numpy as np
 
@@ -13,10 +15,23 @@ from wengert.base.dtypes import dtype
 from wengert.base.size import Size
 from wengert.tensor.tensor import Tensor
 
-__all__ = ["Array", "Device", "Index", "Number", "Operand", "Size", "Tensor", "device", "dtype"]
+__all__ = [
+    "Array",
+    "Device",
+    "FileLike",
+    "Index",
+    "Number",
+    "Operand",
+    "Size",
+    "Tensor",
+    "device",
+    "dtype",
+]
 
 Number: TypeAlias = int | float | bool
 """A real number of Python's."""
+FileLike: TypeAlias = str | PathLike[str] | IO[bytes]
+"""What names a file, or is one."""
 Device: TypeAlias = device | str | int | None
 """What names a device."""
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -26,3 +41,11 @@ Operand: TypeAlias = Tensor | Number | complex | Array | np.generic
 _Index: TypeAlias = SupportsIndex | slice | Tensor | Array | list[Any] | range | EllipsisType | None
 Index: TypeAlias = _Index | tuple[_Index | Sequence[int], ...]
 """What stands in square brackets after a tensor."""
+_int = builtins.int
+_float = builtins.float
+_bool = builtins.bool
+_complex = builtins.complex
+_dtype = dtype
+_device = device
+_size: TypeAlias = Size | list[int] | tuple[int, ...]
+_TensorOrTensors: TypeAlias = Tensor | Sequence[Tensor]

@@ -177,7 +177,8 @@ for name in ("torch", "numpy"):
         wg.compat.install(name)
     except (RuntimeError, ValueError) as error:
         print(type(error).__name__, str(error)[:24])
-print(wg.__version__, len([one for one in sys.meta_path if "wengert" in type(one).__module__]))
+kinds = [type(one).__module__ for one in sys.meta_path]
+print(wg.__version__, sum("wengert.compat" in kind for kind in kinds))
 """
     )
     assert out == (

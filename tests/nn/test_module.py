@@ -394,3 +394,24 @@ def test_modules_are_found_by_their_files_and_by_their_names():
     for space in (nn.modules, nn.parameter):
         with pytest.raises(AttributeError, match="has no attribute 'absent'"):
             space.absent  # noqa: B018
+
+
+def test_functions_in_the_body_of_a_class_bind_nothing():
+    class Net(wg.nn.Module):
+        act = wg.tanh
+        join = wg.cat
+        loss = wg.nn.functional.mse_loss
+
+        def forward(self, x):
+            return self.loss(self.act(self.join([x, x])), wg.zeros(2))
+
+    class Other(Net):
+        act = wg.sigmoid
+
+        def again(self, x):
+            return x
+
+    x = wg.ones(1)
+    assert wg.equal(Net()(x), wg.tanh(x).square().mean())
+    assert wg.equal(Other()(x), wg.sigmoid(x).square().mean())
+    assert Other().again(x) is x and Other.act is wg.sigmoid

@@ -234,3 +234,27 @@ def test_a_tensor_shows_a_storage_of_its_own_dtype():
         wg.ones(1, requires_grad=True).set_(wg.FloatStorage(2))
     with pytest.raises(TypeError, match="'source' must be Tensor or a storage, not list"):
         wg.ones(1).set_([1])
+
+
+@pytest.mark.parametrize("name", ["cuda", "cuda:1", "meta", "mps"])
+def test_a_device_can_be_named_and_nothing_be_put_there(name):
+    there = wg.device(name)
+    assert str(there) == name and there == wg.device(name) != wg.device("cpu")
+    assert wg.device(0) == wg.device("cuda:0")
+    for put in (
+        lambda: wg.ones(2, device=there),
+        lambda: wg.ones(2).to(there),
+        lambda: wg.nn.Linear(1, 1).to(there),
+        lambda: wg.nn.Linear(1, 1, device=there),
+        lambda: wg.tensor([1.0], device=name),
+        lambda: wg.Generator(there),
+        lambda: there.__enter__(),
+    ):
+        with pytest.raises(RuntimeError, match=f"device '{name}' is not available"):
+            put()
+
+
+def test_a_class_of_tensors_is_a_dtype():
+    x = wg.ones(2, dtype=wg.float64)
+    assert x.type(wg.Tensor).dtype is wg.float32
+    assert x.type(wg.LongTensor).dtype is wg.int64

@@ -47,3 +47,28 @@ def test_threads_are_as_before():
 def test_only_python_is_timed():
     with pytest.raises(ValueError, match="only statements in Python"):
         Timer("f();", language="c++")
+
+
+def test_measurements_are_set_side_by_side():
+    from wengert.utils.benchmark import Compare, Measurement
+
+    results = [
+        Measurement(1, [t], "f(x)", "f", size, d, threads)
+        for t, size, d, threads in (
+            (2e-5, "small", "a", 1),
+            (3e-5, "small", "b", 1),
+            (1e-3, "large", "a", 1),
+            (4e-5, "small", "a", 2),
+        )
+    ]
+    table = Compare(results)
+    lines = str(table).splitlines()
+    assert lines[0].startswith("[-") and " f " in lines[0]
+    assert [word.strip() for word in lines[1].split("|")] == ["", "a", "b"]
+    assert lines[2].startswith("1 threads: --") and lines[5].startswith("2 threads: --")
+    assert [word.strip() for word in lines[3].split("|")] == ["small", "20", "30"]
+    assert [word.strip() for word in lines[4].split("|")] == ["large", "1000", ""]
+    assert [word.strip() for word in lines[6].split("|")] == ["small", "40", ""]
+    assert lines[-1] == "Times are in microseconds (us)."
+    with pytest.raises(ValueError):
+        table.extend_results([1])

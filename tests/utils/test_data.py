@@ -235,3 +235,26 @@ def test_arrays_in_an_example_become_tensors_one_by_one():
     assert converted["pair"][0].dtype is wg.float32
     assert converted["pair"][1] == "name"
     assert get_worker_info() is None
+
+
+def test_data_sets_side_by_side_and_one_after_the_other():
+    class Letters(wg.utils.data.IterableDataset):
+        def __init__(self, text):
+            self.text = text
+
+        def __iter__(self):
+            return iter(self.text)
+
+        def __len__(self):
+            return len(self.text)
+
+    chain = Letters("ab") + Letters("c")
+    assert list(chain) == ["a", "b", "c"] and len(chain) == 3
+    with pytest.raises(AssertionError, match="IterableDataset"):
+        list(wg.utils.data.ChainDataset([[1, 2]]))
+    stack = wg.utils.data.StackDataset
+    assert [stack([1, 2], "ab")[i] for i in range(2)] == [(1, "a"), (2, "b")]
+    assert stack(x=[1], y="a")[0] == {"x": 1, "y": "a"} and len(stack(x=[1, 2])) == 2
+    for parts, named in (((), {}), (([1],), {"x": [1]}), (([1], [1, 2]), {})):
+        with pytest.raises(ValueError):
+            stack(*parts, **named)

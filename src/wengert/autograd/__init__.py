@@ -9,6 +9,7 @@ from wengert.autograd.api import backward as backward
 from wengert.autograd.api import grad as grad
 from wengert.autograd.gradcheck import gradcheck as gradcheck
 from wengert.autograd.gradcheck import gradgradcheck as gradgradcheck
+from wengert.base.elsewhere import elsewhere as _elsewhere
 from wengert.tape.inference import inference_mode as inference_mode
 from wengert.tape.modes import enable_grad as enable_grad
 from wengert.tape.modes import is_multithreading_enabled as is_multithreading_enabled
@@ -42,7 +43,7 @@ def __getattr__(name: str) -> _Any:
         # a name that PyTorch's module happens to have, and that programs have used
         return _sys.modules["wengert"]
     if name not in _LAZY:
-        raise AttributeError(f"module 'wengert.autograd' has no attribute {name!r}")
+        return _elsewhere(__name__)(name)
     module = _importlib.import_module(f"wengert.autograd.{_LAZY[name]}")
     value = module if _LAZY[name] == name else getattr(module, name)
     globals()[name] = value

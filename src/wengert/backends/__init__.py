@@ -7,7 +7,9 @@ each time anyhow.
 from __future__ import annotations
 
 from wengert.backends import cuda, cudnn, mkl, mkldnn, mps, openmp
+from wengert.base.elsewhere import elsewhere
 from wengert.base.names import shows
 
 __all__ = ["cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp"]
 __dir__ = shows(__all__)
+__getattr__ = elsewhere(__name__)

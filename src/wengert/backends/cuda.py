@@ -2,7 +2,33 @@
 
 from __future__ import annotations
 
-__all__ = ["is_built", "matmul"]
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from wengert.backends.settings import switch
+
+__all__ = [
+    "cudnn_sdp_enabled",
+    "enable_cudnn_sdp",
+    "enable_flash_sdp",
+    "enable_math_sdp",
+    "enable_mem_efficient_sdp",
+    "flash_sdp_enabled",
+    "is_built",
+    "is_flash_attention_available",
+    "math_sdp_enabled",
+    "matmul",
+    "mem_efficient_sdp_enabled",
+    "preferred_blas_library",
+    "preferred_linalg_library",
+    "sdp_kernel",
+]
+
+enable_cudnn_sdp, cudnn_sdp_enabled = switch(True, "cudnn_sdp")
+enable_flash_sdp, flash_sdp_enabled = switch(True, "flash_sdp")
+enable_math_sdp, math_sdp_enabled = switch(True, "math_sdp")
+enable_mem_efficient_sdp, mem_efficient_sdp_enabled = switch(True, "mem_efficient_sdp")
 
 
 class _Products:
@@ -19,3 +45,24 @@ matmul = _Products()
 def is_built() -> bool:
     """False: there is no support for GPUs."""
     return False
+
+
+def is_flash_attention_available() -> bool:
+    """False: attention is computed by NumPy's products."""
+    return False
+
+
+def preferred_linalg_library(backend: Any = None) -> str:
+    """``"default"``: matrices are decomposed by NumPy's library."""
+    return "default"
+
+
+def preferred_blas_library(backend: Any = None) -> str:
+    """``"default"``: products are those of NumPy's library."""
+    return "default"
+
+
+@contextmanager
+def sdp_kernel(**enabled: bool) -> Iterator[None]:
+    """A context for kernels of attention, of which there is one; without effect."""
+    yield

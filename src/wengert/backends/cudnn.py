@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
-__all__ = ["allow_tf32", "benchmark", "deterministic", "enabled", "is_available", "version"]
+from typing import Any
+
+from wengert.backends.settings import flags_of
+
+__all__ = [
+    "allow_tf32",
+    "benchmark",
+    "benchmark_limit",
+    "deterministic",
+    "enabled",
+    "flags",
+    "is_acceptable",
+    "is_available",
+    "set_flags",
+    "version",
+]
 
 enabled = True
 benchmark = False
 deterministic = False
+benchmark_limit = 10
 allow_tf32 = True
+set_flags, flags = flags_of(
+    __name__,
+    enabled=False,
+    benchmark=False,
+    benchmark_limit=10,
+    deterministic=False,
+    allow_tf32=True,
+)
 
 
 def is_available() -> bool:
@@ -18,3 +42,8 @@ def is_available() -> bool:
 def version() -> int | None:
     """None: it is not used."""
     return None
+
+
+def is_acceptable(tensor: Any) -> bool:
+    """False: no tensor is on a GPU."""
+    return False

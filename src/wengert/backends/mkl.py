@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-__all__ = ["is_available"]
+from contextlib import nullcontext
+
+__all__ = ["VERBOSE_OFF", "VERBOSE_ON", "is_available", "verbose"]
+
+VERBOSE_OFF, VERBOSE_ON = 0, 1
 
 
 def is_available() -> bool:
     """False: it is not used from here."""
     return False
+
+
+def verbose(enable: int) -> nullcontext[None]:
+    """A context in which the library would print what it does; without effect."""
+    return nullcontext()

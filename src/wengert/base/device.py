@@ -1,4 +1,8 @@
-"""Layer 0 · base: `device`, where tensors live; so far that is the CPU alone."""
+"""Layer 0 · base: `device`, where tensors live; that is the CPU alone.
+
+Other devices may be named, as programs do before they ask whether there are any; the error comes
+where something is to be put on one.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +40,8 @@ class device:
 
     Raises
     ------
-    RuntimeError: If the string names no kind of device, or one that nothing installed can compute
-        on.
+    RuntimeError: If the string names no kind of device. One that is not there can be named, and
+        whatever is put on it raises.
 
     Examples
     --------
@@ -65,7 +69,8 @@ class device:
             return
         if isinstance(type, int) and not isinstance(type, bool):
             # a bare number is an accelerator's, as in PyTorch
-            raise _unavailable(f"cuda:{type}")
+            self.type, self.index = "cuda", type
+            return
         if not isinstance(type, str):
             raise TypeError(
                 f"device(): argument 'type' (position 1) must be str, not {_class_name(type)}"
@@ -76,8 +81,6 @@ class device:
                 f"type (string) must not include an index because index was passed explicitly: "
                 f"{type}"
             )
-        if name != "cpu":
-            raise _unavailable(type if index is None else f"{type}:{index}")
         self.type = name
         self.index = number if index is None else int(index)
 
@@ -100,10 +103,11 @@ class device:
         return device, (str(self),)
 
     def __enter__(self) -> device:
+        check_device(self)
         return self
 
     def __exit__(self, *exc: object) -> None:
-        """There is nothing to put back: every device that can be made is the CPU."""
+        """There is nothing to put back: new tensors are made on the CPU anyhow."""
 
 
 def _class_name(value: Any) -> str:
@@ -127,6 +131,11 @@ def _parse(text: str) -> tuple[str, int | None]:
 
 
 def _unavailable(name: str) -> RuntimeError:
+    if name == "meta":
+        return RuntimeError(
+            "device 'meta' is not available: there are no tensors without memory. Make the tensor "
+            "on the CPU; nn.utils.skip_init leaves its memory as it is"
+        )
     return RuntimeError(
         f"device '{name}' is not available: no GPU backend is installed, wengert computes on the "
         "CPU through NumPy. Use device='cpu', or leave the argument out."
@@ -138,16 +147,19 @@ CPU = device("cpu")
 
 
 def as_device(value: Any) -> device:
-    """The device that `value` names: a `device`, a string, or None for the CPU."""
+    """The device that `value` names, which must be the CPU; None is the CPU, too."""
     if value is None:
         return CPU
-    return value if isinstance(value, device) else device(value)
+    found = value if isinstance(value, device) else device(value)
+    if found.type != "cpu":
+        raise _unavailable(str(found))
+    return found
 
 
 def check_device(value: Any) -> None:
     """Raise unless ``device=value`` means the CPU."""
-    if value is not None and not isinstance(value, device):
-        device(value)
+    if value is not None and value is not CPU:
+        as_device(value)
 
 
 def set_default_device(device: device | str | int | None, /) -> None:

@@ -5,8 +5,14 @@ what is computed with them (`trace`); programs are made simpler (`passes`) and r
 """
 
 from wengert.base.names import shows
+from wengert.compiler import control
 from wengert.compiler.api import Compiled, CompileError, compile
-from wengert.compiler.control import disable, is_compiling, reset
+from wengert.compiler.control import *  # noqa: F403 what PyTorch's module has, too
 
-__all__ = ["CompileError", "Compiled", "compile", "disable", "is_compiling", "reset"]
+__all__ = [
+    "CompileError",
+    "Compiled",
+    "compile",
+    *(name for name in control.__all__ if name != "COMPILED"),
+]
 __dir__ = shows(__all__)

@@ -10,7 +10,19 @@ from typing import Any, TypeVar
 from wengert.base.sections import fill_sections
 from wengert.tape.modes import current_mode
 
-__all__ = ["COMPILED", "disable", "is_compiling", "reset"]
+__all__ = [
+    "COMPILED",
+    "allow_in_graph",
+    "assume_constant_result",
+    "cudagraph_mark_step_begin",
+    "disable",
+    "is_compiling",
+    "is_dynamo_compiling",
+    "is_exporting",
+    "reset",
+    "set_stance",
+    "substitute_in_graph",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 COMPILED: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -70,6 +82,89 @@ def reset() -> None:
     """
     for compiled in list(COMPILED):
         compiled.forget()
+
+
+is_dynamo_compiling = is_compiling
+
+
+def is_exporting() -> bool:
+    """False: functions are not exported.
+
+    Examples
+    --------
+    >>> wg.compiler.is_exporting(), wg.compiler.is_dynamo_compiling()
+    (False, False)
+    """
+    return False
+
+
+def allow_in_graph(fn: F) -> F:
+    """`fn` itself: what it computes is traced."""
+    return fn
+
+
+def assume_constant_result(fn: F) -> F:
+    """`fn` itself: its result is looked at in each call."""
+    return fn
+
+
+def substitute_in_graph(original_fn: Any, **options: Any) -> Callable[[F], F]:
+    """The decorator of what would be traced in place of a function; that is traced itself."""
+    return lambda fn: fn
+
+
+def cudagraph_mark_step_begin() -> None:
+    """Has no effect: there is no GPU whose memory would be used again."""
+
+
+class set_stance:
+    """How compiled functions are run from now on, or in a context, or in a decorated function.
+
+    They adapt to their arguments by themselves, so what PyTorch can be told has no effect, but for
+    what would run them as they are, which is refused.
+
+    Parameters
+    ----------
+    stance : {"default", "eager_on_recompile", "aot_eager_then_compile", "eager_then_compile"}
+    skip_guard_eval_unsafe : bool. Has no effect.
+    force_backend : optional. Has no effect.
+
+    Raises
+    ------
+    NotImplementedError: For "force_eager" and "fail_on_recompile".
+    RuntimeError: For what is no stance.
+
+    Examples
+    --------
+    >>> with wg.compiler.set_stance("default"):
+    ...     pass
+    """
+
+    _KNOWN = ("default", "eager_on_recompile", "aot_eager_then_compile", "eager_then_compile")
+    _REFUSED = ("force_eager", "fail_on_recompile")
+
+    def __init__(
+        self,
+        stance: str = "default",
+        *,
+        skip_guard_eval_unsafe: bool = False,
+        force_backend: Any = None,
+    ) -> None:
+        if stance in self._REFUSED:
+            raise NotImplementedError(
+                f"set_stance({stance!r}) is not offered: call the function itself, without compile"
+            )
+        if stance not in self._KNOWN:
+            raise RuntimeError(f"invalid torch.compile stance {stance!r}")
+
+    def __enter__(self) -> None:
+        """Nothing changes."""
+
+    def __exit__(self, *exc: object) -> None:
+        """Nothing has changed."""
+
+    def __call__(self, fn: F) -> F:
+        return fn
 
 
 fill_sections(globals())

@@ -6,9 +6,11 @@ GPU raises.
 
 from __future__ import annotations
 
+import copy
 import importlib
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from wengert.base.elsewhere import elsewhere, refusal
 from wengert.base.names import shows
 from wengert.base.sections import fill_sections
 from wengert.ops.typed import TYPED
@@ -16,6 +18,7 @@ from wengert.ops.typed import TYPED
 __all__ = [
     "amp",
     "current_device",
+    "device",
     "device_count",
     "empty_cache",
     "get_device_name",
@@ -34,6 +37,9 @@ __all__ = [
 __dir__ = shows(__all__)
 
 _TYPED = frozenset(TYPED)
+_NO_GPU = "there is no GPU: tensors are computed on the CPU. Ask cuda.is_available() first"
+OutOfMemoryError = CudaError = MemoryError
+"""What is raised where memory is full."""
 
 
 if TYPE_CHECKING:
@@ -44,9 +50,84 @@ else:
         """The subpackage that few programs use, and classes of tensors on GPUs: there are none."""
         if name == "amp":
             return importlib.import_module("wengert.cuda.amp")
+        if name in _NOTHING or name in _NEEDS_GPU:
+            return globals().setdefault(name, _made(name))
+        if name in _OF_GPU:
+            return globals().setdefault(name, refusal("cuda", name, _NO_GPU))
         if name in _TYPED:
             return globals().setdefault(name, type(name, (_Absent,), {"__doc__": _Absent.__doc__}))
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return elsewhere(__name__)(name)
+
+
+_NOTHING: dict[str, Any] = {
+    **dict.fromkeys(
+        (
+            *("ipc_collect", "reset_accumulated_memory_stats", "reset_max_memory_allocated"),
+            *("reset_max_memory_cached", "reset_peak_memory_stats", "seed", "seed_all"),
+            *("set_per_process_memory_fraction", "set_sync_debug_mode"),
+        ),
+        None,
+    ),
+    **dict.fromkeys(("get_sync_debug_mode", "max_memory_cached", "memory_cached"), 0),
+    **dict.fromkeys(("get_arch_list", "get_gencode_flags", "get_rng_state_all"), ()),
+    "memory_stats": {},
+    **dict.fromkeys(("is_current_stream_capturing", "is_tf32_supported"), False),
+    **dict.fromkeys(("can_device_access_peer", "has_half", "has_magma"), False),
+}
+"""Functions that may be called without a GPU, and what they give then."""
+_NEEDS_GPU = frozenset(
+    {
+        *("current_blas_handle", "current_stream", "default_stream", "get_device_capability"),
+        *("clock_rate", "cudart", "init", "get_rng_state", "initial_seed", "list_gpu_processes"),
+        *("mem_get_info", "memory_snapshot", "memory_summary", "memory_usage"),
+        *("power_draw", "set_device", "set_rng_state", "set_rng_state_all", "set_stream"),
+        *("temperature", "utilization"),
+    }
+)
+"""Functions that need one."""
+_OF_GPU = frozenset(
+    {
+        *("CUDAGraph", "Event", "ExternalStream", "MemPool", "Stream"),
+        *("StreamContext", "device_of", "graph", "make_graphed_callables", "stream"),
+    }
+)
+"""Classes and contexts that need one."""
+
+
+def _made(name: str) -> Any:
+    """One of these functions."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if name in _NEEDS_GPU:
+            _needs_gpu()
+        value = _NOTHING[name]
+        return list(value) if isinstance(value, tuple) else copy.copy(value)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = (
+        "Needs a GPU, of which there is none." if name in _NEEDS_GPU else "Has no effect: no GPU."
+    )
+    return function
+
+
+class device:
+    """A context in which a GPU would be the current one; for no GPU, that is None or -1.
+
+    Examples
+    --------
+    >>> with wg.cuda.device(None):
+    ...     x = wg.ones(1)
+    """
+
+    def __init__(self, device: Any) -> None:
+        self.idx = -1 if device is None else device
+
+    def __enter__(self) -> None:
+        if self.idx != -1:
+            _needs_gpu()
+
+    def __exit__(self, *exc: object) -> None:
+        """There is nothing to put back."""
 
 
 class _Absent:

@@ -10,6 +10,7 @@ from wengert import amp
 from wengert.base.sections import fill_sections
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
+__path__: list[str] = []  # `cuda.amp.autocast_mode` and others are rows of a table
 
 
 class autocast(amp.autocast):

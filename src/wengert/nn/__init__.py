@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from wengert.base.elsewhere import elsewhere
 from wengert.base.names import shows
 from wengert.nn import functional
 from wengert.nn.parameter import Buffer, Parameter
@@ -79,7 +80,7 @@ _CLASSES: dict[str, tuple[str, ...]] = {
         "FractionalMaxPool2d",
         "FractionalMaxPool3d",
     ),
-    "batchnorm": ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d"),
+    "batchnorm": ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm"),
     "conv": ("Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"),
     "distance": ("CosineSimilarity", "PairwiseDistance"),
     "dropout": (
@@ -166,7 +167,15 @@ CLASSES = {
 }
 
 # modules of this package that are imported when they are first named
-_MODULES: tuple[str, ...] = ("init", "modules", "utils")
+_MODULES: tuple[str, ...] = (
+    "attention",
+    "common_types",
+    "grad",
+    "init",
+    "modules",
+    "parallel",
+    "utils",
+)
 
 __all__ = ["Buffer", "Parameter", "functional", *CLASSES, *_MODULES]
 __dir__ = shows(__all__)
@@ -177,4 +186,4 @@ def __getattr__(name: str) -> Any:
         return globals().setdefault(name, getattr(importlib.import_module(CLASSES[name]), name))
     if name in _MODULES:
         return importlib.import_module(f"wengert.nn.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return elsewhere(__name__)(name)

@@ -9,12 +9,13 @@ import numpy as np
 
 from wengert.base.device import check_device
 from wengert.base.device import device as Device
-from wengert.base.dtypes import DTYPES, as_dtype, is_differentiable
+from wengert.base.dtypes import DTYPES, as_dtype, get_default_dtype, is_differentiable
 from wengert.base.dtypes import dtype as DType
 from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.extras import bfloat16
 from wengert.base.memory_format import check_memory_format, preserve_format, suggested_format
+from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
 from wengert.ops.clone import lying
 from wengert.tape.base import TensorBase
@@ -141,6 +142,8 @@ def type_of(input: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
         # a class such as FloatTensor says its own; NumPy's classes do not
         own = getattr(dtype, "dtype", None)
         dtype = own if isinstance(own, DType) else dtype
+        if dtype is PORTS.tensor:
+            dtype = get_default_dtype()
     return to(input, dtype)
 
 

@@ -179,6 +179,7 @@ _NAMES = {
         ),
         "attention": "bilinear cosine_similarity pairwise_distance",
         "blend": "addcdiv addcmul lerp",
+        "buffers": "frombuffer range",
         "choice": "bernoulli multinomial randint randint_like randperm",
         "clone": "clone",
         "combine": "cartesian_prod combinations",

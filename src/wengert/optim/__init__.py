@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from wengert.base.elsewhere import elsewhere
 from wengert.base.names import shows
 from wengert.optim.optimizer import Optimizer
 
@@ -28,7 +29,7 @@ _CLASSES = {
     "sgd": ("SGD",),
 }
 _WHERE = {name: f"wengert.optim.{file}" for file, names in _CLASSES.items() for name in names}
-_MODULES = ("lr_scheduler", "swa_utils")
+_MODULES = ("lbfgs", "lr_scheduler", "optimizer", "swa_utils")
 
 __all__ = ["Optimizer", *_WHERE, *_MODULES]
 __dir__ = shows(__all__)
@@ -39,4 +40,4 @@ def __getattr__(name: str) -> Any:
         return globals().setdefault(name, getattr(importlib.import_module(_WHERE[name]), name))
     if name in _MODULES:
         return importlib.import_module(f"wengert.optim.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return elsewhere(__name__)(name)

@@ -236,3 +236,32 @@ class LBFGS(Optimizer):
 
 
 fill_sections(globals())
+
+
+def _strong_wolfe(
+    obj_func: Any,
+    x: Any,
+    t: Any,
+    d: Any,
+    f: Any,
+    g: Any,
+    gtd: Any,
+    c1: float = 1e-4,
+    c2: float = 0.9,
+    tolerance_change: float = 1e-9,
+    max_ls: int = 25,
+) -> tuple[Any, Any, Any, int]:
+    """The line search under PyTorch's name: ``obj_func(x, t, d)`` gives value and gradient.
+
+    Returns the value, the gradient and the length of the step that is chosen, and how often the
+    function was evaluated.
+    """
+
+    def at(length: Any) -> Point:
+        value, gradient = obj_func(x, length, d)
+        return Point(length, value, gradient, gradient.dot(d))
+
+    start = Point(0, f, g, gtd)
+    reach = d.abs().max()
+    best, count = strong_wolfe(at, start, t, reach, c1, c2, tolerance_change, max_ls)
+    return best.value, best.grad, best.t, count

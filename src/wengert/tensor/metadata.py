@@ -132,10 +132,6 @@ class TensorMetadata(StorageMethods):
         """False: memory is not pinned for a GPU."""
         return False
 
-    def is_shared(self) -> bool:
-        """False: memory is not shared with other processes."""
-        return False
-
     def is_same_size(self, other: Any) -> bool:
         """Whether another tensor has the same shape."""
         return bool(self.payload.shape == other.payload.shape)

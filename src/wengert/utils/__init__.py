@@ -5,16 +5,17 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from wengert.base.elsewhere import elsewhere
 from wengert.base.names import shows
 from wengert.utils import checkpoint
 
-__all__ = ["benchmark", "checkpoint", "data", "dlpack"]
+__all__ = ["benchmark", "checkpoint", "collect_env", "data", "dlpack", "hooks"]
 __dir__ = shows(__all__)
 
-_LATER = frozenset({"benchmark", "data", "dlpack"})
+_LATER = frozenset({"_pytree", "benchmark", "collect_env", "data", "dlpack", "hooks"})
 
 
 def __getattr__(name: str) -> Any:
     if name in _LATER:
         return importlib.import_module(f"wengert.utils.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return elsewhere(__name__)(name)

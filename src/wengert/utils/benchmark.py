@@ -9,7 +9,7 @@ from typing import Any
 from wengert.base.sections import fill_sections
 from wengert.base.threads import get_num_threads, set_num_threads
 
-__all__ = ["Measurement", "Timer"]
+__all__ = ["Compare", "Measurement", "Timer", "select_unit"]
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
@@ -183,6 +183,108 @@ class Timer:
 
     def _measured(self, number: int, times: list[float]) -> Measurement:
         return Measurement(number, times, *self._labels, num_threads=self._num_threads)
+
+
+def select_unit(t: float) -> tuple[str, float]:
+    """The unit in which a time is best told, and its seconds.
+
+    Examples
+    --------
+    >>> from wengert.utils.benchmark import select_unit
+    >>> select_unit(3e-5)
+    ('us', 1e-06)
+    """
+    found = next((pair for pair in _UNITS if t >= pair[0]), _UNITS[-1])
+    return found[1], found[0]
+
+
+class Compare:
+    """Measurements side by side: a row for each ``sub_label``, a column for each ``description``.
+
+    Parameters
+    ----------
+    results : list of Measurement.
+
+    Examples
+    --------
+    >>> from wengert.utils.benchmark import Compare, Measurement
+    >>> results = [Measurement(1, [t], "f(x)", "f", "small", d) for d, t in (("a", 1.0), ("b", 2))]
+    >>> Compare(results).print()
+    [------- f --------]
+             |  a  |  b
+    1 threads: ---------
+      small  |  1  |  2
+    <BLANKLINE>
+    Times are in seconds (s).
+    """
+
+    def __init__(self, results: list[Measurement]) -> None:
+        self._results: list[Measurement] = []
+        self._digits: int | None = None
+        self.extend_results(results)
+
+    def extend_results(self, results: list[Measurement]) -> None:
+        """Add measurements."""
+        if not all(isinstance(one, Measurement) for one in results):
+            raise ValueError("Expected an instance of `Measurement` for each of the results")
+        self._results.extend(results)
+
+    def trim_significant_figures(self) -> None:
+        """Show three digits."""
+        self._digits = 3
+
+    def colorize(self, rowwise: bool = False) -> None:
+        """Has no effect: the table is plain text."""
+
+    def highlight_warnings(self) -> None:
+        """Has no effect: the table is plain text."""
+
+    def print(self) -> None:
+        """Print the tables, one for each label."""
+        print(self)
+
+    def __str__(self) -> str:
+        labels = dict.fromkeys(one.label or one.stmt for one in self._results)
+        return "\n".join(
+            self._table(label, [one for one in self._results if (one.label or one.stmt) == label])
+            for label in labels
+        )
+
+    def _table(self, label: str, results: list[Measurement]) -> str:
+        unit, size = select_unit(min(one.median for one in results))
+        columns = list(dict.fromkeys(one.description or one.stmt for one in results))
+        cells: dict[Any, list[Measurement]] = {}
+        for one in results:
+            row = one.num_threads, one.sub_label or one.stmt, one.description or one.stmt
+            cells.setdefault(row, []).append(one)
+        told = {place: self._told(found, size) for place, found in cells.items()}
+        rows = list(dict.fromkeys((threads, name) for threads, name, _ in told))
+        first = max(len(name) for _, name in rows)
+        widths = [
+            max([len(c), *(len(text) for place, text in told.items() if place[2] == c)])
+            for c in columns
+        ]
+        lines = [self._line("", columns, first, widths)]
+        for threads in dict.fromkeys(threads for threads, _ in rows):
+            lines.append(f"{threads} threads: ".ljust(len(lines[0]) + 1, "-"))
+            for name in (name for count, name in rows if count == threads):
+                texts = [told.get((threads, name, c), "") for c in columns]
+                lines.append(self._line(name, texts, first, widths))
+        width = max(map(len, lines))
+        title = f" {label} ".center(width - 2, "-")
+        names = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
+        return "\n".join([f"[{title}]", *lines, "", f"Times are in {names[unit]} ({unit})."])
+
+    def _told(self, found: list[Measurement], size: float) -> str:
+        value = statistics.median([time for one in found for time in one.times]) / size
+        if self._digits is not None:
+            return f"{value:.{self._digits}g}"
+        return f"{value:.1f}".removesuffix(".0")
+
+    @staticmethod
+    def _line(name: str, texts: list[str], first: int, widths: list[int]) -> str:
+        cells = [text.rjust(width) for text, width in zip(texts, widths, strict=True)]
+        return "  |  ".join([f"  {name.ljust(first)}", *cells])
 
 
 fill_sections(globals())

@@ -6,6 +6,8 @@ import importlib
 import pkgutil
 from typing import Any
 
+from wengert.base.elsewhere import elsewhere
+
 
 def __getattr__(name: str) -> Any:
     if name[:1] != "_":
@@ -14,7 +16,7 @@ def __getattr__(name: str) -> Any:
         classes = importlib.import_module("wengert.nn")
         if name in classes.CLASSES:
             return getattr(classes, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return elsewhere(__name__)(name)
 
 
 def __dir__() -> list[str]:

@@ -146,6 +146,7 @@ from wengert.nn.modules.softmax import Softmin as Softmin
 from wengert.nn.modules.activation import Softplus as Softplus
 from wengert.nn.modules.activation import Softshrink as Softshrink
 from wengert.nn.modules.activation import Softsign as Softsign
+from wengert.nn.modules.batchnorm import SyncBatchNorm as SyncBatchNorm
 from wengert.nn.modules.activation import Tanh as Tanh
 from wengert.nn.modules.activation import Tanhshrink as Tanhshrink
 from wengert.nn.modules.rectifiers import Threshold as Threshold
@@ -209,3 +210,4 @@ from wengert.nn.modules import transformer as transformer
 from wengert.nn.modules import transformer_layers as transformer_layers
 from wengert.nn.modules import traversal as traversal
 from wengert.nn.modules import upsampling as upsampling
+from wengert.nn.modules import utils as utils

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.module import Module
@@ -19,6 +20,8 @@ __all__ = [
     "Tanh",
     "Tanhshrink",
 ]
+
+__getattr__ = elsewhere(__name__)  # PyTorch has more here
 
 
 class Sigmoid(Module):

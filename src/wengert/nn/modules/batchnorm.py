@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from wengert.base.dtypes import dtype
+from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.making import new_parameter, ones_and_zeros
@@ -15,7 +16,9 @@ from wengert.nn.parameter import Parameter
 from wengert.ops.create import ones, tensor, zeros
 from wengert.types import Device, Tensor
 
-__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
+__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm"]
+
+__getattr__ = elsewhere(__name__)  # PyTorch has more here
 
 
 class _NormBase(Module):
@@ -186,6 +189,60 @@ class BatchNorm3d(_BatchNorm):
     """
 
     _ranks = (5,)
+
+
+class SyncBatchNorm(_BatchNorm):
+    """Batch normalisation over all processes, of which there is one: that of its batch.
+
+    Parameters
+    ----------
+    num_features, eps, momentum, affine, track_running_stats : As for `BatchNorm2d`.
+    process_group, device, dtype: Where it is, and of what dtype.
+
+    Examples
+    --------
+    >>> net = wg.nn.Sequential(wg.nn.Conv2d(1, 3, 1), wg.nn.BatchNorm2d(3))
+    >>> wg.nn.SyncBatchNorm.convert_sync_batchnorm(net)[1]
+    SyncBatchNorm(3, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
+    """
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        process_group: Any = None,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+        self.process_group = process_group
+
+    def _check_input_dim(self, input: Any) -> None:
+        if input.dim() < 2:
+            raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
+        """A module with this in place of each batch normalisation in it, with its parameters."""
+        made = module
+        if isinstance(module, _BatchNorm):
+            made = cls(
+                module.num_features,
+                module.eps,
+                module.momentum,
+                module.affine,
+                module.track_running_stats,
+                process_group,
+            )
+            for table in ("_parameters", "_buffers"):
+                setattr(made, table, dict(getattr(module, table)))
+            made.training = module.training
+        for name, child in list(module.named_children()):
+            made.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return made
 
 
 fill_sections(globals())

@@ -8,6 +8,7 @@ from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, Va
 from itertools import chain
 from typing import Any, Self, cast, overload
 
+from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
 from wengert.nn.modules.module import Module
 from wengert.nn.modules.registration import type_name
@@ -15,6 +16,8 @@ from wengert.tape.sites import warn
 from wengert.types import Tensor
 
 __all__ = ["Container", "ModuleDict", "ModuleList", "Sequential", "pairs_of"]
+
+__getattr__ = elsewhere(__name__)  # PyTorch has more here
 
 
 class _Row(Module):

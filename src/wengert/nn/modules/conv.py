@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from wengert.base.dtypes import dtype
+from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn import init
@@ -25,6 +26,8 @@ __all__ = [
     "ConvTranspose2d",
     "ConvTranspose3d",
 ]
+
+__getattr__ = elsewhere(__name__)  # PyTorch has more here
 
 _PADDINGS = ("same", "valid")
 _MODES = ("zeros", "reflect", "replicate", "circular")

@@ -28,6 +28,7 @@ class Conversion:
     _parameters: dict[str, Any]
     _buffers: dict[str, Any]
     children: Callable[[], Iterator[Any]]
+    buffers: Callable[..., Iterator[Any]]
     parameters: Callable[..., Iterator[Any]]
 
     def apply(self, fn: Callable[[Module], object]) -> Self:
@@ -167,6 +168,12 @@ class Conversion:
         RuntimeError: Always.
         """
         check_device("cuda" if device is None else device)
+        return self
+
+    def share_memory(self) -> Self:
+        """Move parameters and buffers to memory that other processes see (`share_memory_`)."""
+        for tensor in (*self.parameters(), *self.buffers()):
+            tensor.share_memory_()
         return self
 
     def to_empty(self, *, device: Device, recurse: bool = True) -> Self:

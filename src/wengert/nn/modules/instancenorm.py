@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.dtypes import dtype
+from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.batchnorm import _NormBase
@@ -14,6 +15,8 @@ from wengert.tape.sites import warn
 from wengert.types import Device
 
 __all__ = ["InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"]
+
+__getattr__ = elsewhere(__name__)  # PyTorch has more here
 
 
 class _InstanceNorm(_NormBase):

@@ -8,6 +8,7 @@ import math
 from typing import Any
 
 from wengert.base.dtypes import dtype
+from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn import init
@@ -17,6 +18,8 @@ from wengert.nn.parameter import Parameter
 from wengert.types import Device, Tensor
 
 __all__ = ["Bilinear", "Identity", "Linear", "NonDynamicallyQuantizableLinear"]
+
+__getattr__ = elsewhere(__name__)  # PyTorch has more here
 
 
 class Identity(Module):

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.module import Module
@@ -31,6 +32,8 @@ __all__ = [
     "PoissonNLLLoss",
     "SmoothL1Loss",
 ]
+
+__getattr__ = elsewhere(__name__)  # PyTorch has more here
 
 
 class _Loss(Module):

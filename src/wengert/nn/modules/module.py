@@ -51,6 +51,10 @@ def _forward_unimplemented(self: Any, *input: Any) -> Any:
     )
 
 
+_OPERATIONS = ("wengert.ops.", "wengert.nn.functional:", "wengert:")
+"""Where functions stand that are no methods; in PyTorch they are built in, and so bind nothing."""
+
+
 class Module(Registration, Traversal, Conversion, Calls, State):
     """The base of all neural network modules.
 
@@ -77,6 +81,13 @@ class Module(Registration, Traversal, Conversion, Calls, State):
     training: bool
     call_super_init: bool = False
     dump_patches: bool = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Have functions of the library in the class's body, as ``act = wg.tanh``, bind nothing."""
+        super().__init_subclass__(**kwargs)
+        for name, value in list(vars(cls).items()):
+            if isinstance(value, FUNCTIONS) and f"{value.__module__}:".startswith(_OPERATIONS):
+                setattr(cls, name, staticmethod(value))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Make the tables that parameters, buffers and modules are kept in."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.making import Sizes, repeated
@@ -26,6 +27,8 @@ __all__ = [
     "MaxUnpool2d",
     "MaxUnpool3d",
 ]
+
+__getattr__ = elsewhere(__name__)  # PyTorch has more here
 
 # -- maxima ---------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, overload
 
 from wengert.base.dtypes import dtype
+from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
 from wengert.nn.modules.rnn_base import RNNBase
 from wengert.nn.utils.rnn import PackedSequence
@@ -15,6 +16,8 @@ from wengert.ops.shape import squeeze, unsqueeze
 from wengert.types import Device, Tensor
 
 __all__ = ["GRU", "LSTM", "RNN"]
+
+__getattr__ = elsewhere(__name__)  # PyTorch has more here
 
 
 class RNN(RNNBase):

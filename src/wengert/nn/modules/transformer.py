@@ -9,6 +9,7 @@ import math
 from typing import Any
 
 from wengert.base.dtypes import dtype
+from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.nn import functional as F
@@ -27,6 +28,8 @@ from wengert.ops.multihead import canonical_mask
 from wengert.types import Device, Tensor
 
 __all__ = ["Transformer", "TransformerDecoder", "TransformerEncoder"]
+
+__getattr__ = elsewhere(__name__)  # PyTorch has more here
 
 
 def _causal_mask(size: int, device: Device = None, dtype: dtype | None = None) -> Any:

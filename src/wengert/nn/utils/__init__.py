@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from wengert.base.elsewhere import elsewhere
+
 # where the functions are
 _FUNCTIONS: dict[str, tuple[str, ...]] = {
     "clip_grad": (
@@ -37,6 +39,7 @@ _MODULES = (
     "fusion",
     "parametrizations",
     "parametrize",
+    "prune",
     "rnn",
     "stateless",
 )
@@ -48,7 +51,7 @@ def __getattr__(name: str) -> Any:
         return globals().setdefault(name, getattr(module, name))
     if name in _MODULES:
         return importlib.import_module(f"wengert.nn.utils.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return elsewhere(__name__)(name)
 
 
 def __dir__() -> list[str]:

@@ -19,6 +19,7 @@ from wengert.nn.utils.clip_grad import get_total_norm as get_total_norm
 from wengert.nn.utils.convert_parameters import parameters_to_vector as parameters_to_vector
 from wengert.nn.utils import parametrizations as parametrizations
 from wengert.nn.utils import parametrize as parametrize
+from wengert.nn.utils import prune as prune
 from wengert.nn.utils.spectral_norms import remove_spectral_norm as remove_spectral_norm
 from wengert.nn.utils.weight_norms import remove_weight_norm as remove_weight_norm
 from wengert.nn.utils import rnn as rnn

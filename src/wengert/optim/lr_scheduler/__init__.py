@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wengert.base.elsewhere import elsewhere
 from wengert.base.names import shows
 from wengert.optim.lr_scheduler.base import LRScheduler
 from wengert.optim.lr_scheduler.composed import ChainedScheduler, SequentialLR
@@ -37,3 +38,4 @@ __all__ = [
     "StepLR",
 ]
 __dir__ = shows(__all__)
+__getattr__ = elsewhere(__name__)

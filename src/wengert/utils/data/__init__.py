@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from wengert.base.elsewhere import elsewhere
 from wengert.base.names import shows
 from wengert.utils.data.dataset import (
+    ChainDataset,
     ConcatDataset,
     Dataset,
     IterableDataset,
+    StackDataset,
     Subset,
     TensorDataset,
     random_split,
 )
+from wengert.utils.data.distributed import DistributedSampler
 from wengert.utils.data.loader import DataLoader, default_collate, default_convert, get_worker_info
 from wengert.utils.data.sampler import (
     BatchSampler,
@@ -23,13 +27,16 @@ from wengert.utils.data.sampler import (
 
 __all__ = [
     "BatchSampler",
+    "ChainDataset",
     "ConcatDataset",
     "DataLoader",
     "Dataset",
+    "DistributedSampler",
     "IterableDataset",
     "RandomSampler",
     "Sampler",
     "SequentialSampler",
+    "StackDataset",
     "Subset",
     "SubsetRandomSampler",
     "TensorDataset",
@@ -40,3 +47,4 @@ __all__ = [
     "random_split",
 ]
 __dir__ = shows(__all__)
+__getattr__ = elsewhere(__name__)

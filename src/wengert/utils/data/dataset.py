@@ -14,9 +14,11 @@ from wengert.ops.generator import Generator
 from wengert.types import Tensor
 
 __all__ = [
+    "ChainDataset",
     "ConcatDataset",
     "Dataset",
     "IterableDataset",
+    "StackDataset",
     "Subset",
     "TensorDataset",
     "random_split",
@@ -71,6 +73,9 @@ class IterableDataset(Dataset[T_co]):
             f"{type(self).__name__} gives no examples: a subclass of IterableDataset must have "
             "__iter__"
         )
+
+    def __add__(self, other: Any) -> Any:
+        return ChainDataset([self, other])
 
 
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
@@ -223,6 +228,81 @@ def random_split(
         Subset(dataset, order[stop - size : stop])
         for size, stop in zip(sizes, accumulate(sizes), strict=True)
     ]
+
+
+class StackDataset(Dataset[Any]):
+    """Several data sets side by side: an example is a tuple, or a dictionary, of theirs.
+
+    Parameters
+    ----------
+    *args, **kwargs : Dataset. Of one length, all by position or all by name.
+
+    Raises
+    ------
+    ValueError: If they are of several lengths, or there is none, or they are given both ways.
+
+    Examples
+    --------
+    >>> from wengert.utils.data import StackDataset
+    >>> StackDataset([1, 2], "ab")[1], StackDataset(x=[1, 2], y="ab")[0]
+    ((2, 'b'), {'x': 1, 'y': 'a'})
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if args and kwargs:
+            raise ValueError(
+                "Supported either ``tuple``- (via ``args``) or ``dict``- (via ``kwargs``) like "
+                "input/output, but both types are given."
+            )
+        parts = args or tuple(kwargs.values())
+        if not parts:
+            raise ValueError("At least one dataset should be passed")
+        if len(set(map(len, parts))) > 1:
+            raise ValueError("Size mismatch between datasets")
+        self.datasets: Any = args or kwargs
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(self.datasets, dict):
+            return {name: dataset[index] for name, dataset in self.datasets.items()}
+        return tuple(dataset[index] for dataset in self.datasets)
+
+    def __len__(self) -> int:
+        parts = self.datasets
+        return len(next(iter(parts.values())) if isinstance(parts, dict) else parts[0])
+
+
+class ChainDataset(IterableDataset[Any]):
+    """Several sources of examples, one after the other, as ``a + b`` gives them.
+
+    Parameters
+    ----------
+    datasets : iterable of IterableDataset.
+
+    Examples
+    --------
+    >>> from wengert.utils.data import ChainDataset, IterableDataset
+    >>> class Two(IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter("xy")
+    >>> list(ChainDataset([Two(), Two()]))
+    ['x', 'y', 'x', 'y']
+    """
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        self.datasets = datasets
+
+    def _parts(self) -> Iterator[Any]:
+        for dataset in self.datasets:
+            if not isinstance(dataset, IterableDataset):
+                raise AssertionError("ChainDataset only supports IterableDataset")
+            yield dataset
+
+    def __iter__(self) -> Iterator[Any]:
+        for dataset in self._parts():
+            yield from dataset
+
+    def __len__(self) -> int:
+        return sum(len(cast("Sized", dataset)) for dataset in self._parts())
 
 
 fill_sections(globals())

@@ -1,0 +1,56 @@
+"""Layer 9 · backends: settings of small libraries that are not used; `base.places` shows them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.backends.settings import flags_of, switch
+
+__all__ = [
+    "enabled",
+    "engine",
+    "flags",
+    "get_cpu_capability",
+    "get_fastpath_enabled",
+    "get_max_alg_id",
+    "get_opt_einsum",
+    "immediate",
+    "is_available",
+    "set_fastpath_enabled",
+    "set_flags",
+    "strategy",
+    "supported_engines",
+    "version",
+]
+
+enabled = immediate = False
+strategy: str | None = None
+engine = "none"
+supported_engines = ["none"]
+set_fastpath_enabled, get_fastpath_enabled = switch(True, "fastpath")
+set_flags, flags = flags_of(__name__, enabled=False)
+
+
+def is_available() -> bool:
+    """False, of each of these libraries."""
+    return False
+
+
+def version() -> int | None:
+    """None, of each of these libraries."""
+    return None
+
+
+def get_max_alg_id() -> int | None:
+    """None: there are no algorithms to choose from."""
+    return None
+
+
+def get_opt_einsum() -> Any:
+    """None: NumPy finds the order of products itself."""
+    return None
+
+
+def get_cpu_capability() -> str:
+    """``"DEFAULT"``: NumPy chooses its instructions itself."""
+    return "DEFAULT"

@@ -1,0 +1,62 @@
+"""Layer 9 · backends: settings that are kept: set together, and for the time of a context."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+__all__ = ["flags_of", "switch"]
+
+
+def flags_of(module: str, **defaults: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The functions `set_flags` and `flags` of a module, for the settings that are its names.
+
+    Parameters
+    ----------
+    module : str. The module's ``__name__``.
+    **defaults : The settings, and what each is in the context if nothing is said.
+    """
+
+    def set_flags(**values: Any) -> tuple[Any, ...]:
+        """Change settings, named with an underscore in front; returns what all were."""
+        space = vars(sys.modules[module])
+        before = tuple(space[name] for name in defaults)
+        for name, value in values.items():
+            if name[1:] not in defaults:
+                raise TypeError(f"set_flags() got an unexpected keyword argument {name!r}")
+            if value is not None:
+                space[name[1:]] = value
+        return before
+
+    @contextmanager
+    def flags(**values: Any) -> Iterator[None]:
+        """A context with other settings."""
+        unknown = values.keys() - defaults
+        if unknown:
+            raise TypeError(f"flags() got an unexpected keyword argument {min(unknown)!r}")
+        chosen = {f"_{name}": value for name, value in {**defaults, **values}.items()}
+        before = set_flags(**chosen)
+        try:
+            yield
+        finally:
+            vars(sys.modules[module]).update(zip(defaults, before, strict=True))
+
+    return set_flags, flags
+
+
+def switch(value: Any, name: str) -> tuple[Callable[[Any], None], Callable[[], Any]]:
+    """Functions that set a setting of this name, and that give it."""
+    held = [value]
+
+    def put(enabled: Any) -> None:
+        held[0] = enabled
+
+    def get() -> Any:
+        return held[0]
+
+    put.__name__, get.__name__ = f"enable_{name}", f"{name}_enabled"
+    put.__doc__ = f"Set whether {name} may be used; has no effect."
+    get.__doc__ = f"Whether {name} may be used; has no effect."
+    return put, get

@@ -1,0 +1,178 @@
+"""Layer 9 · serialization: hub: models that a folder's ``hubconf.py`` makes, as torch.hub has them.
+
+Folders of this machine are read. Code is not fetched from the network: running it unseen is no
+concern of a library of arrays. Files of parameters may be fetched; `load` reads
+them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import re
+import sys
+import urllib.request
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlparse
+
+from wengert.base.names import shows
+from wengert.base.sections import fill_sections
+from wengert.serialization.files import load as load_file
+
+__all__ = [
+    "download_url_to_file",
+    "get_dir",
+    "help",
+    "list",
+    "load",
+    "load_state_dict_from_url",
+    "set_dir",
+]
+__dir__ = shows(__all__)
+
+_FOLDER: dict[str, str] = {}
+_HASH = re.compile(r"-([a-f0-9]*)\.")
+
+
+def get_dir() -> str:
+    """The folder that files are kept in: ``$TORCH_HOME/hub``, or ``~/.cache/torch/hub``."""
+    if "set" in _FOLDER:
+        return _FOLDER["set"]
+    cache = os.environ.get("XDG_CACHE_HOME", "~/.cache")
+    home = os.environ.get("TORCH_HOME", str(Path(cache) / "torch"))
+    return str(Path(home).expanduser() / "hub")
+
+
+def set_dir(d: str | os.PathLike[str]) -> None:
+    """Set the folder that files are kept in."""
+    _FOLDER["set"] = str(Path(d).expanduser())
+
+
+def _module(folder: Any, source: str) -> Any:
+    if source != "local":
+        raise NotImplementedError(
+            f"torch.hub is not offered with source={source!r}: code is not fetched from the "
+            "network. Fetch the repository yourself, and name its folder with source='local'"
+        )
+    path = Path(folder) / "hubconf.py"
+    spec = importlib.util.spec_from_file_location("hubconf", path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}")
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(folder))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(folder))
+    return module
+
+
+def _entry(module: Any, name: str) -> Any:
+    found = getattr(module, name, None)
+    if not callable(found):
+        raise RuntimeError(f"Cannot find callable {name} in hubconf")
+    return found
+
+
+def list(github: Any, *args: Any, source: str = "github", **kwargs: Any) -> Any:
+    """The names of the models that a folder has."""
+    names = vars(_module(github, source))
+    return [name for name, value in names.items() if callable(value) and not name.startswith("_")]
+
+
+def help(github: Any, model: str, *args: Any, source: str = "github", **kwargs: Any) -> Any:
+    """The docstring of a model."""
+    return _entry(_module(github, source), model).__doc__
+
+
+def load(
+    repo_or_dir: Any,
+    model: str,
+    *args: Any,
+    source: str = "github",
+    trust_repo: Any = None,
+    force_reload: bool = False,
+    verbose: bool = True,
+    skip_validation: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """A model of a folder.
+
+    Parameters
+    ----------
+    repo_or_dir : str. The folder.
+    model : str. The name of the function in its ``hubconf.py``.
+    *args, **kwargs : What the function is called with.
+    source : {"local"}. Where the folder is.
+
+    Raises
+    ------
+    NotImplementedError: For code that would have to be fetched.
+    """
+    return _entry(_module(repo_or_dir, source), model)(*args, **kwargs)
+
+
+def download_url_to_file(
+    url: str, dst: Any, hash_prefix: str | None = None, progress: bool = True
+) -> None:
+    """Fetch a file.
+
+    Parameters
+    ----------
+    url : str. Where it is.
+    dst : str. The path that it gets.
+    hash_prefix : str, optional. What its SHA-256 begins with.
+    progress : bool. Has no effect.
+
+    Raises
+    ------
+    RuntimeError: If the hash is another one; there is no file then.
+    """
+    path = Path(dst).expanduser()
+    part = path.with_name(f"{path.name}.part")
+    digest = hashlib.sha256()
+    try:
+        with urllib.request.urlopen(url) as answer, part.open("wb") as file:
+            while block := answer.read(1 << 16):
+                file.write(block)
+                digest.update(block)
+        if hash_prefix and not digest.hexdigest().startswith(hash_prefix):
+            raise RuntimeError(
+                f'invalid hash value (expected "{hash_prefix}", got "{digest.hexdigest()}")'
+            )
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def load_state_dict_from_url(
+    url: str,
+    model_dir: str | None = None,
+    map_location: Any = None,
+    progress: bool = True,
+    check_hash: bool = False,
+    file_name: str | None = None,
+    weights_only: bool = False,
+) -> Any:
+    """What a file holds that is fetched once, and kept in a folder.
+
+    Parameters
+    ----------
+    url : str. Where it is.
+    model_dir : str, optional. The folder; default: ``checkpoints`` in that of `get_dir`.
+    check_hash : bool. Whether the name of the file tells its hash: ``name-<hash>.ext``.
+    file_name : str, optional. The name that it gets.
+    map_location, progress, weights_only: Have no effect.
+    """
+    folder = Path(get_dir()) / "checkpoints" if model_dir is None else Path(model_dir)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / (file_name or Path(urlparse(url).path).name)
+    if not path.exists():
+        found = _HASH.search(path.name) if check_hash else None
+        download_url_to_file(url, path, found[1] if found else None, progress)
+    return load_file(path)
+
+
+fill_sections(globals())

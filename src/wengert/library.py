@@ -1,0 +1,307 @@
+"""Layer 7 · autograd: library: functions of the user's own under a name, with their derivatives.
+
+`custom_op` makes a `Function` of a function. There is no dispatcher: a kernel for the CPU is the
+function itself, and what describes a result without computing it (`register_fake`) is kept for
+those who ask.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from types import SimpleNamespace
+from typing import Any
+
+import wengert.ops as operations
+from wengert.autograd.function import Function
+from wengert.base.elsewhere import refusal
+from wengert.base.names import shows
+from wengert.base.sections import fill_sections
+from wengert.tape.base import TensorBase
+from wengert.tape.modes import no_grad
+
+__all__ = [
+    "CustomOpDef",
+    "Library",
+    "custom_op",
+    "define",
+    "impl",
+    "register_autograd",
+    "register_fake",
+    "register_kernel",
+    "register_vmap",
+]
+__dir__ = shows(__all__)
+
+_NO_DISPATCH = "there is no dispatcher. Use custom_op, whose function runs as it is"
+fallthrough_kernel = refusal("library", "fallthrough_kernel", _NO_DISPATCH)
+get_kernel = refusal("library", "get_kernel", _NO_DISPATCH)
+triton_op = refusal("library", "triton_op", "there is no GPU to run it on. Use custom_op")
+wrap_triton = refusal("library", "wrap_triton", "there is no GPU to run it on. Use custom_op")
+register_autocast = refusal("library", "register_autocast", "cast inside of the function itself")
+register_torch_dispatch = refusal("library", "register_torch_dispatch", _NO_DISPATCH)
+
+_KNOWN: dict[str, CustomOpDef] = {}
+
+
+class CustomOpDef:
+    """A function under a name, made by `custom_op`, to be called and to be given derivatives."""
+
+    def __init__(self, name: str, fn: Callable[..., Any] | None, mutates: Iterable[str]) -> None:
+        if name.count("::") != 1:
+            raise ValueError(f"expected a name of the form 'namespace::name', but got {name!r}")
+        self._qualname = name
+        self._namespace, _, self._name = name.partition("::")
+        self._fn, self._mutates = fn, mutates
+        self._fake: Callable[..., Any] | None = None
+        self._rules: dict[str, Any] = {}
+        self._function: Any = None
+        _KNOWN[name] = self
+        space = getattr(operations, self._namespace, None)
+        if space is None:
+            space = SimpleNamespace()
+            setattr(operations, self._namespace, space)
+        if isinstance(space, SimpleNamespace):
+            setattr(space, self._name, self)
+        self.__doc__ = getattr(fn, "__doc__", None)
+
+    @property
+    def default(self) -> CustomOpDef:
+        """The function itself: it has one form."""
+        return self
+
+    def __repr__(self) -> str:
+        return f"<CustomOpDef({self._qualname})>"
+
+    def register_kernel(self, device_types: Any, fn: Any = None, /) -> Any:
+        """Have the function computed otherwise on some devices; that for the CPU counts."""
+
+        def register(kernel: Callable[..., Any]) -> Callable[..., Any]:
+            kinds = [device_types] if isinstance(device_types, str) else list(device_types or ())
+            if not kinds or "cpu" in kinds:
+                self._fn = kernel
+                self._function = None
+            return kernel
+
+        return register if fn is None else register(fn)
+
+    def register_fake(self, fn: Callable[..., Any], /) -> Callable[..., Any]:
+        """Keep what describes a result without computing it; nothing here asks for it."""
+        self._fake = fn
+        return fn
+
+    def register_autograd(
+        self, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None
+    ) -> None:
+        """Give the function a derivative.
+
+        Parameters
+        ----------
+        backward : callable. ``backward(ctx, *grads)`` gives a gradient for each argument.
+        setup_context : callable, optional. ``setup_context(ctx, inputs, output)`` keeps on ``ctx``
+            what `backward` needs.
+        """
+        if self._mutates:
+            raise RuntimeError(
+                f"Cannot register autograd formula for {self._qualname}, which writes to arguments"
+            )
+        self._rules.update(backward=backward, setup_context=setup_context)
+        self._function = None
+
+    def register_vmap(self, func: Callable[..., Any] | None = None) -> Any:
+        """Say what the function makes of a batch: ``func(info, in_dims, *args)``; a decorator."""
+        if func is None:
+            return self.register_vmap
+        self._rules["vmap"] = func
+        self._function = None
+        return func
+
+    def _made(self, keywords: dict[str, Any]) -> Any:
+        """The `Function` that computes it."""
+        function, rules, name = self._fn, self._rules, self._qualname
+
+        def forward(*args: Any) -> Any:
+            assert function is not None
+            return function(*args, **keywords)
+
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            if rules.get("setup_context") is not None:
+                more = {"keyword_only_inputs": keywords} if keywords else {}
+                rules["setup_context"](ctx=ctx, inputs=inputs, output=output, **more)
+
+        def backward(ctx: Any, *grads: Any) -> Any:
+            if "backward" not in rules:
+                raise RuntimeError(
+                    f"Trying to backward through {name} but no autograd formula was registered. "
+                    "Please use register_autograd to add one."
+                )
+            return rules["backward"](ctx, *grads)
+
+        body: dict[str, Any] = {
+            "forward": staticmethod(forward),
+            "setup_context": staticmethod(setup_context),
+            "backward": staticmethod(backward),
+        }
+        if "vmap" in rules:
+            body["vmap"] = staticmethod(rules["vmap"])
+        return type(self._name, (Function,), body)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._fn is None:
+            raise NotImplementedError(
+                f"{self._qualname} has no kernel for the CPU: register one by impl()"
+            )
+        bound = inspect.signature(self._fn).bind(*args, **kwargs)
+        bound.apply_defaults()
+        if self._mutates:
+            written = self._mutates
+            names = list(bound.arguments) if isinstance(written, str) else list(written)
+            for name in names:
+                value = bound.arguments.get(name)
+                if isinstance(value, TensorBase) and value.edge is not None:
+                    raise RuntimeError(
+                        f"{self._qualname} writes to its argument {name!r}, which requires a "
+                        "gradient: pass it detached, or compute under no_grad()"
+                    )
+            with no_grad():
+                return self._fn(*bound.args, **bound.kwargs)
+        if bound.kwargs:
+            return self._made(bound.kwargs).apply(*bound.args)
+        if self._function is None:
+            self._function = self._made({})
+        return self._function.apply(*bound.args)
+
+
+def custom_op(
+    name: str,
+    fn: Callable[..., Any] | None = None,
+    /,
+    *,
+    mutates_args: Any = (),
+    device_types: Any = None,
+    schema: str | None = None,
+    tags: Any = None,
+) -> Any:
+    """Make an operation of a function, which is not looked into; also a decorator.
+
+    Parameters
+    ----------
+    name : str. ``"namespace::name"``; the operation is also ``ops.namespace.name``.
+    fn : callable. The function, of tensors and other arguments; nothing in it is recorded.
+    mutates_args : sequence of str. The arguments that it writes to.
+    device_types, schema, tags: Have no effect.
+
+    Returns
+    -------
+    CustomOpDef: The operation, whose `register_autograd` gives it a derivative.
+
+    Examples
+    --------
+    >>> @wg.library.custom_op("mine::cube", mutates_args=())
+    ... def cube(x: wg.Tensor) -> wg.Tensor:
+    ...     return wg.from_numpy(np.power(x.numpy(), 3))
+    >>> def keep(ctx, inputs, output):
+    ...     ctx.save_for_backward(inputs[0])
+    >>> cube.register_autograd(lambda ctx, g: 3 * ctx.saved_tensors[0] ** 2 * g, setup_context=keep)
+    >>> x = wg.tensor([2.0], requires_grad=True)
+    >>> cube(x).backward()
+    >>> x.grad
+    tensor([12.])
+    """
+    if fn is None:
+        return lambda function: CustomOpDef(name, function, mutates_args)
+    return CustomOpDef(name, fn, mutates_args)
+
+
+def _of(op: Any) -> CustomOpDef:
+    if isinstance(op, CustomOpDef):
+        return op
+    if op not in _KNOWN:
+        raise RuntimeError(f"there is no operation {op!r}: make it by custom_op or define")
+    return _KNOWN[op]
+
+
+def register_autograd(
+    op: Any,
+    backward: Callable[..., Any],
+    /,
+    *,
+    setup_context: Callable[..., Any] | None = None,
+    lib: Any = None,
+) -> None:
+    """Give an operation a derivative; see `CustomOpDef.register_autograd`."""
+    _of(op).register_autograd(backward, setup_context=setup_context)
+
+
+def register_fake(
+    op: Any, func: Callable[..., Any] | None = None, /, *, lib: Any = None, **options: Any
+) -> Any:
+    """Keep what describes an operation's result; also a decorator."""
+    found = _of(op)
+    return found.register_fake if func is None else found.register_fake(func)
+
+
+impl_abstract = register_fake
+
+
+def register_kernel(op: Any, device_types: Any, func: Any = None, /, *, lib: Any = None) -> Any:
+    """Have an operation computed otherwise on some devices; also a decorator."""
+    return _of(op).register_kernel(device_types, func)
+
+
+def register_vmap(op: Any, func: Any = None, /, *, lib: Any = None) -> Any:
+    """Say what an operation makes of a batch; also a decorator."""
+    return _of(op).register_vmap(func)
+
+
+def define(qualname: str, schema: str, *, lib: Any = None, tags: Any = ()) -> None:
+    """Make an operation that has no function yet; `impl` gives it one."""
+    CustomOpDef(qualname, None, ())
+
+
+def impl(qualname: str, types: Any, func: Any = None, *, lib: Any = None) -> Any:
+    """Give an operation that was defined its function; also a decorator.
+
+    A function for other devices than the CPU is not used.
+    """
+    kinds = [types] if isinstance(types, str) else list(types)
+    names = {"CompositeExplicitAutograd": "cpu", "default": "cpu"}
+    return _of(qualname).register_kernel([names.get(k, k.lower()) for k in kinds], func)
+
+
+class Library:
+    """A namespace of operations, which are made by `define` and get their functions by `impl`.
+
+    Parameters
+    ----------
+    ns : str. The namespace.
+    kind : {"DEF", "FRAGMENT", "IMPL"}. Has no effect.
+    dispatch_key : str. What `impl` is for if nothing is said.
+
+    Examples
+    --------
+    >>> library = wg.library.Library("yours", "DEF")
+    >>> _ = library.define("half(Tensor x) -> Tensor")
+    >>> library.impl("half", lambda x: x / 2, "CPU")
+    >>> wg.ops.yours.half(wg.ones(2))
+    tensor([0.5000, 0.5000])
+    """
+
+    def __init__(self, ns: str, kind: str, dispatch_key: str = "") -> None:
+        if kind not in ("DEF", "FRAGMENT", "IMPL"):
+            raise ValueError(f"Unsupported kind: {kind}")
+        self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
+
+    def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
+        """Make an operation; its name is returned."""
+        name = schema.partition("(")[0].strip()
+        define(f"{self.ns}::{name}", schema)
+        return name
+
+    def impl(self, op_name: Any, fn: Any, dispatch_key: str = "", **options: Any) -> None:
+        """Give an operation its function."""
+        name = op_name if isinstance(op_name, str) else op_name._name
+        impl(f"{self.ns}::{name}", dispatch_key or self.dispatch_key or "cpu", fn)
+
+
+fill_sections(globals())

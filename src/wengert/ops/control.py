@@ -1,0 +1,222 @@
+"""Layer 5 · ops: checks and choices as functions, which programs write so for a compiler's sake.
+
+Numbers and shapes are those of the call, so what PyTorch has for symbols is Python's own here.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from wengert.base.sections import fill_sections
+from wengert.tape.base import TensorBase
+
+__all__ = [
+    "_assert",
+    "_check",
+    "_check_index",
+    "_check_is_size",
+    "_check_not_implemented",
+    "_check_tensor_all",
+    "_check_type",
+    "_check_value",
+    "_check_with",
+    "cond",
+    "sym_float",
+    "sym_int",
+    "sym_ite",
+    "sym_max",
+    "sym_min",
+    "sym_not",
+    "sym_sqrt",
+    "sym_sum",
+]
+
+Message = Callable[[], object] | str | None
+
+
+def _assert(condition: Any, message: object) -> None:
+    """``assert condition, message`` as a function; a tensor of one element is a condition, too."""
+    assert condition, message
+
+
+def _check_with(error_type: type[Exception], cond: Any, message: Message) -> None:
+    """Raise an error of a type, with a message that is made when it is needed, unless `cond`."""
+    if isinstance(cond, TensorBase):
+        raise TypeError("cond must be a bool, but got a tensor: use _check_tensor_all")
+    if not isinstance(cond, bool):
+        raise TypeError(f"cond must be a bool, but got {type(cond)}")
+    if cond:
+        return
+    if message is None:
+        raise error_type(
+            "Expected cond to be True, but got False. (Could this error message be improved? If "
+            "so, please report an enhancement request.)"
+        )
+    raise error_type(str(message() if callable(message) else message))
+
+
+def _check(cond: Any, message: Message = None) -> None:
+    """Raise a RuntimeError unless `cond`."""
+    _check_with(RuntimeError, cond, message)
+
+
+def _check_index(cond: Any, message: Message = None) -> None:
+    """Raise an IndexError unless `cond`."""
+    _check_with(IndexError, cond, message)
+
+
+def _check_value(cond: Any, message: Message = None) -> None:
+    """Raise a ValueError unless `cond`."""
+    _check_with(ValueError, cond, message)
+
+
+def _check_type(cond: Any, message: Message = None) -> None:
+    """Raise a TypeError unless `cond`."""
+    _check_with(TypeError, cond, message)
+
+
+def _check_not_implemented(cond: Any, message: Message = None) -> None:
+    """Raise a NotImplementedError unless `cond`."""
+    _check_with(NotImplementedError, cond, message)
+
+
+def _check_is_size(i: Any, message: Message = None, *, max: Any = None) -> None:
+    """Raise a RuntimeError unless `i` is no less than 0, nor more than `max`."""
+    _check(bool(i >= 0 and (max is None or i <= max)), message)
+
+
+def _check_tensor_all(cond: Any, message: Message = None) -> None:
+    """Raise a RuntimeError unless all elements of a tensor of booleans are True."""
+    if not isinstance(cond, TensorBase):
+        raise TypeError(f"cond must be a tensor, but got {type(cond)}")
+    whole: Any = cond
+    if whole.dtype.name != "bool":
+        raise TypeError(f"cond tensor must have dtype torch.bool, but got {whole.dtype}")
+    _check_with(RuntimeError, bool(whole.all()), message)
+
+
+def cond(
+    pred: Any,
+    true_fn: Callable[..., Any],
+    false_fn: Callable[..., Any],
+    operands: Sequence[Any] = (),
+) -> Any:
+    """What one of two functions makes of the operands. Differentiable as that function is.
+
+    Parameters
+    ----------
+    pred : bool or Tensor. Which of them; of one element.
+    true_fn, false_fn : callable. The functions; only one is called.
+    operands : tuple. Their arguments.
+
+    Returns
+    -------
+    object: The result.
+
+    Examples
+    --------
+    >>> wg.cond(wg.tensor(True), wg.sin, wg.cos, (wg.zeros(1),))
+    tensor([0.])
+    """
+    branches: tuple[Any, Any] = true_fn, false_fn
+    if not all(map(callable, branches)):
+        raise RuntimeError("Expect both branches to be callable.")
+    return true_fn(*operands) if pred else false_fn(*operands)
+
+
+def sym_int(a: float) -> int:
+    """`a` as an integer, towards 0.
+
+    Examples
+    --------
+    >>> wg.sym_int(2.5), wg.sym_float(2), wg.sym_max(1, 2), wg.sym_min(1, 2.0), wg.sym_not(True)
+    (2, 2.0, 2, 1.0, False)
+    """
+    return int(a)
+
+
+def sym_float(a: float) -> float:
+    """`a` as a floating point number; see `sym_int` for an example.
+
+    Examples
+    --------
+    >>> wg.sym_float(17)
+    17.0
+    """
+    return float(a)
+
+
+def sym_max(a: float, b: float) -> float:
+    """The larger one of two numbers, floating point if one of them is.
+
+    Examples
+    --------
+    >>> wg.sym_max(1.5, 23)
+    23.0
+    """
+    return _of_both(builtins.max, a, b)
+
+
+def sym_min(a: float, b: float) -> float:
+    """The smaller one of two numbers, floating point if one of them is.
+
+    Examples
+    --------
+    >>> wg.sym_min(-29, 1.5)
+    -29.0
+    """
+    return _of_both(builtins.min, a, b)
+
+
+def _of_both(choose: Callable[..., Any], a: float, b: float) -> float:
+    return type(a + b)(choose(a, b))
+
+
+def sym_not(a: object) -> bool:
+    """Whether `a` is false.
+
+    Examples
+    --------
+    >>> wg.sym_not(False), wg.sym_not(3)
+    (True, False)
+    """
+    return not a
+
+
+def sym_ite(b: bool, t: object, f: object) -> object:
+    """`t` if `b`, else `f`.
+
+    Examples
+    --------
+    >>> wg.sym_ite(True, 31, 37)
+    31
+    """
+    return t if b else f
+
+
+def sym_sum(args: Sequence[float]) -> float:
+    """The sum of numbers.
+
+    Examples
+    --------
+    >>> wg.sym_sum([1, 2, 38])
+    41
+    """
+    return builtins.sum(args)
+
+
+def sym_sqrt(a: float) -> float:
+    """The square root of a number.
+
+    Examples
+    --------
+    >>> wg.sym_sqrt(1849)
+    43.0
+    """
+    return math.sqrt(a)
+
+
+fill_sections(globals())

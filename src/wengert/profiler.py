@@ -1,0 +1,567 @@
+"""Layer 8 · utils: profiler: which operations a program runs, how often, and how long they take.
+
+Operations are timed where they are computed, and nodes of the graph where a backward pass comes to
+them, by hooks. Writes in place and what a compiled function computes are not seen one by one; their
+time is that of the `record_function` or the program around them. Nothing is timed while no profiler
+runs.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import json
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from wengert.base.elsewhere import elsewhere, refusal
+from wengert.base.sections import fill_sections
+from wengert.prims.record import Primitive
+from wengert.tape.modes import Mode
+from wengert.tape.node import Node
+from wengert.utils.dispatch import Dispatch, operation_name
+
+__all__ = [
+    "EventList",
+    "FunctionEvent",
+    "FunctionEventAvg",
+    "ProfilerAction",
+    "ProfilerActivity",
+    "kineto_available",
+    "profile",
+    "record_function",
+    "schedule",
+    "supported_activities",
+    "tensorboard_trace_handler",
+]
+__path__: list[str] = []  # `profiler.profiler` is a row of a table
+__getattr__ = elsewhere(__name__)
+
+_GPU = "there is no GPU whose tools could see it. Use profiler.profile"
+emit_nvtx = refusal("autograd.profiler", "emit_nvtx", _GPU)
+emit_itt = refusal("autograd.profiler", "emit_itt", _GPU)
+load_nvprof = refusal("autograd.profiler", "load_nvprof", _GPU)
+
+
+class ProfilerActivity(enum.Enum):
+    """Where what is timed runs; here it is the CPU."""
+
+    CPU = 0
+    XPU = 1
+    MTIA = 2
+    CUDA = 3
+
+
+class ProfilerAction(enum.Enum):
+    """What a profiler does in a step."""
+
+    NONE = 0
+    WARMUP = 1
+    RECORD = 2
+    RECORD_AND_SAVE = 3
+
+
+def supported_activities() -> set[ProfilerActivity]:
+    """What can be timed: the CPU.
+
+    Examples
+    --------
+    >>> wg.profiler.supported_activities()
+    {<ProfilerActivity.CPU: 0>}
+    """
+    return {ProfilerActivity.CPU}
+
+
+def kineto_available() -> bool:
+    """False: PyTorch's library for this is not used."""
+    return False
+
+
+class FunctionEvent:
+    """One call of an operation, a node or a `record_function`.
+
+    Attributes
+    ----------
+    name : str.
+    start, end : int. Nanoseconds of a clock that only goes forwards.
+    cpu_time_total, self_cpu_time_total : float. Microseconds, with and without what it called.
+    input_shapes : list. Of an operation's arguments, if they are asked for.
+    """
+
+    def __init__(self, name: str, shapes: Any, depth: int) -> None:
+        self.name = self.key = name
+        self.input_shapes = shapes
+        self.depth = depth
+        self.thread = threading.get_ident()
+        self.inside = 0
+        self.end = 0
+        self.start = time.perf_counter_ns()
+
+    count = 1
+
+    @property
+    def cpu_time_total(self) -> float:
+        """Microseconds from beginning to end."""
+        return (self.end - self.start) / 1000
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        """Microseconds without what it called."""
+        return (self.end - self.start - self.inside) / 1000
+
+    def __repr__(self) -> str:
+        return (
+            f"<FunctionEvent name={self.name} cpu_time={_time(self.cpu_time_total)} "
+            f"self_cpu_time={_time(self.self_cpu_time_total)} input_shapes={self.input_shapes}>"
+        )
+
+
+class FunctionEventAvg:
+    """All calls of one name.
+
+    Attributes
+    ----------
+    key : str. The name.
+    count : int. How many calls there were.
+    cpu_time_total, self_cpu_time_total : float. Microseconds, with and without what they called.
+    cpu_time : float. Microseconds of one call, in the mean.
+    """
+
+    device_time = device_time_total = self_device_time_total = 0.0
+    cpu_memory_usage = self_cpu_memory_usage = flops = depth = 0
+
+    def __init__(self, key: str, shapes: Any = None) -> None:
+        self.key, self.input_shapes = key, shapes
+        self.count = 0
+        self.cpu_time_total = self.self_cpu_time_total = 0.0
+
+    def add(self, event: Any) -> None:
+        """Count a call, or several."""
+        self.count += event.count
+        self.cpu_time_total += event.cpu_time_total
+        self.self_cpu_time_total += event.self_cpu_time_total
+
+    @property
+    def cpu_time(self) -> float:
+        """Microseconds of one call."""
+        return self.cpu_time_total / self.count if self.count else 0.0
+
+    @property
+    def cpu_time_str(self) -> str:
+        """`cpu_time` with its unit."""
+        return _time(self.cpu_time)
+
+    @property
+    def cpu_time_total_str(self) -> str:
+        """`cpu_time_total` with its unit."""
+        return _time(self.cpu_time_total)
+
+    @property
+    def self_cpu_time_total_str(self) -> str:
+        """`self_cpu_time_total` with its unit."""
+        return _time(self.self_cpu_time_total)
+
+    def __repr__(self) -> str:
+        return (
+            f"<FunctionEventAvg key={self.key} self_cpu_time={self.self_cpu_time_total_str} "
+            f"cpu_time={self.cpu_time_str} input_shapes={self.input_shapes}>"
+        )
+
+
+def _time(microseconds: float) -> str:
+    for size, unit in ((1e6, "s"), (1e3, "ms")):
+        if microseconds >= size:
+            return f"{microseconds / size:.3f}{unit}"
+    return f"{microseconds:.3f}us"
+
+
+class EventList(list[Any]):
+    """Events, or sums of them, which print as a table."""
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        """The microseconds of all, what is inside of another counted once."""
+        return sum(event.self_cpu_time_total for event in self)
+
+    def key_averages(
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0
+    ) -> EventList:
+        """Sums of the events of each name, or of each name and shapes of arguments."""
+        found: dict[Any, FunctionEventAvg] = {}
+        for event in self:
+            shapes = event.input_shapes if group_by_input_shape else None
+            key = event.key, repr(shapes)
+            found.setdefault(key, FunctionEventAvg(event.key, shapes)).add(event)
+        return EventList(found.values())
+
+    def total_average(self) -> FunctionEventAvg:
+        """The sum of all."""
+        total = FunctionEventAvg("Total")
+        for event in self:
+            total.add(event)
+        return total
+
+    def table(
+        self,
+        sort_by: str | None = None,
+        row_limit: int = 100,
+        max_src_column_width: int = 75,
+        max_name_column_width: int = 55,
+        max_shapes_column_width: int = 80,
+        header: str | None = None,
+        top_level_events_only: bool = False,
+        **options: Any,
+    ) -> str:
+        """The events as a table.
+
+        Parameters
+        ----------
+        sort_by : str, optional. The attribute whose largest values come first, such as
+            ``"cpu_time_total"``, ``"self_cpu_time_total"`` or ``"count"``.
+        row_limit : int. How many rows there are at most; all for -1.
+        header : str, optional. A line above.
+        top_level_events_only : bool. Leave out events inside of others.
+        """
+        rows = [e for e in self if not (top_level_events_only and e.depth)]
+        if sort_by is not None:
+            key = sort_by.replace("cuda_", "device_")
+            rows.sort(key=lambda event: getattr(event, key), reverse=True)
+        whole = self.self_cpu_time_total
+        titles = ["Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg"]
+        titles.append("# of Calls")
+        shown = any(event.input_shapes for event in rows)
+        lines = [[*titles, *(["Input Shapes"] if shown else [])]]
+        for event in rows if row_limit < 0 else rows[:row_limit]:
+            name = event.key
+            if len(name) > max_name_column_width > 3:
+                name = name[: max_name_column_width - 3] + "..."
+            line = [
+                name,
+                _percent(event.self_cpu_time_total, whole),
+                _time(event.self_cpu_time_total),
+                _percent(event.cpu_time_total, whole),
+                _time(event.cpu_time_total),
+                _time(event.cpu_time_total / event.count),
+                str(event.count),
+            ]
+            shapes = str(event.input_shapes or "")[:max_shapes_column_width]
+            lines.append([*line, *([shapes] if shown else [])])
+        widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+        rule = "  ".join("-" * width for width in widths)
+        text = ["  ".join(w.rjust(n) for w, n in zip(line, widths, strict=True)) for line in lines]
+        head = [header] if header else []
+        body = [*head, rule, text[0], rule, *text[1:], rule]
+        return "\n".join([*body, f"Self CPU time total: {_time(whole)}", ""])
+
+    def export_chrome_trace(self, path: Any) -> None:
+        """Write the events for a viewer of traces, such as ``chrome://tracing``."""
+        process = os.getpid()
+        events = [
+            {
+                "ph": "X",
+                "cat": "cpu_op",
+                "name": event.name,
+                "pid": process,
+                "tid": event.thread,
+                "ts": event.start / 1000,
+                "dur": event.cpu_time_total,
+                "args": {"Input Dims": event.input_shapes} if event.input_shapes else {},
+            }
+            for event in self
+        ]
+        Path(path).write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
+
+    def __str__(self) -> str:
+        return self.table()
+
+
+def _percent(part: float, whole: float) -> str:
+    return f"{100 * part / whole if whole else 0:.2f}%"
+
+
+class _Clock(Dispatch):
+    """Notes what is computed while it is entered, in the order in which it begins."""
+
+    def __init__(self, shapes: bool) -> None:
+        self.events: list[FunctionEvent] = []
+        self.running = True
+        self._shapes = shapes
+        self._open: list[FunctionEvent] = []
+        self._thread = threading.get_ident()
+
+    def begin(self, name: str, shapes: Any = None) -> FunctionEvent | None:
+        """Note the beginning of an event; None if it is none of this thread."""
+        if not self.running or threading.get_ident() != self._thread:
+            return None
+        event = FunctionEvent(name, shapes, len(self._open))
+        self.events.append(event)
+        self._open.append(event)
+        return event
+
+    def finish(self, event: FunctionEvent | None) -> None:
+        """Note its end, and that of what has begun since and was broken off."""
+        now = time.perf_counter_ns()
+        if event is None or event not in self._open:
+            return
+        while self._open:
+            last = self._open.pop()
+            last.end = now
+            if self._open:
+                self._open[-1].inside += now - last.start
+            if last is event:
+                break
+
+    def stop(self) -> None:
+        """Note nothing more."""
+        for event in self._open[:1]:
+            self.finish(event)
+        self.running = False
+
+    def run(self, mode: Mode, prim: Primitive, tensors: list[Any], params: Any, outs: Any) -> Any:
+        shapes = [list(tensor.payload.shape) for tensor in tensors] if self._shapes else None
+        event = self.begin(f"aten::{operation_name(prim)}", shapes)
+        try:
+            made = self.compute(mode, prim, tensors, params, outs)
+        finally:
+            self.finish(event)
+        if event is not None:
+            node = (made[0] if isinstance(made, tuple) else made).edge
+            node = getattr(node, "node", node)
+            if isinstance(node, Node):
+                self._watch(node)
+        return made
+
+    def _watch(self, node: Any) -> None:
+        """Have the node noted when a backward pass comes to it."""
+        begun: list[Any] = []
+        label = node.name()
+
+        def before(gradients: Any) -> None:
+            begun.append(self.begin(label))
+
+        def after(inputs: Any, outputs: Any) -> None:
+            if begun:
+                self.finish(begun.pop())
+
+        node.register_prehook(before)
+        node.register_hook(after)
+
+
+_CLOCKS: list[_Clock] = []
+"""The clocks that run."""
+
+
+class record_function:
+    """A context, or a decorator of functions, whose time a profiler notes under a name.
+
+    Parameters
+    ----------
+    name : str. The name.
+    args : str, optional. Has no effect.
+
+    Examples
+    --------
+    >>> with wg.profiler.profile() as prof, wg.profiler.record_function("model"):
+    ...     y = wg.ones(3).sin()
+    >>> [event.key for event in prof.key_averages()]
+    ['model', 'aten::sin']
+    """
+
+    def __init__(self, name: str, args: str | None = None) -> None:
+        self.name = name
+        self._begun: list[Any] = []
+
+    def __enter__(self) -> record_function:
+        self._begun.append([(clock, clock.begin(self.name)) for clock in _CLOCKS])
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        for clock, event in self._begun.pop():
+            clock.finish(event)
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def timed(*args: Any, **kwargs: Any) -> Any:
+            with record_function(self.name):
+                return function(*args, **kwargs)
+
+        return timed
+
+
+def schedule(
+    *, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0
+) -> Callable[[int], ProfilerAction]:
+    """What a profiler is to do in each step: wait, warm up, and record, again and again.
+
+    Parameters
+    ----------
+    wait, warmup, active : int. How many steps each takes.
+    repeat : int. How often; for ever if 0.
+    skip_first : int. How many steps come before.
+
+    Examples
+    --------
+    >>> plan = wg.profiler.schedule(wait=1, warmup=0, active=2, repeat=1)
+    >>> [plan(step).name for step in range(4)]
+    ['NONE', 'RECORD', 'RECORD_AND_SAVE', 'NONE']
+    """
+    if min(wait, warmup, repeat, skip_first) < 0 or active < 1:
+        raise AssertionError("a schedule has no negative numbers of steps, and records at least 1")
+    cycle = wait + warmup + active
+
+    def plan(step: int) -> ProfilerAction:
+        at = step - skip_first
+        if at < 0 or (repeat and at >= repeat * cycle):
+            return ProfilerAction.NONE
+        at %= cycle
+        if at < wait:
+            return ProfilerAction.NONE
+        if at < wait + warmup:
+            return ProfilerAction.WARMUP
+        return ProfilerAction.RECORD_AND_SAVE if at == cycle - 1 else ProfilerAction.RECORD
+
+    return plan
+
+
+class profile:
+    """A context in which the operations of its thread are timed.
+
+    Parameters
+    ----------
+    activities : iterable of ProfilerActivity, optional. The CPU is timed.
+    schedule : callable, optional. What is done in each step, see `schedule`; `step` ends one.
+    on_trace_ready : callable, optional. Called with the profiler when a recording is complete.
+    record_shapes : bool. Note the shapes of arguments.
+    enabled : bool. Whether anything is timed.
+    profile_memory, with_stack, with_flops, with_modules, ... : Have no effect.
+
+    Examples
+    --------
+    >>> x = wg.ones(3, requires_grad=True)
+    >>> with wg.profiler.profile() as prof:
+    ...     (x * 2).sin().sum().backward()
+    >>> [event.key for event in prof.key_averages()][:2]
+    ['aten::mul', 'aten::sin']
+    >>> "Self CPU time total" in prof.key_averages().table(sort_by="cpu_time_total")
+    True
+    """
+
+    def __init__(
+        self,
+        activities: Iterable[ProfilerActivity] | bool | None = None,
+        schedule: Callable[[int], ProfilerAction] | None = None,
+        on_trace_ready: Callable[[Any], Any] | None = None,
+        record_shapes: bool = False,
+        enabled: bool = True,
+        **options: Any,
+    ) -> None:
+        # in torch.autograd.profiler the first argument says whether it is enabled
+        self._enabled = enabled and activities is not False
+        self._schedule, self.on_trace_ready = schedule, on_trace_ready
+        self._shapes = record_shapes
+        self._clock: _Clock | None = None
+        self._kept = EventList()
+        self.step_num = 0
+
+    def _action(self) -> ProfilerAction:
+        if self._schedule is None:
+            return ProfilerAction.RECORD
+        return self._schedule(self.step_num)
+
+    def _begin(self) -> None:
+        records = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
+        if self._enabled and self._clock is None and self._action() in records:
+            self._clock = _Clock(self._shapes)
+            self._clock.__enter__()
+            _CLOCKS.append(self._clock)
+
+    def _end(self) -> None:
+        if self._clock is None:
+            return
+        self._clock.stop()
+        _CLOCKS.remove(self._clock)
+        self._clock.__exit__()
+        self._kept = EventList(self._clock.events)
+        self._clock = None
+        if self.on_trace_ready is not None:
+            self.on_trace_ready(self)
+
+    def start(self) -> None:
+        """Begin, as the ``with`` does."""
+        self._begin()
+
+    def stop(self) -> None:
+        """End, as the ``with`` does."""
+        self._end()
+
+    def step(self) -> None:
+        """Say that the next step begins."""
+        done = self._action()
+        self.step_num += 1
+        records = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
+        if self._schedule is not None and (
+            done is ProfilerAction.RECORD_AND_SAVE or self._action() not in records
+        ):
+            self._end()
+        self._begin()
+
+    def __enter__(self) -> profile:
+        self.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.stop()
+
+    def events(self) -> EventList:
+        """What was timed, in the order in which it began."""
+        return EventList(self._clock.events) if self._clock is not None else self._kept
+
+    @property
+    def function_events(self) -> EventList:
+        """The same as `events`."""
+        return self.events()
+
+    def key_averages(
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0
+    ) -> EventList:
+        """Sums of what was timed, of each name; see `EventList.key_averages`."""
+        return self.events().key_averages(group_by_input_shape, group_by_stack_n)
+
+    def total_average(self) -> FunctionEventAvg:
+        """The sum of all."""
+        return self.events().total_average()
+
+    def table(self, *args: Any, **options: Any) -> str:
+        """All events as a table; see `EventList.table`."""
+        return self.events().table(*args, **options)
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        """The microseconds of all."""
+        return self.events().self_cpu_time_total
+
+    def export_chrome_trace(self, path: Any) -> None:
+        """Write what was timed for a viewer of traces."""
+        self.events().export_chrome_trace(path)
+
+
+def tensorboard_trace_handler(
+    dir_name: str, worker_name: str | None = None, use_gzip: bool = False
+) -> Callable[[Any], None]:
+    """What writes each recording into a folder, for `profile(on_trace_ready=...)`."""
+
+    def write(prof: Any) -> None:
+        folder = Path(dir_name)
+        folder.mkdir(parents=True, exist_ok=True)
+        worker = worker_name or f"{socket.gethostname()}_{os.getpid()}"
+        prof.export_chrome_trace(folder / f"{worker}.{time.time_ns()}.pt.trace.json")
+
+    return write
+
+
+fill_sections(globals())

@@ -1,0 +1,129 @@
+"""Layer 6 · tensor: methods that call Python for each element, and memory that processes share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+
+from wengert.base.sections import fill_sections
+from wengert.kernels.shared import in_shared_memory, shared_memory_of
+from wengert.ops.create import from_numpy
+from wengert.tape.modes import no_grad, untraced
+from wengert.tape.views import has_views
+
+__all__ = ["CallbackMethods"]
+
+
+class CallbackMethods:
+    """What is done with a tensor outside of operations."""
+
+    __slots__ = ()
+    array: Any
+    copy_: Any
+    edge: Any
+    ext: Any
+    payload: Any
+
+    def apply_(self, callable: Callable[[Any], Any]) -> Self:
+        """Write over each element what a function makes of it; in Python, so it is slow.
+
+        Parameters
+        ----------
+        callable : callable. Takes and gives a number.
+
+        Raises
+        ------
+        TypeError: If the tensor requires a gradient, which would be lost.
+
+        Examples
+        --------
+        >>> wg.tensor([1.0, 2.0]).apply_(lambda x: x + 1)
+        tensor([2., 3.])
+        """
+        return self._called("apply_", (), callable)
+
+    def map_(self, tensor: Any, callable: Callable[[Any, Any], Any]) -> Self:
+        """Write over each element what a function makes of it and the element of another tensor.
+
+        Parameters
+        ----------
+        tensor : Tensor. Of a shape that broadcasts to this one's.
+        callable : callable. Takes two numbers and gives one.
+
+        Raises
+        ------
+        TypeError: If one of the tensors requires a gradient.
+
+        Examples
+        --------
+        >>> wg.tensor([1.0, 2.0]).map_(wg.tensor([3.0, 4.0]), max)
+        tensor([3., 4.])
+        """
+        return self._called("map_", (tensor,), callable)
+
+    def map2_(self, x: Any, y: Any, callable: Callable[[Any, Any, Any], Any]) -> Self:
+        """As `map_`, with the elements of two other tensors.
+
+        Parameters
+        ----------
+        x, y : Tensor. Of shapes that broadcast to this one's.
+        callable : callable. Takes three numbers and gives one.
+
+        Examples
+        --------
+        >>> ones = wg.ones(2)
+        >>> wg.zeros(2).map2_(ones, 2 * ones, lambda a, b, c: a + b + c)
+        tensor([3., 3.])
+        """
+        return self._called("map2_", (x, y), callable)
+
+    def _called(self, name: str, others: tuple[Any, ...], function: Callable[..., Any]) -> Self:
+        untraced(f"{name} calls a function for each element")
+        if any(tensor.edge is not None for tensor in (self, *others)):
+            raise TypeError(
+                f"Can't call {name}() on Variable that requires grad: the gradient would be lost. "
+                f"Use tensor.detach().{name}() instead."
+            )
+        own = self.array()
+        arrays = [own, *(np.broadcast_to(other.array(), own.shape) for other in others)]
+        rows = zip(*(array.ravel().tolist() for array in arrays), strict=True)
+        made = np.array([function(*row) for row in rows], own.dtype).reshape(own.shape)
+        with no_grad():
+            self.copy_(from_numpy(made))
+        return self
+
+    def share_memory_(self) -> Self:
+        """Move the elements to memory that other processes see, and that they may write to.
+
+        Processes that are forked have the tensor; through ``wengert.multiprocessing`` it also
+        reaches those that are spawned, or that get it from a queue. Arrays and tensors that lay in
+        the same memory stay where they are.
+
+        Raises
+        ------
+        RuntimeError: If the tensor is a view, or has views.
+
+        Examples
+        --------
+        >>> weight = wg.zeros(2).share_memory_()
+        >>> weight.is_shared()
+        True
+        """
+        untraced("it moves memory")
+        if shared_memory_of(self.array()) is None:
+            if (self.ext is not None and self.ext.base is not None) or has_views(self):
+                raise RuntimeError(
+                    "share_memory_(): the tensor is a view or has views, which would stay in "
+                    "memory of their own: share a clone()"
+                )
+            self.payload = in_shared_memory(self.array())
+        return self
+
+    def is_shared(self) -> bool:
+        """Whether the memory is shared with other processes; see `share_memory_`."""
+        return shared_memory_of(self.array()) is not None
+
+
+fill_sections(globals())

@@ -1,0 +1,513 @@
+"""Layer 8 · utils: nested containers under torch.utils._pytree's names.
+
+None is a leaf, and dictionaries keep their order. Classes of the user's own are gone into when they
+are registered.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict, deque, namedtuple
+from collections.abc import Callable, Iterable
+from dataclasses import fields, is_dataclass
+from typing import Any, NamedTuple
+
+__all__ = [
+    "GetAttrKey",
+    "LeafSpec",
+    "MappingKey",
+    "SequenceKey",
+    "TreeSpec",
+    "is_namedtuple",
+    "is_namedtuple_class",
+    "key_get",
+    "keystr",
+    "register_constant",
+    "register_dataclass",
+    "register_pytree_node",
+    "tree_all",
+    "tree_any",
+    "tree_flatten",
+    "tree_flatten_with_path",
+    "tree_iter",
+    "tree_leaves",
+    "tree_map",
+    "tree_map_",
+    "tree_map_only",
+    "tree_map_with_path",
+    "tree_structure",
+    "tree_unflatten",
+    "treespec_pprint",
+]
+
+
+class MappingKey(NamedTuple):
+    """The key of an entry of a dictionary."""
+
+    key: Any
+
+    def __str__(self) -> str:
+        return f"[{self.key!r}]"
+
+    def get(self, mapping: Any) -> Any:
+        """The entry."""
+        return mapping[self.key]
+
+
+class SequenceKey(NamedTuple):
+    """The place of an entry of a list or tuple."""
+
+    idx: int
+
+    def __str__(self) -> str:
+        return f"[{self.idx!r}]"
+
+    def get(self, sequence: Any) -> Any:
+        """The entry."""
+        return sequence[self.idx]
+
+
+class GetAttrKey(NamedTuple):
+    """The name of an attribute."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f".{self.name}"
+
+    def get(self, obj: Any) -> Any:
+        """The attribute."""
+        return getattr(obj, self.name)
+
+
+class NodeDef(NamedTuple):
+    """How containers of a class are taken apart, and made again."""
+
+    type: Any
+    flatten_fn: Callable[[Any], tuple[list[Any], Any]]
+    unflatten_fn: Callable[[Iterable[Any], Any], Any]
+    flatten_with_keys_fn: Callable[[Any], tuple[list[Any], Any]] | None
+
+
+SUPPORTED_NODES: dict[Any, NodeDef] = {}
+
+
+class TreeSpec:
+    """The structure of a tree without its leaves.
+
+    Attributes
+    ----------
+    type, context : the class of the outermost container, and what makes it again beside its parts.
+    children_specs : list of TreeSpec. The structures of its parts.
+    num_nodes, num_leaves, num_children : int.
+    """
+
+    __slots__ = ("children_specs", "context", "num_leaves", "num_nodes", "type")
+
+    def __init__(self, type: Any, context: Any, children_specs: list[TreeSpec]) -> None:
+        self.type, self.context, self.children_specs = type, context, children_specs
+        leaf = type is None
+        self.num_nodes: int = 1 + sum(spec.num_nodes for spec in children_specs)
+        self.num_leaves: int = 1 if leaf else sum(spec.num_leaves for spec in children_specs)
+
+    @property
+    def num_children(self) -> int:
+        """How many parts the outermost container has."""
+        return len(self.children_specs)
+
+    def is_leaf(self) -> bool:
+        """Whether this is the structure of a leaf."""
+        return self.type is None
+
+    def children(self) -> list[TreeSpec]:
+        """The structures of the parts."""
+        return list(self.children_specs)
+
+    def child(self, index: int) -> TreeSpec:
+        """The structure of a part."""
+        return self.children_specs[index]
+
+    def unflatten(self, leaves: Iterable[Any]) -> Any:
+        """The tree of this structure with these leaves."""
+        leaves = list(leaves)
+        if len(leaves) != self.num_leaves:
+            raise ValueError(
+                f"treespec.unflatten(leaves): `leaves` has length {len(leaves)} but the spec "
+                f"refers to a pytree that holds {self.num_leaves} items ({self})."
+            )
+        return self._made(iter(leaves))
+
+    def _made(self, leaves: Any) -> Any:
+        if self.type is None:
+            return next(leaves)
+        parts = [spec._made(leaves) for spec in self.children_specs]
+        return SUPPORTED_NODES[self.type].unflatten_fn(parts, self.context)
+
+    def flatten_up_to(self, tree: Any) -> list[Any]:
+        """The subtrees of `tree` where this structure has its leaves."""
+        if self.type is None:
+            return [tree]
+        if _kind(tree) != self.type:
+            raise ValueError(f"Type mismatch; expected {self.type!r}, but got {type(tree)!r}.")
+        parts, context = SUPPORTED_NODES[self.type].flatten_fn(tree)
+        if issubclass(self.type, dict):
+            if set(tree) != set(_keys_of(self.context)):
+                raise ValueError(
+                    f"Node keys mismatch; expected {list(_keys_of(self.context))!r}, but got "
+                    f"{list(tree)!r}."
+                )
+            parts = [tree[key] for key in _keys_of(self.context)]
+        elif len(parts) != self.num_children:
+            raise ValueError(
+                f"Node arity mismatch; expected {self.num_children}, but got {len(parts)}."
+            )
+        elif context != self.context and self.type not in (deque,):
+            raise ValueError(f"Node context mismatch for custom node type {self.type!r}.")
+        return [
+            leaf
+            for spec, part in zip(self.children_specs, parts, strict=True)
+            for leaf in spec.flatten_up_to(part)
+        ]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TreeSpec) and (self.type, self.context, self.children_specs) == (
+            other.type,
+            other.context,
+            other.children_specs,
+        )
+
+    def __hash__(self) -> int:
+        # contexts may be lists
+        return hash((self.type, repr(self.context), tuple(self.children_specs)))
+
+    def __repr__(self, indent: int = 0) -> str:
+        if self.type is None:
+            return "*"
+        before = f"TreeSpec({self.type.__name__}, {self.context}, ["
+        inner = indent + 2
+        parts = [spec.__repr__(inner) for spec in self.children_specs]
+        text = parts[0] if parts else ""
+        text += "".join(f",\n{' ' * inner}{part}" for part in parts[1:])
+        return f"{before}{text}])"
+
+
+class LeafSpec(TreeSpec):
+    """The structure of a leaf."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(None, None, [])
+
+
+_LEAF = LeafSpec()
+
+
+def _keys_of(context: Any) -> Any:
+    """The keys in what makes a dictionary again."""
+    return context[1] if isinstance(context, list) and context[:1] == [_FACTORY] else context
+
+
+_FACTORY = "default_factory"
+
+
+def register_pytree_node(
+    cls: Any,
+    flatten_fn: Callable[[Any], tuple[Any, Any]],
+    unflatten_fn: Callable[[Any, Any], Any],
+    *,
+    serialized_type_name: str | None = None,
+    to_dumpable_context: Any = None,
+    from_dumpable_context: Any = None,
+    flatten_with_keys_fn: Any = None,
+) -> None:
+    """Have instances of a class gone into.
+
+    Parameters
+    ----------
+    cls : class.
+    flatten_fn : callable. Gives of an instance its parts, and what makes it again beside them.
+    unflatten_fn : callable. Makes an instance of these.
+    flatten_with_keys_fn : callable, optional. As `flatten_fn`, with a pair of a key and the part
+        for each part.
+    """
+    if cls in SUPPORTED_NODES:
+        raise ValueError(f"{cls} is already registered as pytree node.")
+    SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
+
+
+_register_pytree_node = _private_register_pytree_node = register_pytree_node
+
+
+def _deregister_pytree_node(cls: Any) -> None:
+    """Have instances of a class be leaves again."""
+    del SUPPORTED_NODES[cls]
+
+
+def register_dataclass(
+    cls: Any,
+    *,
+    field_names: list[str] | None = None,
+    drop_field_names: list[str] | None = None,
+    serialized_type_name: str | None = None,
+) -> None:
+    """Have instances of a dataclass gone into, field by field."""
+    if field_names is None:
+        if not is_dataclass(cls):
+            raise ValueError(f"field_names must be specified with a list of all fields of {cls}")
+        dropped = set(drop_field_names or ())
+        field_names = [f.name for f in fields(cls) if f.init and f.name not in dropped]
+    names = list(field_names)
+
+    def taken(obj: Any) -> Any:
+        return [getattr(obj, name) for name in names], list(names)
+
+    def keyed(obj: Any) -> Any:
+        return [(GetAttrKey(name), getattr(obj, name)) for name in names], list(names)
+
+    def made(parts: Any, context: Any) -> Any:
+        return cls(**dict(zip(context, parts, strict=True)))
+
+    register_pytree_node(cls, taken, made, flatten_with_keys_fn=keyed)
+
+
+def register_constant(cls: Any) -> None:
+    """Have instances of a class belong to the structure: they are no leaves."""
+    register_pytree_node(
+        cls, lambda value: ([], value), lambda _, value: value, flatten_with_keys_fn=None
+    )
+
+
+def is_namedtuple_class(cls: Any) -> bool:
+    """Whether a class is a named tuple."""
+    return isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")
+
+
+def is_namedtuple(obj: Any) -> bool:
+    """Whether a value, or a class, is a named tuple."""
+    return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
+
+
+def _of_dictionary(kind: Any) -> Callable[[Any, Any], Any]:
+    return lambda parts, context: kind(zip(context, parts, strict=True))
+
+
+def _sequence_keys(value: Any) -> Any:
+    parts, context = SUPPORTED_NODES[_kind(value)].flatten_fn(value)
+    return [(SequenceKey(i), part) for i, part in enumerate(parts)], context
+
+
+def _mapping_keys(value: Any) -> Any:
+    parts, context = SUPPORTED_NODES[_kind(value)].flatten_fn(value)
+    return list(zip(map(MappingKey, value), parts, strict=True)), context
+
+
+def _field_keys(value: Any) -> Any:
+    return list(zip(map(GetAttrKey, value._fields), value, strict=True)), type(value)
+
+
+for _cls, _node in {
+    tuple: (lambda t: (list(t), None), lambda parts, _: tuple(parts), _sequence_keys),
+    list: (lambda x: (x, None), lambda parts, _: list(parts), _sequence_keys),
+    dict: (lambda d: (list(d.values()), list(d)), _of_dictionary(dict), _mapping_keys),
+    OrderedDict: (
+        lambda d: (list(d.values()), list(d)),
+        _of_dictionary(OrderedDict),
+        _mapping_keys,
+    ),
+    defaultdict: (
+        lambda d: (list(d.values()), [d.default_factory, list(d)]),
+        lambda parts, context: defaultdict(context[0], zip(context[1], parts, strict=True)),
+        _mapping_keys,
+    ),
+    deque: (
+        lambda d: (list(d), d.maxlen),
+        lambda parts, maxlen: deque(parts, maxlen=maxlen),
+        _sequence_keys,
+    ),
+    namedtuple: (lambda t: (list(t), type(t)), lambda parts, kind: kind(*parts), _field_keys),
+}.items():
+    register_pytree_node(_cls, _node[0], _node[1], flatten_with_keys_fn=_node[2])
+
+
+def _kind(tree: Any) -> Any:
+    """What a tree is registered as; its class, if as nothing."""
+    kind = type(tree)
+    return namedtuple if kind not in SUPPORTED_NODES and is_namedtuple_class(kind) else kind
+
+
+IsLeaf = Callable[[Any], bool] | None
+
+
+def _walk(tree: Any, leaves: list[Any], is_leaf: IsLeaf) -> TreeSpec:
+    kind = _kind(tree)
+    if kind not in SUPPORTED_NODES or (is_leaf is not None and is_leaf(tree)):
+        leaves.append(tree)
+        return _LEAF
+    parts, context = SUPPORTED_NODES[kind].flatten_fn(tree)
+    return TreeSpec(kind, context, [_walk(part, leaves, is_leaf) for part in parts])
+
+
+def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeSpec]:
+    """The leaves of nested containers, and their structure.
+
+    Examples
+    --------
+    >>> from wengert.utils import _pytree as pytree
+    >>> leaves, structure = pytree.tree_flatten({"a": (1, 2), "b": None})
+    >>> leaves
+    [1, 2, None]
+    >>> pytree.tree_unflatten([3, 4, 5], structure)
+    {'a': (3, 4), 'b': 5}
+    """
+    leaves: list[Any] = []
+    return leaves, _walk(tree, leaves, is_leaf)
+
+
+def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
+    """The tree of a structure with other leaves."""
+    if not isinstance(treespec, TreeSpec):
+        raise TypeError(
+            "Expected `treespec` to be an instance of TreeSpec but got item of type "
+            f"{type(treespec)}"
+        )
+    return treespec.unflatten(leaves)
+
+
+def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
+    """The leaves."""
+    return tree_flatten(tree, is_leaf)[0]
+
+
+def tree_iter(tree: Any, is_leaf: IsLeaf = None) -> Any:
+    """The leaves, one by one."""
+    return iter(tree_leaves(tree, is_leaf))
+
+
+def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> TreeSpec:
+    """The structure."""
+    return tree_flatten(tree, is_leaf)[1]
+
+
+def tree_map(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: IsLeaf = None) -> Any:
+    """A tree of what `func` makes of the leaves of `tree`, and of what `rests` have there."""
+    leaves, spec = tree_flatten(tree, is_leaf)
+    columns = [leaves, *(spec.flatten_up_to(rest) for rest in rests)]
+    return spec.unflatten([func(*row) for row in zip(*columns, strict=True)])
+
+
+def tree_map_(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: IsLeaf = None) -> Any:
+    """Call `func` on the leaves; the tree itself is returned."""
+    tree_map(func, tree, *rests, is_leaf=is_leaf)
+    return tree
+
+
+def map_only(kinds: Any, /) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
+    """The decorator of functions that are to see leaves of some classes only."""
+    chosen = kinds if not isinstance(kinds, type) and callable(kinds) else None
+
+    def only(func: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def applied(x: Any) -> Any:
+            return func(x) if (chosen(x) if chosen else isinstance(x, kinds)) else x
+
+        return applied
+
+    return only
+
+
+def tree_map_only(kinds: Any, func: Callable[[Any], Any], tree: Any, is_leaf: IsLeaf = None) -> Any:
+    """`tree_map` of those leaves that are of some classes; the others stay."""
+    return tree_map(map_only(kinds)(func), tree, is_leaf=is_leaf)
+
+
+def tree_map_only_(
+    kinds: Any, func: Callable[[Any], Any], tree: Any, is_leaf: IsLeaf = None
+) -> Any:
+    """`tree_map_` of those leaves that are of some classes."""
+    return tree_map_(map_only(kinds)(func), tree, is_leaf=is_leaf)
+
+
+def tree_all(pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf = None) -> bool:
+    """Whether something holds for all leaves."""
+    return all(map(pred, tree_iter(tree, is_leaf)))
+
+
+def tree_any(pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf = None) -> bool:
+    """Whether something holds for a leaf."""
+    return any(map(pred, tree_iter(tree, is_leaf)))
+
+
+def tree_all_only(kinds: Any, pred: Any, tree: Any, is_leaf: IsLeaf = None) -> bool:
+    """Whether something holds for all leaves of some classes."""
+    return all(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, kinds))
+
+
+def tree_any_only(kinds: Any, pred: Any, tree: Any, is_leaf: IsLeaf = None) -> bool:
+    """Whether something holds for a leaf of some classes."""
+    return any(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, kinds))
+
+
+def _paths(tree: Any, path: tuple[Any, ...], is_leaf: IsLeaf) -> Any:
+    kind = _kind(tree)
+    if kind not in SUPPORTED_NODES or (is_leaf is not None and is_leaf(tree)):
+        yield path, tree
+        return
+    keyed = SUPPORTED_NODES[kind].flatten_with_keys_fn
+    if keyed is None:
+        raise ValueError(
+            f"Did not find a flatten_with_keys_fn for type: {kind}. Please pass one to "
+            "register_pytree_node."
+        )
+    for key, part in keyed(tree)[0]:
+        yield from _paths(part, (*path, key), is_leaf)
+
+
+def tree_flatten_with_path(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeSpec]:
+    """The leaves with the paths that lead to them, and the structure.
+
+    Examples
+    --------
+    >>> from wengert.utils import _pytree as pytree
+    >>> pairs, _ = pytree.tree_flatten_with_path({"a": [1, 2]})
+    >>> [(pytree.keystr(path), leaf) for path, leaf in pairs]
+    [("['a'][0]", 1), ("['a'][1]", 2)]
+    """
+    return list(_paths(tree, (), is_leaf)), tree_structure(tree, is_leaf)
+
+
+def tree_leaves_with_path(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
+    """The leaves with the paths that lead to them."""
+    return list(_paths(tree, (), is_leaf))
+
+
+def tree_map_with_path(
+    func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: IsLeaf = None
+) -> Any:
+    """`tree_map` of a function that gets the path to the leaf, too, in front."""
+    pairs, spec = tree_flatten_with_path(tree, is_leaf)
+    rows = zip(*(spec.flatten_up_to(rest) for rest in rests), strict=True)
+    others = list(rows) if rests else [()] * len(pairs)
+    return spec.unflatten(
+        [func(path, leaf, *more) for (path, leaf), more in zip(pairs, others, strict=True)]
+    )
+
+
+def keystr(kp: Iterable[Any]) -> str:
+    """How one writes a path."""
+    return "".join(map(str, kp))
+
+
+def key_get(obj: Any, kp: Iterable[Any]) -> Any:
+    """What a path leads to."""
+    for key in kp:
+        obj = key.get(obj)
+    return obj
+
+
+def treespec_pprint(treespec: TreeSpec) -> str:
+    """The structure as a tree of stars."""
+    return repr(treespec.unflatten([_Star()] * treespec.num_leaves))
+
+
+class _Star:
+    def __repr__(self) -> str:
+        return "*"

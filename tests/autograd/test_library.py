@@ -1,0 +1,107 @@
+"""Functions of the user's own under a name, with their derivatives."""
+
+import uuid
+
+import pytest
+
+import wengert as wg
+from wengert import library
+
+
+@pytest.fixture
+def cube():
+    @library.custom_op(f"here{uuid.uuid4().hex}::cube", mutates_args=())
+    def function(x: wg.Tensor, scale: float = 1.0) -> wg.Tensor:
+        return scale * x.detach() ** 3
+
+    return function
+
+
+def keep(ctx, inputs, output):
+    x, ctx.scale = inputs
+    ctx.save_for_backward(x)
+
+
+def rule(ctx, g):
+    return 3 * ctx.scale * ctx.saved_tensors[0] ** 2 * g, None
+
+
+def test_the_rule_that_is_registered_is_the_derivative(cube):
+    x = wg.randn(3, dtype=wg.float64, requires_grad=True)
+    library.register_autograd(cube._qualname, rule, setup_context=keep)
+    assert wg.equal(cube(x, 2.0), 2 * x**3) and wg.equal(cube(x), x**3)
+    assert wg.autograd.gradcheck(lambda x: cube(x, scale=2.0), (x,))
+    assert wg.autograd.gradgradcheck(cube, (x,))
+    found = getattr(wg.ops, cube._namespace).cube
+    assert found is cube is found.default
+
+
+def test_without_a_rule_a_gradient_is_an_error(cube):
+    y = cube(wg.ones(1, requires_grad=True))
+    assert y.requires_grad
+    with pytest.raises(RuntimeError, match="no autograd formula was registered"):
+        y.backward()
+
+
+def test_a_batch_is_computed_by_its_rule(cube):
+    calls = []
+
+    @cube.register_vmap
+    def batched(info, in_dims, x, scale):
+        calls.append(info.batch_size)
+        return scale * x**3, in_dims[0]
+
+    x = wg.arange(6.0).reshape(2, 3)
+    assert wg.equal(wg.vmap(cube)(x), x**3) and calls == [2]
+
+
+def test_keywords_only_are_kept_apart():
+    @library.custom_op(f"here{uuid.uuid4().hex}::f", mutates_args=())
+    def f(x: wg.Tensor, *, by: float) -> wg.Tensor:
+        return by * x
+
+    seen = []
+
+    def context(ctx, inputs, keyword_only_inputs, output):
+        seen.append((len(inputs), keyword_only_inputs))
+        ctx.by = keyword_only_inputs["by"]
+
+    f.register_autograd(lambda ctx, g: ctx.by * g, setup_context=context)
+    x = wg.ones(2, requires_grad=True)
+    f(x, by=3.0).sum().backward()
+    assert x.grad.tolist() == [3, 3] and seen == [(1, {"by": 3.0})]
+
+
+def test_arguments_are_written_to_where_that_is_said():
+    @library.custom_op(f"here{uuid.uuid4().hex}::fill", mutates_args={"x"})
+    def fill(x: wg.Tensor, value: float) -> None:
+        x.fill_(value)
+
+    x = wg.zeros(2)
+    assert fill(x, 2.0) is None and x.tolist() == [2, 2] and x._version == 1
+    with pytest.raises(RuntimeError, match="requires a gradient"):
+        fill(wg.zeros(2, requires_grad=True), 1.0)
+    with pytest.raises(RuntimeError, match="writes to arguments"):
+        fill.register_autograd(rule)
+
+
+def test_operations_are_defined_and_given_their_functions():
+    name = f"here{uuid.uuid4().hex}"
+    lib = library.Library(name, "FRAGMENT")
+    lib.define("twice(Tensor x) -> Tensor")
+    operation = getattr(wg.ops, name).twice
+    with pytest.raises(NotImplementedError, match="no kernel for the CPU"):
+        operation(wg.ones(1))
+    lib.impl("twice", lambda x: 3 * x, "CUDA")
+    with pytest.raises(NotImplementedError, match="no kernel for the CPU"):
+        operation(wg.ones(1))
+    lib.impl("twice", lambda x: 2 * x, "CPU")
+    assert operation(wg.ones(1)).item() == 2
+    for call in (
+        lambda: library.register_fake("not::there", abs),
+        lambda: library.custom_op("no_namespace", abs),
+        lambda: library.Library(name, "OTHER"),
+        lambda: library.get_kernel("a", "b"),
+    ):
+        with pytest.raises((RuntimeError, ValueError)):
+            call()

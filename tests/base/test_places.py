@@ -1,0 +1,64 @@
+"""Modules that are rows of tables, and names that say why they are not offered."""
+
+import importlib
+import pickle
+
+import pytest
+
+import wengert as wg
+from wengert.base.places import MODULES, NAMES, REFUSED
+
+
+@pytest.mark.parametrize("path", sorted(MODULES.keys() - {"utils.tensorboard"}))
+def test_a_row_is_a_module_whose_names_are_found(path):
+    module = importlib.import_module(f"wengert.{path}")
+    assert module.__name__ == f"wengert.{path}" and module.__doc__
+    for name, (source, original) in NAMES.get(path, {}).items():
+        home = importlib.import_module(f"wengert.{source}".rstrip("."))
+        found = getattr(module, name)
+        assert found is getattr(home, original), name
+    for name, reason in REFUSED.get(path, {}).items():
+        found = getattr(module, name)
+        assert reason in found.__doc__
+    with pytest.raises(AttributeError, match="no_such_name"):
+        module.no_such_name  # noqa: B018 it is what raises
+
+
+def test_a_class_that_is_refused_can_be_subclassed_and_says_why_it_has_no_instances():
+    kind = wg.quantization.QConfig
+
+    class Mine(kind):
+        pass
+
+    for one in (kind, Mine):
+        with pytest.raises(NotImplementedError, match=r"torch\.quantization\.QConfig is not offer"):
+            one(activation=1)
+        with pytest.raises(AttributeError, match="no quantised types"):
+            one.with_args  # noqa: B018 it is what raises
+    assert not isinstance(1, kind) and pickle.loads(pickle.dumps(kind)) is kind
+
+
+def test_a_function_that_is_refused_says_so_when_it_is_called():
+    function = wg.quantize_per_tensor
+    assert callable(function) and "quantised" in function.__doc__
+    with pytest.raises(NotImplementedError, match=r"torch\.quantize_per_tensor is not offered"):
+        function(wg.ones(1), 0.1, 0, None)
+
+
+def test_names_that_nobody_has_are_errors_as_ever():
+    for module in (wg, wg.nn, wg.optim, wg.utils, wg.autograd, wg.cuda, wg.jit):
+        with pytest.raises(AttributeError, match=f"module '{module.__name__}' has no attribute"):
+            module.no_such_name  # noqa: B018 it is what raises
+    with pytest.raises(ModuleNotFoundError, match="no_such_module"):
+        importlib.import_module("wengert.no_such_module")
+    with pytest.raises(ModuleNotFoundError, match="no_such_module"):
+        importlib.import_module("wengert.nn.modules.no_such_module")
+
+
+def test_classes_of_layers_are_where_they_are_looked_for():
+    modules = wg.nn.modules
+    assert modules.activation.ReLU is wg.nn.ReLU
+    assert modules.loss.MarginRankingLoss is wg.nn.MarginRankingLoss
+    assert modules.normalization.LayerNorm is wg.nn.LayerNorm
+    assert modules.batchnorm._BatchNorm in wg.nn.BatchNorm2d.__mro__
+    assert wg.optim.lr_scheduler._LRScheduler is wg.optim.lr_scheduler.LRScheduler

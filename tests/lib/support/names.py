@@ -1,0 +1,121 @@
+"""Which of PyTorch's public names are here, and which are not, and why.
+
+``python -m support.names`` writes the page docs/pytorch-names.md from `pytorch_names.txt`: modules
+of PyTorch and the names that they list.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from wengert.base.places import REFUSED
+
+__all__ = ["Names", "found", "listed", "page"]
+
+LIST = Path(__file__).with_name("pytorch_names.txt")
+
+
+class Names(NamedTuple):
+    """The names of a module of PyTorch."""
+
+    here: list[str]
+    """Those that can be used."""
+    refused: dict[str, list[str]]
+    """Those that can be imported, and say when they are used why they cannot; by the reason."""
+    absent: list[str]
+    """The others."""
+
+
+def listed() -> dict[str, list[str]]:
+    """The names that PyTorch lists, by module."""
+    modules: dict[str, list[str]] = {}
+    for line in LIST.read_text(encoding="utf-8").splitlines():
+        if line.startswith("    "):
+            modules[module] += line.split()  # noqa: F821 the line above was the module's
+        elif not line.startswith("#"):
+            module = line.removesuffix(":")
+            modules[module] = []
+    return modules
+
+
+def found(module: str, names: list[str]) -> Names:
+    """What there is of the names of a module."""
+    path = module.removeprefix("torch").removeprefix(".")
+    reasons = REFUSED.get(path, {})
+    here: list[str] = []
+    refused: dict[str, list[str]] = {}
+    absent: list[str] = []
+    try:
+        place = importlib.import_module(f"wengert.{path}".rstrip("."))
+    except ModuleNotFoundError:
+        return Names([], {}, list(names))
+    for name in names:
+        try:
+            value = getattr(place, name)
+        except AttributeError:
+            absent.append(name)
+            continue
+        except ImportError:
+            value = None  # it needs a package that may not be there
+        said = str(getattr(value, "__doc__", None) or "")
+        reason = reasons.get(name)
+        if reason is None and said.startswith("Not offered: "):
+            reason = said.removeprefix("Not offered: ").partition("\n")[0]
+        if reason is None:
+            here.append(name)
+        else:
+            refused.setdefault(reason, []).append(name)
+    return Names(here, refused, absent)
+
+
+def _code(names: list[str]) -> str:
+    return " ".join(f"`{name}`" for name in names)
+
+
+def page() -> str:
+    """The page, in Markdown."""
+    modules = {module: found(module, names) for module, names in listed().items()}
+    whole = sum(map(len, listed().values()))
+    here = sum(len(one.here) for one in modules.values())
+    refused = sum(len(names) for one in modules.values() for names in one.refused.values())
+    complete = [name for name, one in modules.items() if not one.refused and not one.absent]
+    lines = [
+        "# PyTorch's names",
+        "",
+        "`PYTHONPATH=tests/lib python -m support.names > docs/pytorch-names.md` writes this page",
+        "from the public names of PyTorch 2.13; a test compares.",
+        "",
+        f"Of {whole} names in {len(modules)} modules {here} are here. {refused} have no meaning on",
+        "one machine with NumPy: they can be imported, and say when they are used what to do",
+        f"instead. The other {whole - here - refused} are not here.",
+        "",
+        "## Complete",
+        "",
+        f"{_code(complete)}",
+        "",
+        "## In part",
+        "",
+        "| module | here | refused | not here |",
+        "|---|---|---|---|",
+    ]
+    partial = {name: one for name, one in modules.items() if name not in complete}
+    for module, one in partial.items():
+        count = sum(map(len, one.refused.values()))
+        lines.append(f"| `{module}` | {len(one.here)} | {count or ''} | {_code(one.absent)} |")
+    lines += ["", "## Refused, and why", ""]
+    reasons: dict[str, dict[str, list[str]]] = {}
+    for module, one in partial.items():
+        for reason, names in one.refused.items():
+            reasons.setdefault(reason, {})[module] = names
+    for reason, by_module in reasons.items():
+        lines += [f"**{reason[0].upper()}{reason[1:]}.**", ""]
+        lines += [f"* `{module}`: {_code(names)}" for module, names in by_module.items()]
+        lines.append("")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
