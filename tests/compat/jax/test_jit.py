@@ -1,4 +1,4 @@
-"""`jit` compiles, and nobody sees it but by the clock: JAX's contract, and what functions do besides."""
+"""`jit` compiles, which only the clock shows: JAX's contract, and what functions do besides."""
 
 import collections
 import pickle

@@ -194,7 +194,7 @@ class Jitted:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """What the function returns, as arrays."""
         statics = self._statics
-        if kwargs or statics.numbers or not all([arg.__class__ in _ARRAYS for arg in args]):
+        if kwargs or statics.numbers or not _ARRAYS.issuperset(map(type, args)):
             args, kwargs = statics.converted(self._function, args, kwargs, False)
         mode = current_mode()
         if (

@@ -9,9 +9,8 @@ computed for all of them at once.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,13 +21,19 @@ from wengert.compat.jax.array import Array, asarray, made
 from wengert.compat.jax.dtypes import default_dtype, prng_key
 from wengert.compat.jax.numpy.calling import check_arrays, plain, shape_of, sizes_of, static
 from wengert.compat.jax.trees import register
+from wengert.compat.jax.values import is_lifted
 from wengert.ops import expand, permute
+from wengert.prims.families import constant
+from wengert.prims.record import case
 from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.record import T
+from wengert.tensor.tensor import Tensor
 
 __all__ = [
     "PRNGKey",
     "PRNGKeyArray",
     "PRNGSpec",
+    "Sampler",
     "aligned",
     "clone",
     "drawn",
@@ -38,6 +43,7 @@ __all__ = [
     "key_dtype",
     "key_impl",
     "prng_key",
+    "sampler",
     "split",
     "words_of",
     "wrap_key_data",
@@ -178,34 +184,62 @@ def aligned(info: Any, in_dims: Any, tensors: Any) -> list[Any]:
     return moved
 
 
+class Sampler(NamedTuple):
+    """What computes random numbers of NumPy's arrays, with any leading dimensions.
+
+    Samplers of the same function and keywords are equal, so that two traces of a function that
+    draws are seen to do the same.
+    """
+
+    function: Callable[..., Any]
+    keywords: tuple[tuple[str, Any], ...]
+
+
+def sampler(function: Callable[..., Any], **keywords: Any) -> Sampler:
+    """A function that stands in a module, with keywords that are no arrays, as a sampler."""
+    return Sampler(function, tuple(keywords.items()))
+
+
+constant(
+    "drawn_by",
+    lambda *arrays, function, keywords: np.asarray(
+        function(*map(np.asarray, arrays), **dict(keywords))
+    ),
+    args=("*tensors",),
+    params=("function", "keywords"),
+    promote=None,
+    cases=(case((2,), (2,), function=np.hypot, keywords=()),),
+    doc="what a sampler makes of keys and parameters",
+)
+
+
 class _Drawn(Function):
-    """A function of NumPy's arrays with any leading dimensions, constant to derivatives."""
+    """What a sampler makes of keys and parameters, constant to derivatives."""
 
     @staticmethod
-    def forward(ctx: Any, function: Any, *tensors: Any) -> Any:
-        return new_tensor(function(*[np.asarray(x.payload) for x in tensors]))
+    def forward(ctx: Any, by: Sampler, *tensors: Any) -> Any:
+        return T.drawn_by(*tensors, **by._asdict())
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
         return (None,) * len(ctx.needs_input_grad)
 
     @staticmethod
-    def vmap(info: Any, in_dims: Any, function: Any, *tensors: Any) -> Any:
-        return _Drawn.apply(function, *aligned(info, in_dims[1:], tensors)), 0
+    def vmap(info: Any, in_dims: Any, by: Sampler, *tensors: Any) -> Any:
+        return _Drawn.apply(by, *aligned(info, in_dims[1:], tensors)), 0
 
 
-def drawn(function: Callable[..., Any], *values: Any) -> Any:
-    """What a function of keys and parameters draws, as an `Array`.
+def drawn(by: Sampler, *values: Any) -> Any:
+    """What a sampler makes of keys and parameters, as an `Array`.
 
     Parameters
     ----------
-    function: Of NumPy's arrays, all of which may have the same further dimensions in front.
     *values: Arrays: words of keys, parameters.
     """
     given = [plain(asarray(value)) for value in values]
-    if all(isinstance(x.payload, np.ndarray | np.generic) for x in given):
-        return made(new_tensor(function(*[np.asarray(x.payload) for x in given])))
-    return made(_Drawn.apply(function, *given))
+    if any(is_lifted(x.payload) for x in given):
+        return made(_Drawn.apply(by, *given))
+    return made(T.drawn_by(*[Tensor.detach(x) for x in given], **by._asdict()))
 
 
 # -- keys ------------------------------------------------------------------------------------------
@@ -270,7 +304,7 @@ def _seeded(name: str, seed: Any) -> Any:
         wide = default_dtype("i").itemsize == 8
         bits = int(seed) & (0xFFFFFFFFFFFFFFFF if wide else 0xFFFFFFFF)
         return made(new_tensor(threefry.seeded(np.uint64(bits))))
-    return drawn(threefry.seeded, seed)
+    return drawn(sampler(threefry.seeded), seed)
 
 
 def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
@@ -321,7 +355,7 @@ def split(key: Any, num: Any = 2) -> Any:
     """
     words = words_of("split", key)
     shape = shape_of(num if isinstance(num, tuple | list) else static(num, "num of split"))
-    return _as_given(drawn(functools.partial(threefry.split, shape=shape), words), key)
+    return _as_given(drawn(sampler(threefry.split, shape=shape), words), key)
 
 
 def fold_in(key: Any, data: Any) -> Any:
@@ -340,7 +374,7 @@ def fold_in(key: Any, data: Any) -> Any:
         )
     if isinstance(data, int):
         data = np.uint32(data & 0xFFFFFFFF)
-    return _as_given(drawn(threefry.fold_in, words, asarray(data, np.uint32)), key)
+    return _as_given(drawn(sampler(threefry.fold_in), words, asarray(data, np.uint32)), key)
 
 
 def key_data(keys: Any) -> Array:
