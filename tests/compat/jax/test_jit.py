@@ -482,3 +482,34 @@ def test_most_calls_are_compiled_without_a_word(recwarn):
     for _ in range(CALLS):
         f(1.0)
     assert not [w for w in recwarn if re.search("not compiled", str(w.message))]
+
+
+# -- step by step ----------------------------------------------------------------------------------
+
+
+def test_a_program_is_shown_and_made_step_by_step():
+    f = jit(lambda x, n, tree: {"y": x * n + tree["a"]}, static_argnums=1)
+    like = jax.ShapeDtypeStruct((3,), "float32")
+    traced = f.trace(like, 2, {"a": 1.0})
+    assert repr(traced.jaxpr) == repr(
+        jax.make_jaxpr(lambda x, tree: {"y": x * 2 + tree["a"]})(jnp.zeros(3), {"a": 1.0})
+    )
+    assert traced.out_info == {"y": like}
+    lowered = f.lower(like, 2, {"a": 1.0})
+    assert lowered.as_text() == repr(traced.jaxpr)
+    made = lowered.compile()
+    assert made.out_info == {"y": like}
+    for _ in range(CALLS):
+        assert made(jnp.ones(3), {"a": 1.0})["y"].tolist() == [3.0] * 3
+    with pytest.raises(TypeError, match="Argument types differ from the types for which this"):
+        made(jnp.ones(4), {"a": 1.0})
+    with pytest.raises(TypeError, match="Argument types differ from the types for which this"):
+        made(jnp.arange(3), {"a": 1.0})
+    with pytest.raises(TypeError, match="does not match the input pytree it was called with"):
+        made(jnp.ones(3), {"b": 1.0})
+
+
+def test_a_listing_shows_no_addresses():
+    listing = repr(jax.make_jaxpr(lambda key: jax.random.normal(key, (2,)))(jax.random.PRNGKey(0)))
+    assert "drawn_by" in listing
+    assert " at 0x" not in listing
