@@ -14,20 +14,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.autograd.function import Function
 from wengert.base.sections import fill_sections
 from wengert.compat.jax import threefry
 from wengert.compat.jax.array import Array, asarray, made
 from wengert.compat.jax.dtypes import default_dtype, prng_key
 from wengert.compat.jax.numpy.calling import check_arrays, plain, shape_of, sizes_of, static
 from wengert.compat.jax.trees import register
-from wengert.compat.jax.values import is_lifted
 from wengert.ops import expand, permute
 from wengert.prims.families import constant
 from wengert.prims.record import case
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
-from wengert.tensor.tensor import Tensor
 
 __all__ = [
     "PRNGKey",
@@ -185,7 +182,7 @@ def aligned(info: Any, in_dims: Any, tensors: Any) -> list[Any]:
 
 
 class Sampler(NamedTuple):
-    """What computes random numbers of NumPy's arrays, with any leading dimensions.
+    """What computes random numbers of NumPy's arrays, all with the same dimensions in front.
 
     Samplers of the same function and keywords are equal, so that two traces of a function that
     draws are seen to do the same.
@@ -208,25 +205,10 @@ constant(
     args=("*tensors",),
     params=("function", "keywords"),
     promote=None,
+    batching="leading",
     cases=(case((2,), (2,), function=np.maximum, keywords=()),),
     doc="what a sampler makes of keys and parameters",
 )
-
-
-class _Drawn(Function):
-    """What a sampler makes of keys and parameters, constant to derivatives."""
-
-    @staticmethod
-    def forward(ctx: Any, by: Sampler, *tensors: Any) -> Any:
-        return T.drawn_by(*tensors, **by._asdict())
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
-        return (None,) * len(ctx.needs_input_grad)
-
-    @staticmethod
-    def vmap(info: Any, in_dims: Any, by: Sampler, *tensors: Any) -> Any:
-        return _Drawn.apply(by, *aligned(info, in_dims[1:], tensors)), 0
 
 
 def drawn(by: Sampler, *values: Any) -> Any:
@@ -237,9 +219,7 @@ def drawn(by: Sampler, *values: Any) -> Any:
     *values: Arrays: words of keys, parameters.
     """
     given = [plain(asarray(value)) for value in values]
-    if any(is_lifted(x.payload) for x in given):
-        return made(_Drawn.apply(by, *given))
-    return made(T.drawn_by(*[Tensor.detach(x) for x in given], **by._asdict()))
+    return made(T.drawn_by(*given, **by._asdict()))
 
 
 # -- keys ------------------------------------------------------------------------------------------
