@@ -10,6 +10,7 @@ import argparse
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from _measure import OURS, Row, arguments, chosen, clock, measure, optional, ratio, report, rows
@@ -53,9 +54,9 @@ def bumps(jnp: Any, x: Any) -> Any:
 def layers(*sizes: int) -> dict[str, dict[str, Any]]:
     """The parameters of a perceptron, in dictionaries."""
     made = {}
-    for k, (rows_, columns) in enumerate(zip(sizes, sizes[1:], strict=False)):
-        weight = numbers(rows_, columns, seed=k, scale=rows_**-0.5)
-        made[f"dense{k}"] = {"w": weight, "b": np.zeros(columns, np.float32)}
+    for k, (inputs, outputs) in enumerate(pairwise(sizes)):
+        weight = numbers(inputs, outputs, seed=k, scale=inputs**-0.5)
+        made[f"dense{k}"] = {"w": weight, "b": np.zeros(outputs, np.float32)}
     return made
 
 
@@ -218,7 +219,7 @@ class AdamState(NamedTuple):
 
 
 def adam(jax: Any) -> Case:
-    """A step of training in the manner of optax: transformations of gradients, which are applied."""
+    """A step of training in the manner of optax: gradients are transformed, then applied."""
     jnp, loss = jax.numpy, partial(squared_error, jax.numpy)
 
     def update(grads: Any, state: AdamState) -> tuple[Any, AdamState]:

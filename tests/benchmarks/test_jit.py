@@ -1,4 +1,4 @@
-"""The jitted functions that are measured give what they give when nothing is compiled, and in JAX."""
+"""The jitted functions that are measured give what they give uncompiled, and in JAX."""
 
 import sys
 from pathlib import Path

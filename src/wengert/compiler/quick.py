@@ -213,7 +213,7 @@ def _written(shape: Any, scope: dict[str, Any]) -> str | None:
     return f"tuple_new({name}, ({listed}))"
 
 
-def _is_named(kind: type) -> bool:
+def _is_named(kind: Any) -> bool:
     """Whether a class is a named tuple, made as such are."""
     return (
         issubclass(kind, tuple)

@@ -346,3 +346,12 @@ def test_a_rule_closes_over_what_is_differentiated_by():
     close(jax.jvp(f, (4.0,), (1.0,))[1], slope)
     close(vmap(f)(jnp.array([4.0, 1.0])), 2 * np.cos([4.0, 1.0]))
     close(vmap(grad(f))(jnp.array([4.0, 1.0])), -2 * np.sin([4.0, 1.0]))
+
+
+def test_a_reverse_rule_may_return_a_list():
+    @jax.custom_vjp
+    def product(x, y):
+        return x * y
+
+    product.defvjp(lambda x, y: (x * y, (x, y)), lambda kept, g: [g * kept[1], 2 * g * kept[0]])
+    assert [float(part) for part in grad(product, argnums=(0, 1))(2.0, 3.0)] == [3.0, 4.0]

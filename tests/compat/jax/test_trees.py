@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import pickle
 
 import numpy as np
 import pytest
@@ -250,3 +251,21 @@ def test_leaves_are_numpys_arrays_as_well():
     tree = [np.ones(2), {"a": np.float64(2)}]
     assert jax.tree.map(lambda x: x.shape, tree) == [(2,), {"a": ()}]
     assert jax.grad(lambda t: (t[0] * t[1]["a"]).sum())(tree)[1]["a"] == 2.0
+
+
+def test_structures_are_pickled():
+    tree = {"a": (1, [2, None]), "b": Named(3.0, "k")}
+    structure = jax.tree.structure(tree)
+    again = pickle.loads(pickle.dumps(structure))
+    assert again == structure
+    assert again.unflatten([1, 2, 3.0])["b"].name == "k"
+    assert jax.tree.structure(1) is pickle.loads(pickle.dumps(jax.tree.structure(1)))
+
+
+def test_trees_are_transposed_by_keyword():
+    inner, outer = jax.tree.structure((0, 0)), jax.tree.structure([0, 0])
+    for transpose in (jax.tree.transpose, jax.tree_util.tree_transpose):
+        turned = transpose(
+            outer_treedef=outer, inner_treedef=inner, pytree_to_transpose=[(1, 2), (3, 4)]
+        )
+        assert turned == ([1, 3], [2, 4])

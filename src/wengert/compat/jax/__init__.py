@@ -51,6 +51,7 @@ from wengert.compat.jax.settings import debug_infs as debug_infs
 from wengert.compat.jax.settings import debug_nans as debug_nans
 from wengert.compat.jax.settings import enable_x64 as enable_x64
 from wengert.compat.jax.staging import ShapeDtypeStruct as ShapeDtypeStruct
+from wengert.compat.jax.staging import checking_leaks as checking_leaks
 from wengert.compat.jax.staging import checkpoint as checkpoint
 from wengert.compat.jax.staging import closure_convert as closure_convert
 from wengert.compat.jax.staging import default_device as default_device
@@ -67,7 +68,7 @@ _INSTALLED = (_methods, _operators, _updates)
 """Importing these gives arrays their methods and operators."""
 _NAMES = """
     ad_checkpoint custom_derivatives debug dtypes errors example_libraries experimental flatten_util
-    lax nn numpy ops random scipy test_util tree tree_util typing
+    lax nn numpy ops random scipy stages test_util tree tree_util typing
     """
 _MODULES = frozenset(_NAMES.split())
 _PLACES = {
@@ -84,10 +85,10 @@ _LATER = {
     "tree_unflatten": "jax.tree.unflatten",
 }
 _DEVICES = "there is one device: write jax.vmap"
-_COMPILED = "nothing is compiled"
+_COMPILED = "programs are made by calls, and stay in this process"
 _ABSENT = {
     **{name: f"write {new}" for name, new in _LATER.items()},
-    **dict.fromkeys(("export", "ffi", "interpreters", "lib", "stages"), _COMPILED),
+    **dict.fromkeys(("export", "ffi", "interpreters", "lib"), _COMPILED),
     **dict.fromkeys(("profiler", "monitoring"), "measure with Python's own tools"),
     **dict.fromkeys(("core", "extend"), "nothing is traced, so there are no jaxprs"),
     **dict.fromkeys(("NamedSharding", "P", "Shard", "distributed", "make_mesh"), _DEVICES),

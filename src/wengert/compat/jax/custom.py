@@ -328,7 +328,7 @@ def _recorded(
 
 def _gradients(made: Any, leaves: Leaves) -> tuple[Any, ...]:
     """What a reverse rule returned, as gradients of the leaves with derivatives, checked."""
-    parts = list(made) if isinstance(made, tuple) else None
+    parts = list(made) if isinstance(made, tuple | list) else None
     children = leaves.structure.children()
     if parts is None or len(parts) != len(children):
         raise TypeError(_wrong_structure(made, leaves.structure))

@@ -15,11 +15,12 @@ import functools
 import inspect
 import types
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, WeakArray, asarray
 from wengert.compat.jax.settings import WATCHED, debug_infs, debug_nans, enable_x64, without_jit
+from wengert.compat.jax.stages import Lowered, Traced
 from wengert.compat.jax.staging import eval_shape
 from wengert.compat.jax.tracing import argument, check_callable, name_of
 from wengert.compat.jax.trees import tree_flatten, tree_map
@@ -78,13 +79,17 @@ class _Statics:
             if name in self.positional:
                 self.numbers.add(self.positional.index(name))
 
+    def has(self, number: int, count: int) -> bool:
+        """Whether the argument of this number, of so many, is static."""
+        return bool(self.numbers) and (number in self.numbers or number - count in self.numbers)
+
     def converted(
         self, fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any], anew: bool
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments with arrays for what is not static; in containers made `anew`, or not."""
         given = []
         for i, arg in enumerate(args):
-            if self.numbers and (i in self.numbers or i - len(args) in self.numbers):
+            if self.has(i, len(args)):
                 _check_hashable(arg)
                 given.append(arg)
             else:
@@ -194,7 +199,7 @@ class Jitted:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """What the function returns, as arrays."""
         statics = self._statics
-        if kwargs or statics.numbers or not all([arg.__class__ in _ARRAYS for arg in args]):
+        if kwargs or statics.numbers or not _ARRAYS.issuperset(map(type, args)):
             args, kwargs = statics.converted(self._function, args, kwargs, False)
         mode = current_mode()
         if (
@@ -214,13 +219,34 @@ class Jitted:
     def __reduce__(self) -> Any:
         return Jitted, (self._function, *self._statics.asked)
 
-    def lower(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Refused: programs are made by calls."""
-        _no_compilation("lower")
+    def trace(self, /, *args: Any, **kwargs: Any) -> Traced:
+        """The operations for arguments of these shapes (see `wengert.compat.jax.stages`).
 
-    def trace(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Refused: programs are made by calls."""
-        _no_compilation("trace")
+        Examples
+        --------
+        >>> jax.jit(lambda x: x * 2.0).trace(jax.ShapeDtypeStruct((3,), "float32")).jaxpr
+        { lambda ; a:f32[3]. let b:f32[3] = mul a 2.0 in (b,) }
+        """
+        statics = self._statics
+        places = [i for i in range(len(args)) if not statics.has(i, len(args))]
+        fixed = {key: value for key, value in kwargs.items() if key in statics.names}
+
+        def with_statics(function: Any) -> Callable[..., Any]:
+            def call(moving: list[Any], named: dict[str, Any]) -> Any:
+                given = list(args)
+                for i, value in zip(places, moving, strict=True):
+                    given[i] = value
+                return function(*given, **named, **fixed)
+
+            return call
+
+        named = {key: value for key, value in kwargs.items() if key not in fixed}
+        function, moving = with_statics(self._function), [args[i] for i in places]
+        return Traced(function, with_statics(self), name_of(self._function), moving, named)
+
+    def lower(self, /, *args: Any, **kwargs: Any) -> Lowered:
+        """The same as ``trace(*args).lower()``."""
+        return self.trace(*args, **kwargs).lower()
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
         """The shapes and dtypes of what the function returns (see `jax.eval_shape`)."""
@@ -304,12 +330,6 @@ def _result(fun: Any, value: Any) -> Any:
             f"function {name_of(fun)} traced for jit returned a value of type {type(value)}, "
             "which is not a valid JAX type"
         ) from None
-
-
-def _no_compilation(name: str) -> NoReturn:
-    raise NotImplementedError(
-        f"jax.jit(f).{name}(...) is not there: programs are made by calls; call the function itself"
-    )
 
 
 def disable_jit(disable: bool = True) -> Any:

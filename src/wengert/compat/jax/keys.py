@@ -9,13 +9,11 @@ computed for all of them at once.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.autograd.function import Function
 from wengert.base.sections import fill_sections
 from wengert.compat.jax import threefry
 from wengert.compat.jax.array import Array, asarray, made
@@ -23,12 +21,16 @@ from wengert.compat.jax.dtypes import default_dtype, prng_key
 from wengert.compat.jax.numpy.calling import check_arrays, plain, shape_of, sizes_of, static
 from wengert.compat.jax.trees import register
 from wengert.ops import expand, permute
+from wengert.prims.families import constant
+from wengert.prims.record import case
 from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.record import T
 
 __all__ = [
     "PRNGKey",
     "PRNGKeyArray",
     "PRNGSpec",
+    "Sampler",
     "aligned",
     "clone",
     "drawn",
@@ -38,6 +40,7 @@ __all__ = [
     "key_dtype",
     "key_impl",
     "prng_key",
+    "sampler",
     "split",
     "words_of",
     "wrap_key_data",
@@ -178,34 +181,45 @@ def aligned(info: Any, in_dims: Any, tensors: Any) -> list[Any]:
     return moved
 
 
-class _Drawn(Function):
-    """A function of NumPy's arrays with any leading dimensions, constant to derivatives."""
+class Sampler(NamedTuple):
+    """What computes random numbers of NumPy's arrays, all with the same dimensions in front.
 
-    @staticmethod
-    def forward(ctx: Any, function: Any, *tensors: Any) -> Any:
-        return new_tensor(function(*[np.asarray(x.payload) for x in tensors]))
+    Samplers of the same function and keywords are equal, so that two traces of a function that
+    draws are seen to do the same.
+    """
 
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
-        return (None,) * len(ctx.needs_input_grad)
-
-    @staticmethod
-    def vmap(info: Any, in_dims: Any, function: Any, *tensors: Any) -> Any:
-        return _Drawn.apply(function, *aligned(info, in_dims[1:], tensors)), 0
+    function: Callable[..., Any]
+    keywords: tuple[tuple[str, Any], ...]
 
 
-def drawn(function: Callable[..., Any], *values: Any) -> Any:
-    """What a function of keys and parameters draws, as an `Array`.
+def sampler(function: Callable[..., Any], **keywords: Any) -> Sampler:
+    """A function that stands in a module, with keywords that are no arrays, as a sampler."""
+    return Sampler(function, tuple(keywords.items()))
+
+
+constant(
+    "drawn_by",
+    lambda *arrays, function, keywords: np.asarray(
+        function(*map(np.asarray, arrays), **dict(keywords))
+    ),
+    args=("*tensors",),
+    params=("function", "keywords"),
+    promote=None,
+    batching="leading",
+    cases=(case((2,), (2,), function=np.maximum, keywords=()),),
+    doc="what a sampler makes of keys and parameters",
+)
+
+
+def drawn(by: Sampler, *values: Any) -> Any:
+    """What a sampler makes of keys and parameters, as an `Array`.
 
     Parameters
     ----------
-    function: Of NumPy's arrays, all of which may have the same further dimensions in front.
     *values: Arrays: words of keys, parameters.
     """
     given = [plain(asarray(value)) for value in values]
-    if all(isinstance(x.payload, np.ndarray | np.generic) for x in given):
-        return made(new_tensor(function(*[np.asarray(x.payload) for x in given])))
-    return made(_Drawn.apply(function, *given))
+    return made(T.drawn_by(*given, **by._asdict()))
 
 
 # -- keys ------------------------------------------------------------------------------------------
@@ -270,7 +284,7 @@ def _seeded(name: str, seed: Any) -> Any:
         wide = default_dtype("i").itemsize == 8
         bits = int(seed) & (0xFFFFFFFFFFFFFFFF if wide else 0xFFFFFFFF)
         return made(new_tensor(threefry.seeded(np.uint64(bits))))
-    return drawn(threefry.seeded, seed)
+    return drawn(sampler(threefry.seeded), seed)
 
 
 def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
@@ -321,7 +335,7 @@ def split(key: Any, num: Any = 2) -> Any:
     """
     words = words_of("split", key)
     shape = shape_of(num if isinstance(num, tuple | list) else static(num, "num of split"))
-    return _as_given(drawn(functools.partial(threefry.split, shape=shape), words), key)
+    return _as_given(drawn(sampler(threefry.split, shape=shape), words), key)
 
 
 def fold_in(key: Any, data: Any) -> Any:
@@ -340,7 +354,7 @@ def fold_in(key: Any, data: Any) -> Any:
         )
     if isinstance(data, int):
         data = np.uint32(data & 0xFFFFFFFF)
-    return _as_given(drawn(threefry.fold_in, words, asarray(data, np.uint32)), key)
+    return _as_given(drawn(sampler(threefry.fold_in), words, asarray(data, np.uint32)), key)
 
 
 def key_data(keys: Any) -> Array:

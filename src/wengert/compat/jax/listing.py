@@ -17,7 +17,7 @@ import numpy as np
 import wengert.func as func
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.methods import ShapedArray
-from wengert.compat.jax.tracing import Leaves, Results, check_callable
+from wengert.compat.jax.tracing import Leaves, Results, check_callable, name_of
 from wengert.prims.record import Primitive
 from wengert.tape.modes import Mode
 from wengert.utils.dispatch import Dispatch, operation_name
@@ -93,7 +93,7 @@ class _Writer(Dispatch):
 
 
 def _brief(value: Any) -> str:
-    text = repr(value).replace("\n", "")
+    text = (name_of(value) if callable(value) else repr(value)).replace("\n", "")
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
@@ -12,7 +11,7 @@ import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made, promote_inexact
 from wengert.compat.jax.dtypes import default_dtype, requested_dtype
-from wengert.compat.jax.keys import drawn, split, words_of
+from wengert.compat.jax.keys import drawn, sampler, split, words_of
 from wengert.compat.jax.numpy.calling import check_arrays, plain, shape_of, sizes_of, static
 from wengert.compat.jax.samplers import SAMPLERS
 from wengert.ops import special
@@ -79,13 +78,12 @@ def shape_for(name: str, shape: Any, *parameters: Any) -> tuple[int, ...]:
 
 def sample(name: str, words: Any, shape: Any, kind: np.dtype[Any], *parameters: Any) -> Any:
     """What the sampler of a name draws; the parameters are brought to the shape."""
-    sampler = SAMPLERS[name]
     wide = [jnp.broadcast_to(p, shape) for p in parameters]
+    return drawn(sampler(_sampled, name=name, shape=shape, kind=kind), words, *wide)
 
-    def function(key: Any, *given: Any) -> Any:
-        return sampler(key, shape, kind, *given)
 
-    return drawn(function, words, *wide)
+def _sampled(key: Any, *given: Any, name: str, shape: Any, kind: Any) -> Any:
+    return SAMPLERS[name](key, shape, kind, *given)
 
 
 # -- numbers of one kind ---------------------------------------------------------------------------
@@ -130,10 +128,8 @@ def uniform(
     words = words_of("uniform", key)
     kind, sizes = kind_of("uniform", dtype), shape_of(shape)
     if not any(isinstance(end, TensorBase) or sizes_of(end) for end in (minval, maxval)):
-        between = functools.partial(
-            SAMPLERS["between"], shape=sizes, kind=kind, low=minval, high=maxval
-        )
-        return drawn(between, words)
+        by = sampler(SAMPLERS["between"], shape=sizes, kind=kind, low=minval, high=maxval)
+        return drawn(by, words)
     low, high = asarray(minval, kind), asarray(maxval, kind)
     shape_for("uniform", sizes, low, high)
     spread = sample("between", words, sizes, kind)
@@ -166,13 +162,14 @@ def randint(
         bound, beyond = limits.max + 1, False
         high = asarray(bound, wide)
     sizes = shape_for("randint", shape, low, high)
-    sampler = SAMPLERS["integers"]
-
-    def function(words: Any, low: Any, high: Any) -> Any:
-        return sampler(words, sizes, wide, low.astype(wide), high.astype(wide), np.bool_(beyond))
-
     given = [jnp.broadcast_to(value, sizes) for value in (low, high)]
-    return asarray(drawn(function, words, *given), kind)
+    by = sampler(_whole_numbers, shape=sizes, kind=wide, beyond=beyond)
+    return asarray(drawn(by, words, *given), kind)
+
+
+def _whole_numbers(words: Any, low: Any, high: Any, *, shape: Any, kind: Any, beyond: bool) -> Any:
+    low, high = low.astype(kind), high.astype(kind)
+    return SAMPLERS["integers"](words, shape, kind, low, high, np.bool_(beyond))
 
 
 def _whole(value: Any, limits: Any) -> Any:

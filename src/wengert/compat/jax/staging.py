@@ -24,12 +24,14 @@ from wengert.utils import checkpoint as _checkpoint
 
 __all__ = [
     "ShapeDtypeStruct",
+    "checking_leaks",
     "checkpoint",
     "closure_convert",
     "default_device",
     "default_matmul_precision",
     "ensure_compile_time_eval",
     "eval_shape",
+    "example",
     "named_call",
     "named_scope",
     "pmap",
@@ -106,6 +108,13 @@ class ShapeDtypeStruct:
         return hash((self.shape, self.dtype))
 
 
+def example(leaf: Any) -> Any:
+    """Zeros of the shape and dtype that an array has, or anything else that has these."""
+    if hasattr(leaf, "shape") and hasattr(leaf, "dtype"):
+        return asarray(np.zeros(tuple(leaf.shape), canonical_dtype(leaf.dtype)))
+    return asarray(leaf) * 0
+
+
 def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """The shapes and dtypes of what a function returns, found by calling it on zeros.
 
@@ -121,16 +130,11 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """
     check_callable(fun)
 
-    def zeros(leaf: Any) -> Any:
-        if hasattr(leaf, "shape") and hasattr(leaf, "dtype"):
-            return asarray(np.zeros(tuple(leaf.shape), canonical_dtype(leaf.dtype)))
-        return asarray(leaf) * 0
-
     def shape(leaf: Any) -> ShapeDtypeStruct:
         array = argument(leaf)
         return ShapeDtypeStruct(array.shape, array.dtype, weak_type=array.weak_type)
 
-    given, named = tree_map(zeros, (args, kwargs))
+    given, named = tree_map(example, (args, kwargs))
     return tree_map(shape, fun(*given, **named))
 
 
@@ -198,6 +202,12 @@ def named_scope(name: str) -> Iterator[None]:
 @contextlib.contextmanager
 def ensure_compile_time_eval() -> Iterator[None]:
     """A context that changes nothing: everything is computed at once."""
+    yield
+
+
+@contextlib.contextmanager
+def checking_leaks() -> Iterator[None]:
+    """A context that changes nothing: values that are kept elsewhere stay what they are."""
     yield
 
 

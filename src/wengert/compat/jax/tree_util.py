@@ -119,7 +119,9 @@ def tree_all(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> bool:
     return all(tree_leaves(tree, is_leaf))
 
 
-def tree_transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree: Any) -> Any:
+def tree_transpose(
+    outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_to_transpose: Any
+) -> Any:
     """A tree of trees, turned inside out.
 
     Examples
@@ -129,7 +131,7 @@ def tree_transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, py
     ... )
     {'a': [1, 2]}
     """
-    parts = outer_treedef.flatten_up_to(pytree)
+    parts = outer_treedef.flatten_up_to(pytree_to_transpose)
     if inner_treedef is None:
         inner_treedef = tree_structure(parts[0])
     rows = []

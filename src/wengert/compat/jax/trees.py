@@ -163,7 +163,11 @@ def register(
 
 def kind_of(value: Any) -> Kind | None:
     """How `value` is taken apart; None for a leaf."""
-    cls = value.__class__
+    return kind_of_class(value.__class__)
+
+
+def kind_of_class(cls: type) -> Kind | None:
+    """How the objects of exactly one class are taken apart; None for leaves."""
     found = _KINDS.get(cls)
     if found is None and issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return _NAMED
@@ -296,6 +300,9 @@ class PyTreeDef(Structure):
         parts = tuple(child.compose(inner) for child in self._children)
         return PyTreeDef(self._type, self._kind, self._data, parts)
 
+    def __reduce__(self) -> Any:
+        return _structure, (self._type, self._data, self._children)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PyTreeDef):
             return NotImplemented
@@ -329,6 +336,16 @@ class PyTreeDef(Structure):
 
 
 LEAF = PyTreeDef(None, None, None, ())
+
+
+def _structure(type_: Any, data: Any, children: tuple[PyTreeDef, ...]) -> PyTreeDef:
+    """A structure again, in a process where the class is registered, too."""
+    if type_ is None:
+        return LEAF
+    kind = kind_of_class(type_)
+    if kind is None:
+        raise ValueError(f"{type_} is not registered as a pytree node in this process")
+    return PyTreeDef(type_, kind, data, children)
 
 
 def tree_flatten(

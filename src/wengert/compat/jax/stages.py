@@ -1,0 +1,121 @@
+"""Layer 9 · compat: what `jit` makes of a function for arguments of some shapes, step by step.
+
+A program is made by calls, so these steps compute nothing beforehand: what they show is the listing
+of `make_jaxpr`, and what they compile to is the jitted function, for those arguments alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.base.sections import fill_sections
+from wengert.compat.jax.listing import make_jaxpr
+from wengert.compat.jax.staging import eval_shape, example
+from wengert.compat.jax.tracing import argument, short
+from wengert.compat.jax.trees import tree_flatten, tree_map
+
+__all__ = ["Compiled", "Lowered", "Traced"]
+
+
+class Traced:
+    """A function and the shapes of its arguments: what ``jit(f).trace(*args)`` gives.
+
+    Parameters
+    ----------
+    function: Takes the arguments that are not static, as a list and a dictionary.
+    call: The same, jitted.
+    name: What it is called.
+    args, kwargs: Those arguments: pytrees of arrays, or of `ShapeDtypeStruct`.
+
+    Attributes
+    ----------
+    jaxpr: The operations.
+    out_info: The shapes and dtypes of the results.
+    fun_name: What the function is called.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[list[Any], dict[str, Any]], Any],
+        call: Callable[..., Any],
+        name: str,
+        args: list[Any],
+        kwargs: dict[str, Any],
+    ) -> None:
+        self.fun_name = name
+        self._call = call
+        self._given = tree_map(example, (args, kwargs))
+        self.jaxpr = make_jaxpr(function)(*self._given)
+        self.out_info = eval_shape(function, *self._given)
+
+    def lower(self) -> Lowered:
+        """The next step."""
+        return Lowered(self)
+
+
+class Lowered:
+    """What ``jit(f).lower(*args)`` gives.
+
+    Attributes
+    ----------
+    out_info: The shapes and dtypes of the results.
+    """
+
+    def __init__(self, traced: Traced) -> None:
+        self._traced = traced
+        self.out_info = traced.out_info
+
+    def as_text(self, dialect: str | None = None) -> str:
+        """The operations, in the one dialect that there is."""
+        return repr(self._traced.jaxpr)
+
+    def compile(self, compiler_options: Any = None) -> Compiled:
+        """The function for arguments of these shapes."""
+        return Compiled(self._traced)
+
+
+class Compiled:
+    """What ``jit(f).lower(*args).compile()`` gives: a function of arguments of the same types.
+
+    Static arguments are left out.
+
+    Attributes
+    ----------
+    out_info: The shapes and dtypes of the results.
+    """
+
+    def __init__(self, traced: Traced) -> None:
+        self._traced = traced
+        self.out_info = traced.out_info
+
+    def as_text(self) -> str:
+        """The operations."""
+        return repr(self._traced.jaxpr)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the function returns.
+
+        Raises
+        ------
+        TypeError: If the arguments have another structure, other shapes or other dtypes.
+        """
+        leaves, structure = tree_flatten((list(args), kwargs))
+        known, wanted = tree_flatten(self._traced._given)
+        if structure != wanted:
+            raise TypeError(
+                "Function compiled with input pytree does not match the input pytree it was "
+                f"called with: {self._traced.fun_name}() is compiled for {wanted}, not {structure}"
+            )
+        arrays = [argument(leaf) for leaf in leaves]
+        for k, (array, like) in enumerate(zip(arrays, known, strict=True)):
+            if short(array) != short(like):
+                raise TypeError(
+                    "Argument types differ from the types for which this computation was "
+                    f"compiled. The mismatches are:\nLeaf {k} of the arguments compiled with "
+                    f"{short(like)} and called with {short(array)}"
+                )
+        return self._traced._call(*structure.unflatten(arrays))
+
+
+fill_sections(globals())
