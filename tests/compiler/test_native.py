@@ -7,6 +7,7 @@ pytest.importorskip("llvmlite")
 
 from support.native_forms import native_text, step_of, whole
 from support.samples import samples
+from wengert.compiler import native_products
 from wengert.compiler.ir import Value
 from wengert.compiler.native_table import NATIVE
 from wengert.prims import records
@@ -90,13 +91,25 @@ def test_products_of_matrices_of_other_dtypes(dtype, first, second):
 @pytest.mark.parametrize("dtype", [f4, f8], ids=str)
 def test_large_products_are_calls_of_blas(first, second, dtype):
     pytest.importorskip("scipy")
-    a, b = laid(drawn(60, 180, dtype=dtype), first), laid(drawn(180, 200, dtype=dtype), second)
+    a, b = laid(drawn(60, 1800, dtype=dtype), first), laid(drawn(1800, 200, dtype=dtype), second)
     step, read = step_of("mm", [a, b], {})
     letter = "d" if dtype == f8 else "s"
     step.outs = (Value(dtype, (60, 200)),)
-    assert NATIVE[records.mm].describe(step) == f"{letter}gemm 60x180x200"
+    assert NATIVE[records.mm].describe(step) == f"{letter}gemm 60x1800x200"
     assert f"@wengert.{letter}gemm" in native_text(step, read)
     agrees("mm", a, b, strided=(0, 1), tolerance=1e-2 if dtype == f4 else 1e-9)
+
+
+@pytest.mark.parametrize("size", [16, 32, 64])
+@pytest.mark.parametrize(("first", "second"), LAYOUTS)
+def test_products_in_registers_of_all_lengths(monkeypatch, first, second, size):
+    # another processor's tiles, as far as this one can compute them
+    monkeypatch.setattr(native_products, "register_bytes", lambda: size)
+    for m, k, n in ((1, 5, 150), (2, 7, 90), (3, 4, 33), (7, 6, 70), (20, 9, 67), (33, 70, 101)):
+        for dtype in (f4, f8):
+            a, b = laid(drawn(m, k, dtype=dtype), first), laid(drawn(k, n, dtype=dtype), second)
+            tolerance = 1e-3 if dtype == f4 else 1e-11
+            agrees("mm", a, b, strided=(0, 1), tolerance=tolerance)
 
 
 @pytest.mark.parametrize("layout", ["rows", "columns", "apart", "part"])

@@ -74,13 +74,29 @@ def test_of_equal_elements_the_first_and_of_nans_the_last():
     both_agree(x, **window((3, 3), (1, 2)))
 
 
+@pytest.mark.parametrize("dtype", [f4, f8])
+@pytest.mark.parametrize("length", [3, 6, 13, 16, 31, 40])
+def test_windows_that_reach_over_the_edges(length, dtype):
+    x = drawn(2, 3, 7, length, dtype=dtype)
+    both_agree(x, **window((3, 3), (2, 2), padding=(1, 1)))
+    both_agree(x, **window((3, 3), (2, 2), padding=(1, 1), ceil_mode=True))
+    both_agree(x, **window((2, 2), ceil_mode=True))
+    both_agree(x, **window((4, 3), (1, 3), padding=(2, 0), ceil_mode=True))
+    both_agree(x, **window((5,), (4,), padding=(2,)))
+    both_agree(x, **window((2, 3, 2), (1, 2, 1), padding=(1, 1, 0)))
+    # nothing is larger than what lies beyond the edges
+    x[...] = -np.inf
+    both_agree(x, **window((3, 3), (2, 2), padding=(1, 1)))
+    x[..., ::3] = np.nan
+    both_agree(x, **window((3, 3), (2, 2), padding=(1, 1)))
+    both_agree(x, **window((3, 2), (1, 2), padding=(1, 1), ceil_mode=True))
+
+
 def test_what_is_left_to_the_kernels():
     x = drawn(1, 2, 7, 19)
     for params in (
-        window((3, 3), (2, 2), padding=(1, 1)),
-        # windows that reach over the end
-        window((2, 2), ceil_mode=True),
-        window((1, 5), (1, 5), ceil_mode=True),
+        # over the edges
+        window((3, 3), (2, 2), (2, 1), padding=(1, 1)),
         window((2, 2), (2, native_pooling._LONGEST + 1)),
         window((5, 13), (1, 1)),
     ):

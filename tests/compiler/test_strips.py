@@ -126,6 +126,56 @@ def test_writes_over_an_argument_read_it_before():
         run = compiled(step)
 
 
+def over_inputs(run):
+    """How many results the native code of a compiled function computes over its inputs."""
+    (_, entry), *others = run.entries
+    assert not others
+    return sum(len(f.storage.over) for f in entry.tree.root.executable._functions)
+
+
+def looked_up_before(x, rows, table):
+    found = table[rows]
+    x.mul_(2).add_(found)
+    return x.sum()
+
+
+def looked_up_behind(x, rows, table):
+    x.mul_(2).add_(1)
+    total = x.sum()
+    return total + table[rows.flip(0)].exp().sum()
+
+
+def looked_up_in_between(x, rows, table):
+    x.mul_(2)
+    table.mul_(table[rows].sum() + x.sum())
+    return x.sum()
+
+
+@pytest.mark.parametrize(
+    ("function", "over"),
+    [(looked_up_before, {1}), (looked_up_behind, {0, 1}), (looked_up_in_between, {0, 1, 2})],
+)
+def test_where_indices_may_be_wrong_arguments_are_written_to_when_they_are_known(function, over):
+    run = compiled(function)
+    for n in (3, 40, 500):
+        for wrong in (None, None, None, n, -n - 1, None):
+            given = numbers(n), np.arange(n)[::-1].copy(), numbers(n, seed=1)
+            if wrong is not None:
+                given[1][n // 2] = wrong
+            ours = [wg.from_numpy(a.copy()) for a in given]
+            theirs = [wg.from_numpy(a.copy()) for a in given]
+            if wrong is None:
+                np.testing.assert_allclose(run(*ours).item(), function(*theirs).item(), 1e-12)
+            else:
+                for f, tensors in ((run, ours), (function, theirs)):
+                    with pytest.raises(IndexError):
+                        f(*tensors)
+            for one, other in zip(ours, theirs, strict=True):
+                np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-12)
+        assert over_inputs(run) in over
+        run = compiled(function)
+
+
 def test_the_first_of_equal_extremes_is_found_and_nan_before_all():
     def places(x):
         return x.argmax(1), x.argmin(1)

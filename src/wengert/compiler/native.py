@@ -73,13 +73,19 @@ def outlined(
     """
     inner = Code(code.module)
     write(inner, [array._replace(pointer=f"%p{i}") for i, array in enumerate(arrays)])
+    given = ", ".join([f"ptr {array.pointer}" for array in arrays])
+    if not any("%trouble" in line for line in inner.lines):
+        parameters = ", ".join([f"ptr noalias %p{i}" for i in range(len(arrays))])
+        head = f"internal void @@({parameters}) noinline nounwind"
+        symbol = code.module.function(name, inner.function(head))
+        code.do(f"call void @{symbol}({given})")
+        return
     # a cell of its own: the caller's is to become a register
     inner.allocations += ["  %trouble = alloca i8", "  store i8 0, ptr %trouble"]
     met = inner.let("load i8, ptr %trouble")
     parameters = ", ".join([f"ptr noalias %p{i}" for i in range(len(arrays))])
     head = f"internal i8 @@({parameters}) noinline nounwind"
     symbol = code.module.function(name, inner.function(head, f"i8 {met}"))
-    given = ", ".join([f"ptr {array.pointer}" for array in arrays])
     code.trouble(code.let(f"icmp ne i8 {code.let(f'call i8 @{symbol}({given})')}, 0"))
 
 

@@ -24,6 +24,7 @@ from wengert.compiler.ir import Step
 from wengert.compiler.native import NATIVE, Native, fill_zeros, nest, outlined
 from wengert.compiler.native_vectors import Vector
 from wengert.compiler.vectors import register_bytes
+from wengert.kernels.convolution import phases_of
 from wengert.prims import records
 
 __all__: list[str] = []
@@ -37,7 +38,7 @@ _ACROSS = 3
 _LARGEST = 1 << 22
 # what the planes of a tile may take of the nearest cache, and the images of a box of the next one
 _NEAR, _NEXT = 24 << 10, 1 << 18
-# from so many products on BLAS, which copies columns, wins where vectors would be half empty
+# from so many products on BLAS, which copies columns, wins where vectors would be quite empty
 _LARGE = 1 << 21
 
 
@@ -195,50 +196,88 @@ def _runs(count: int, width: int) -> list[tuple[int, int, int]]:
 
 
 class _Weights(NamedTuple):
-    """Where weights stand: of a group, of a result's plane, of a plane and of a tap."""
+    """Where weights stand: of a group, of a result's plane, of a plane and along a window."""
 
     start: int
     group: int
     result: int
     plane: int
-    tap: int
+    taps: Shape
 
 
 class _Job:
-    """A convolution, or its derivative by the input with stride 1, which is one, too."""
+    """Sums of the products of windows and weights: a convolution, or a part of it.
 
-    def __init__(self, step: Step) -> None:
-        params = step.params
-        given, weight = (value.shape for value in step.args[:2])
-        kernel, groups = weight[2:], params["groups"]
-        stride, padding, dilation = params["stride"], params["padding"], params["dilation"]
-        taps = math.prod(kernel)
-        self.count, self.groups = given[0], groups
-        planes = given[1] // groups
-        self.turned = _turned(step)
-        if self.turned:
-            self.each = weight[1]
-            reach = [gap * (k - 1) for k, gap in zip(kernel, dilation, strict=True)]
-            padding = tuple([n - p for n, p in zip(reach, padding, strict=True)])
-            self.weights = _Weights(taps - 1, planes * self.each * taps, taps, self.each * taps, -1)
-        else:
-            self.each = weight[0] // groups
-            self.weights = _Weights(0, self.each * planes * taps, planes * taps, taps, 1)
-        size = step.outs[0].shape[2:]
-        self.plane = math.prod(given[2:])
-        self.stride = stride
-        self.box = _Box(planes, given[2:], kernel, size, stride, padding, dilation)
-        self.steps = planes * taps
-        self.room = planes * self.box.plane + _lanes(step.outs[0].dtype)
+    Attributes
+    ----------
+    each: Planes of results of a group.
+    size: How many windows there are, along each dimension.
+    start, steps: Where the first one is, and how far apart neighbours are, in a plane of results.
+    """
+
+    def __init__(
+        self, given: Shape, groups: int, each: int, size: Shape, kernel: Shape, weights: _Weights
+    ) -> None:
+        self.given, self.groups, self.each = given, groups, each
+        self.kernel, self.weights = kernel, weights
+        self.planes, self.plane = given[1] // groups, math.prod(given[2:])
+        self.taps = self.planes * math.prod(kernel)
+        self.places = math.prod(size)
+        self.start, self.steps = 0, _strides(size)
+
+    def seen(self, size: Shape, stride: Shape, padding: Shape, dilation: Shape) -> _Job:
+        """Let there be so many windows."""
+        given, kernel = self.given[2:], self.kernel
+        self.size = size
+        self.box = _Box(self.planes, given, kernel, size, stride, padding, dilation)
+        return self
+
+    def apart(self, places: Sequence[slice], size: Shape) -> _Job:
+        """Let the results be some of all that there are."""
+        own = _strides(size)
+        pairs = list(zip(own, places, strict=True))
+        self.start = sum(step * place.start for step, place in pairs)
+        self.steps = tuple([step * place.step for step, place in pairs])
+        return self
+
+    def scattered(self) -> bool:
+        """Whether results are not neighbours."""
+        return math.prod(self.box.size) < self.places
+
+    def room(self, dtype: np.dtype[Any]) -> int:
+        """Elements of the box, behind which vectors read."""
+        return self.planes * self.box.plane + _lanes(dtype)
 
     def work(self) -> int:
         """The number of products."""
-        return self.count * self.groups * self.each * self.steps * math.prod(self.box.size)
+        return self.given[0] * self.groups * self.each * self.taps * math.prod(self.box.size)
 
 
 def _turned(step: Step) -> bool:
-    """Whether the weights are to be turned round."""
+    """Whether it is the derivative of a convolution by its input."""
     return step.prim is records.correlate_input or bool(step.params.get("transposed"))
+
+
+def _jobs(step: Step) -> list[_Job]:
+    params = step.params
+    given, weight = (value.shape for value in step.args[:2])
+    kernel, groups, size = weight[2:], params["groups"], step.outs[0].shape[2:]
+    window = {name: params[name] for name in ("stride", "padding", "dilation")}
+    taps, own = math.prod(kernel), _strides(kernel)
+    if not _turned(step):
+        each, planes = weight[0] // groups, weight[1]
+        weights = _Weights(0, each * planes * taps, planes * taps, taps, own)
+        return [_Job(given, groups, each, size, kernel, weights).seen(size, **window)]
+    each, planes = weight[1], weight[0] // groups
+    jobs = []
+    for (_, *places), (_, *chosen), seen in phases_of(size, kernel, *window.values()):
+        parts = [range(n)[part] for n, part in zip(kernel, chosen, strict=True)]
+        start = sum(step * part[0] for step, part in zip(own, parts, strict=True))
+        steps = tuple([step * part.step for step, part in zip(own, parts, strict=True)])
+        weights = _Weights(start, planes * each * taps, taps, each * taps, steps)
+        job = _Job(given, groups, each, size, tuple(map(len, parts)), weights)
+        jobs.append(job.seen(**seen).apart(places, size))
+    return jobs
 
 
 def _accepts(step: Step) -> bool:
@@ -248,20 +287,29 @@ def _accepts(step: Step) -> bool:
         return False
     if not all(value.size for value in values):
         return False
-    if _turned(step) and any(n != 1 for n in step.params["stride"]):
+    jobs = _jobs(step)
+    if len(step.args) == 3 and _leaves_out(jobs):
         return False
-    job = _Job(step)
-    return job.room * dtype.itemsize <= _LARGEST and _is_quick(job.work(), job.box.size, dtype)
+    work = sum(job.work() for job in jobs)
+    return all(
+        job.room(dtype) * dtype.itemsize <= _LARGEST and _is_quick(work, job.box.size, dtype)
+        for job in jobs
+    )
+
+
+def _leaves_out(jobs: Sequence[_Job]) -> bool:
+    """Whether there are results that no tap takes part in."""
+    return sum(math.prod(job.box.size) for job in jobs) < (jobs[0].places if jobs else 1)
 
 
 def _is_quick(work: int, size: Shape, dtype: np.dtype[Any]) -> bool:
     """Whether vectors are used well, or there is little to do."""
     vectors = -(-size[-1] // _lanes(dtype))
-    return work < _LARGE or 2 * size[-1] > vectors * _lanes(dtype)
+    return work < _LARGE or 2 * size[-1] >= vectors * _lanes(dtype)
 
 
 def _cost(step: Step) -> int:
-    return 1000 + _Job(step).work() * step.outs[0].dtype.itemsize // 64
+    return 1000 + sum(job.work() for job in _jobs(step)) * step.outs[0].dtype.itemsize // 64
 
 
 def _table(code: Code, box: _Box) -> Array:
@@ -286,16 +334,16 @@ def _blocks(each: int, write: Callable[[int, int, int], None]) -> None:
 
 def _packed(code: Code, job: _Job, weight: Array) -> Array:
     """Emit the weights of some planes of results after the other, tap by tap."""
-    dtype, taps = weight.dtype, len(job.box.taps)
-    size = job.groups * job.each * job.steps
+    dtype, taps = weight.dtype, _strides(job.kernel)
+    size = job.groups * job.each * job.taps
     packed = Array(code.workspace(size * dtype.itemsize), dtype, (size,), (1,))
-    own = job.weights
+    own, window = job.weights, math.prod(job.kernel)
 
     def write(first: int, stop: int, count: int) -> None:
-        shape = (job.groups, (stop - first) // count, job.box.planes, taps)
-        given = (own.group, count * own.result, own.plane, own.tap)
-        to = (job.each * job.steps, count * job.steps, taps * count, count)
-        start = (str(own.start + first * own.result), str(first * job.steps))
+        shape = (job.groups, (stop - first) // count, job.planes, *job.kernel)
+        given = (own.group, count * own.result, own.plane, *own.taps)
+        to = (job.each * job.taps, count * job.taps, window * count, *[n * count for n in taps])
+        start = (str(own.start + first * own.result), str(first * job.taps))
         with nest(code, shape, given, to, start=start) as (source, target):
             for r in range(count):
                 at = code.added(source, str(r * own.result))
@@ -307,51 +355,72 @@ def _packed(code: Code, job: _Job, weight: Array) -> Array:
 
 
 def _emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
-    job, dtype = _Job(step), outs[0].dtype
-    room = Array(code.workspace(job.room * dtype.itemsize), dtype, (job.room,), (1,))
-    size = (job.groups * job.each + 1) * job.steps * 8
-    rest = Array(code.workspace(size), np.dtype(np.uint8), (size,), (1,))
+    jobs, (out,) = _jobs(step), outs
+    if _leaves_out(jobs):
+        fill_zeros(code, out.pointer, step.outs[0].size * out.dtype.itemsize)
+    # one after the other, in the same memory
+    needs = zip(*[_lengths(job, out.dtype) for job in jobs], strict=True)
+    lengths = [max(each) for each in needs]
+    memory = [Array(code.workspace(n), np.dtype(np.uint8), (n,), (1,)) for n in lengths]
+    for job in jobs:
+        _emit_job(code, step.prim.name, job, ins, out, memory)
+
+
+def _lengths(job: _Job, dtype: np.dtype[Any]) -> list[int]:
+    """Bytes of the box, of the table of taps, and of the weights in another order."""
+    width = dtype.itemsize
+    lengths = [job.room(dtype) * width, 8 * job.taps, job.groups * job.each * job.taps * width]
+    # results that are not neighbours are so at first, in memory of their own
+    return [*lengths, _rows() * math.prod(job.size) * width] if job.scattered() else lengths
+
+
+def _emit_job(
+    code: Code, name: str, job: _Job, ins: Sequence[Array], out: Array, memory: Sequence[Array]
+) -> None:
+    dtype = out.dtype
 
     def write(inner: Code, arrays: list[Array]) -> None:
-        box, memory, out, image, weight, *bias = arrays
-        _give_out(inner, memory)
-        fill_zeros(inner, box.pointer, job.room * dtype.itemsize)
+        target, image, weight, *more = arrays
+        bias, rooms = more[: len(ins) - 2], more[len(ins) - 2 :]
+        given = iter(rooms)
+        inner.workspace = lambda _: next(given).pointer
+        box = image._replace(pointer=inner.workspace(0))
+        fill_zeros(inner, box.pointer, job.room(dtype) * dtype.itemsize)
         table, packed = _table(inner, job.box), _packed(inner, job, weight)
-        planes, places = job.box.planes, math.prod(job.box.size)
-        with inner.loop(job.count) as n, inner.loop(job.groups) as g:
-            at = inner.offset((job.groups * planes * job.plane, planes * job.plane), [n, g])
+        near = [room._replace(dtype=dtype) for room in given]
+        with inner.loop(job.given[0]) as n, inner.loop(job.groups) as g:
+            planes = job.planes * job.plane
+            at = inner.offset((job.groups * planes, planes), [n, g])
             own = image._replace(pointer=inner.at(image.pointer, dtype, at))
             job.box.fill(inner, own, box, job.plane)
-            to = inner.offset((job.groups * job.each * places, job.each * places), [n, g])
+            to = inner.offset((job.groups * job.each * job.places, job.each * job.places), [n, g])
             start = inner.offset((job.each,), [g])
 
             def block(first: int, stop: int, count: int) -> None:
                 with inner.loop(stop, str(first), step=count) as o:
-                    at = inner.offset((job.steps, job.each * job.steps), [o, g])
+                    at = inner.offset((job.taps, job.each * job.taps), [o, g])
                     weights = packed._replace(pointer=inner.at(packed.pointer, dtype, at))
-                    here = inner.added(to, inner.offset((places,), [o]))
-                    target = out._replace(pointer=inner.at(out.pointer, dtype, here))
+                    here = inner.added(to, inner.offset((job.places,), [o]))
+                    result = target._replace(pointer=inner.at(target.pointer, dtype, here))
                     added = inner.added(start, o)
                     heads = [inner.at(b.pointer, dtype, added) for b in bias]
-                    _results(inner, job, box, table, weights, target, heads, count)
+                    for room in near:
+                        _results(inner, job, box, table, weights, room, heads, count)
+                        _scatter(inner, job, room, result, count)
+                    if not near:
+                        _results(inner, job, box, table, weights, result, heads, count)
 
             _blocks(job.each, block)
 
-    outlined(code, step.prim.name, [room, rest, *outs, *ins], write)
+    outlined(code, name, [out, *ins, *memory], write)
 
 
-def _give_out(code: Code, memory: Array) -> None:
-    """Let the workspace be parts of memory that the caller gave."""
-    used = [0]
-
-    def give(size: int) -> str:
-        start, used[0] = used[0], used[0] + -(-size // 8) * 8
-        name = code.fresh("work")
-        at = f"getelementptr inbounds i8, ptr {memory.pointer}, i64 {start}"
-        code.allocations.append(f"  {name} = {at}")
-        return name
-
-    code.workspace = give
+def _scatter(code: Code, job: _Job, given: Array, out: Array, count: int) -> None:
+    """Put the results of so many planes to their places."""
+    own, to = _strides((count, *job.size)), (job.places, *job.steps)
+    with nest(code, (count, *job.size), own, to, start=("0", str(job.start))) as (source, target):
+        value = code.load(code.at(given.pointer, given.dtype, source), given.dtype)
+        code.store(value, code.at(out.pointer, out.dtype, target), out.dtype)
 
 
 def _results(
@@ -376,7 +445,7 @@ def _results(
             target = code.added(to, code.offset(own, [line, start]))
             tile = _Tile(code, box.dtype, pieces, count)
             tile.begin(bias)
-            tile.walk(job.steps, code.at(box.pointer, box.dtype, head), table, weights, steps[0])
+            tile.walk(job.taps, code.at(box.pointer, box.dtype, head), table, weights, steps[0])
             tile.end(code.at(out.pointer, out.dtype, target), places, length)
 
 
@@ -480,7 +549,7 @@ def _emit_slopes(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Ar
 
     def write(inner: Code, arrays: list[Array]) -> None:
         box, memory, out, image, other = arrays
-        _give_out(inner, memory)
+        inner.workspace = lambda _: memory.pointer
         fill_zeros(inner, box.pointer, job.room * dtype.itemsize)
         fill_zeros(inner, out.pointer, job.groups * job.each * job.steps * dtype.itemsize)
         table = _table(inner, job.box)

@@ -1,13 +1,13 @@
 """Layer 8 · compiler: products of matrices and vectors in native code.
 
 NOTE [products in place]
-Small products are written out: a tile of the result, up to 4 rows of up to 12 doubles, stays in
-registers while the summed dimension is walked, and each step takes a row of the second matrix in
-vectors and one number of each row of the first. Where the second matrix is not contiguous row by
-row, it is copied first; one with a single column, or a first one with a single row, makes dot
-products instead. Larger products of floats are calls of BLAS, for which transposed views are flags
-and rows may be any distance apart. Each form is a function of the module, one for all products of
-the same sizes and layouts.
+Small products are written out: a tile of the result, of some rows and some vectors of columns,
+stays in registers while the summed dimension is walked, and each step takes a row of the second
+matrix in vectors and one number of each row of the first. Where the second matrix is not contiguous
+row by row, it is copied first; one with a single column, or a first one with a single row, makes
+dot products instead. Larger products of floats are calls of BLAS, for which transposed views are
+flags and rows may be any distance apart. Each form is a function of the module, one for all
+products of the same sizes and layouts.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from wengert.compiler.ir import Step
 from wengert.compiler.library import call_routine, has_routine
 from wengert.compiler.native import NATIVE, Native, fill_zeros, nest
 from wengert.compiler.native_vectors import Vector
+from wengert.compiler.vectors import register_bytes
 from wengert.prims import records
 
 __all__ = ["multiply"]
@@ -33,7 +34,16 @@ _LARGE = 1_000_000
 _SCATTERED = 20_000
 _CACHE = 2**18
 _LARGE_VECTOR = 60_000
-# rows and bytes of a tile
+# without BLAS products are quicker where vectors are long, so many rows share the second matrix,
+# both stay in the nearer caches, sums are so short that they need no parts, and threads gain little
+_LONG = 32
+_FEW = 32
+_WITHIN = 2**20
+_DEEPEST = 1024
+_SHARED = 2**24
+# vectors of a tile, and of one that has few rows
+_ACROSS, _WIDEST = 3, 8
+# rows and bytes of tiles of dot products
 _ROWS = 4
 _BYTES = 64
 _SINGLE = np.dtype(np.float32)
@@ -73,10 +83,64 @@ def _copied(code: Code, array: Array) -> Array:
     rows, columns = array.shape
     itemsize = array.dtype.itemsize
     copy = Array(code.workspace(rows * columns * itemsize), array.dtype, array.shape, (columns, 1))
+    lanes = register_bytes() // itemsize
+    if array.strides[0] == 1 and min(rows, columns) >= lanes > 1:
+        _transposed(code, array, copy, lanes)
+        return copy
     with code.loop(rows) as i, code.loop(columns) as j:
         value = code.load(code.element(array, [i, j]), array.dtype)
         code.store(value, code.element(copy, [i, j]), array.dtype)
     return copy
+
+
+def _transposed(code: Code, array: Array, copy: Array, lanes: int) -> None:
+    """Emit the copy of a matrix that is contiguous column by column, in squares of vectors.
+
+    The last squares may overlap those before them.
+    """
+    symbol = _square(code, array, copy, lanes)
+
+    def square(i: str, j: str) -> None:
+        source, target = code.element(array, [i, j]), code.element(copy, [i, j])
+        code.do(f"call void @{symbol}(ptr {source}, ptr {target})")
+
+    rows, columns = array.shape
+    for i_end, i_begin in _squares(rows, lanes):
+        for j_end, j_begin in _squares(columns, lanes):
+            with (
+                code.loop(i_end, i_begin, step=lanes) as i,
+                code.loop(j_end, j_begin, step=lanes) as j,
+            ):
+                square(i, j)
+
+
+def _squares(size: int, lanes: int) -> list[tuple[int, str]]:
+    """Where squares end and begin that cover a dimension."""
+    whole = [(size - size % lanes, "0")]
+    return [*whole, (size, str(size - lanes))] if size % lanes else whole
+
+
+def _square(code: Code, array: Array, copy: Array, lanes: int) -> str:
+    """The symbol of a function that transposes one square."""
+    inner, dtype = Code(code.module), array.dtype
+    vector = Vector(inner, dtype, lanes)
+    rows = [vector.load(inner.at("%a", dtype, array.strides[1] * k)) for k in range(lanes)]
+    half = lanes // 2
+    masks = []
+    for start in (0, half):
+        pairs = [f"i32 {start + k // 2 + lanes * (k % 2)}" for k in range(lanes)]
+        masks.append(f"<{lanes} x i32> <{', '.join(pairs)}>")
+    # rows shuffled like cards, as often as there are bits in a place: then they are columns
+    for _ in range(lanes.bit_length() - 1):
+        rows = [
+            inner.let(f"shufflevector {vector.type} {low}, {vector.type} {high}, {mask}")
+            for low, high in zip(rows[:half], rows[half:], strict=True)
+            for mask in masks
+        ]
+    for k, row in enumerate(rows):
+        vector.store(row, inner.at("%b", dtype, copy.strides[0] * k))
+    head = "internal void @@(ptr noalias %a, ptr noalias %b) noinline nounwind"
+    return code.module.function("square", inner.function(f"{head}"))
 
 
 # -- products that are written out ----------------------------------------------------------------
@@ -104,31 +168,35 @@ Columns = Sequence[tuple[str, int]]
 """Where groups of columns begin, and how many there are in each."""
 
 
+def _tile_rows() -> int:
+    """The rows of a tile: all its sums are to be in registers, of which AVX-512 has 32."""
+    return 8 if register_bytes() == 64 else 4
+
+
 def _tiled(code: Code, a: Array, b: Array, c: Array) -> None:
     """The product of matrices, of which the second is contiguous row by row."""
     m, n = a.shape[0], b.shape[1]
+    lanes, most = register_bytes() // a.dtype.itemsize, _tile_rows()
     # as many accumulators for few rows as for many
-    width = _BYTES // a.dtype.itemsize * (4 if m == 1 else 2 if m < _ROWS else 1)
-    rest = [(str(start), count) for start, count in _rest(n, width)]
-    whole = n - n % width
-    if n > width and 0 < n % width <= width // 2:
-        # with the last whole tile, which takes the same numbers of the first matrix
-        whole -= width
-        rest = [(str(whole), width), *rest]
-    if whole:
-        with code.loop(whole, step=width) as start:
-            _column_tiles(code, a, b, c, [(start, width)])
-    if rest:
-        _column_tiles(code, a, b, c, rest)
+    across = min(_ACROSS * most // min(m, most), _WIDEST)
+    end = n - n % (across * lanes)
+    if end:
+        with code.loop(end, step=across * lanes) as start:
+            columns = [(code.added(start, str(k * lanes)), lanes) for k in range(across)]
+            _column_tiles(code, a, b, c, columns)
+    rest = [(str(start), lanes) for start in range(end, n - n % lanes, lanes)]
+    rest += [(str(start), count) for start, count in _rest(n, lanes)]
+    for k in range(0, len(rest), across):
+        _column_tiles(code, a, b, c, rest[k : k + across])
 
 
 def _column_tiles(code: Code, a: Array, b: Array, c: Array, columns: Columns) -> None:
-    m = a.shape[0]
-    if m >= _ROWS:
-        with code.loop(m - m % _ROWS, step=_ROWS) as first:
-            _tile(code, a, b, c, first, _ROWS, columns)
-    if m % _ROWS:
-        _tile(code, a, b, c, str(m - m % _ROWS), m % _ROWS, columns)
+    m, rows = a.shape[0], _tile_rows()
+    if m >= rows:
+        with code.loop(m - m % rows, step=rows) as first:
+            _tile(code, a, b, c, first, rows, columns)
+    if m % rows:
+        _tile(code, a, b, c, str(m - m % rows), m % rows, columns)
 
 
 def _tile(
@@ -267,6 +335,10 @@ def _vector_by_blas(code: Code, a: Array, b: Array, c: Array) -> None:
 
 def _is_large(m: int, k: int, n: int, dtype: np.dtype[Any]) -> bool:
     """Whether a product of matrices is better left to BLAS."""
+    near = max(m * k, k * n) * dtype.itemsize <= _WITHIN
+    short = k <= _DEEPEST and m * k * n < _SHARED
+    if near and short and m >= _FEW and register_bytes() >= _LONG:
+        return False
     return m * k * n >= (_SCATTERED if k * n * dtype.itemsize > _CACHE else _LARGE)
 
 
@@ -398,7 +470,7 @@ def _describe(step: Step) -> str:
         routine, large = "gemm", _is_large(m, k, n, dtype)
     letter = _LETTERS.get(dtype)
     if not large or letter is None or not has_routine(f"{letter}gemm"):
-        return ""
+        return f"product {m}x{k}x{n}" if m * k * n >= _LARGE else ""
     return f"{letter}{routine} {m}x{k}x{n}"
 
 

@@ -37,6 +37,7 @@ __all__ = [
     "correlate",
     "correlate_input",
     "correlate_weight",
+    "phases_of",
 ]
 
 Shape = tuple[int, ...]
@@ -187,7 +188,7 @@ def correlate_input(
         return _plus(_spread(self, weight, size, stride, padding, dilation, groups), bias)
     # what are results of a group to `correlate` are planes here, and the other way round
     turned = weight.reshape(groups, -1, *weight.shape[1:]).swapaxes(1, 2)
-    phases = _phases(size, weight.shape[2:], stride, padding, dilation)
+    phases = phases_of(size, weight.shape[2:], stride, padding, dilation)
     alone = all(step == 1 for step in stride)
     result = None if alone else np.zeros((count, planes, *size), self.dtype)
     for places, chosen, params in phases:
@@ -219,7 +220,7 @@ def _is_worth_turning(given: Shape, weight: Shape, stride: Shape, groups: int) -
 
 
 @lru_cache(maxsize=512)
-def _phases(
+def phases_of(
     size: Shape, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape
 ) -> list[tuple[Any, Any, dict[str, Any]]]:
     """`correlate_input` as convolutions with stride 1, for results that are a stride apart.

@@ -199,7 +199,7 @@ class _Writer:
         number, first = len(self._functions), len(self.constants)
         self.constants += constants
         alone = times == 1
-        text = write_run(number, self._module, storage, constants, inlined=alone)
+        text, _ = write_run(number, self._module, storage, constants, inlined=alone)
         self._functions[id(program)] = _Function(f"@run{number}", first, storage.arena, alone)
         return text
 

@@ -37,6 +37,8 @@ from wengert.compiler.native_products import multiply
 
 __all__ = ["Emission"]
 
+# trouble is noted, or left with at once; apart from the cell's own store and load
+_MAY_FAIL = re.compile(r"ret i8 1$|(?<!store i8 0, ptr )(?<!load i8, ptr )%trouble\b(?! = )")
 # from so many lines on what does little is a function of its own
 _LONG = 40
 _NAMES = re.compile(r"%[\w.]+")
@@ -44,15 +46,33 @@ _DEFINED = re.compile(r"^  (%[\w.]+) = |^([\w.]+):$", re.MULTILINE)
 
 
 class Emission(Strips):
-    """Writes all instructions of a plan."""
+    """Writes all instructions of a plan.
+
+    Attributes
+    ----------
+    failing: Which item of the plan is the last that may meet trouble, or -1.
+    """
+
+    failing = -1
 
     # -- statements -------------------------------------------------------------------------------
 
-    def run(self) -> None:
-        """Write everything."""
+    def run(self, fence: bool = False) -> None:
+        """Write everything.
+
+        Parameters
+        ----------
+        fence: Whether trouble is to be known before inputs are written to.
+        """
         self._once = written_once(self.plan)
+        numbers = {id(item): k for k, item in enumerate(self.plan.block)}
         for at, group in self._groups():
             item = group[0]
+            last = max([numbers[id(part)] for part in group])
+            if fence and last >= self.storage.first:
+                self._fence()
+                fence = False
+            begin = len(self.code.lines)
             if len(group) > 1 or self._is_slight(item):
                 self._slightly(group)
             elif isinstance(item, LoopTree):
@@ -73,6 +93,8 @@ class Emission(Strips):
                 self._repeat(item, at)
             else:
                 self._item(item)
+            if any(map(_MAY_FAIL.search, self.code.lines[begin:])):
+                self.failing = max(self.failing, last)
         for k, value in self.storage.copies:
             size = value.size * value.dtype.itemsize
             self._copy(self.outputs[k], self.pointer(value), size)
@@ -306,6 +328,18 @@ class Emission(Strips):
         shape = tuple([counter.extent for counter in counters])
         return Array(pointer, load.value.dtype, shape, strides)
 
+    def _fence(self) -> None:
+        """Leave, if there was trouble, before inputs are written to."""
+        met = self.code.let("load i8, ptr %trouble")
+        self._leave_if(self.code.let(f"icmp ne i8 {met}, 0"))
+
+    def _leave_if(self, condition: str) -> None:
+        leave, stay = self.code.fresh("leave"), self.code.fresh("stay")
+        self.code.branch(condition, leave, stay)
+        self.code.label(leave)
+        self.code.do("ret i8 1")
+        self.code.label(stay)
+
     def _check(self, check: Check) -> None:
         """Leave, marking trouble, if an index lies outside of its dimension."""
         code, value = self.code, check.value
@@ -324,12 +358,7 @@ class Emission(Strips):
             marked = code.let(f"zext i1 {wrong} to i8")
             before = code.let(f"load i8, ptr {cell}")
             code.do(f"store i8 {code.let(f'or i8 {before}, {marked}')}, ptr {cell}")
-        failed = code.let(f"icmp ne i8 {code.let(f'load i8, ptr {cell}')}, 0")
-        leave, stay = code.fresh("leave"), code.fresh("stay")
-        code.branch(failed, leave, stay)
-        code.label(leave)
-        code.do("ret i8 1")
-        code.label(stay)
+        self._leave_if(code.let(f"icmp ne i8 {code.let(f'load i8, ptr {cell}')}, 0"))
 
     def _repeat(self, repeat: Repeat, at: int) -> None:
         loop = repeat.loop

@@ -61,6 +61,7 @@ class Storage:
     ----------
     plan: The plan.
     writes: Pairs of an output and an input over whose memory it may be computed.
+    behind: The item of the plan behind which that may be done.
 
     Attributes
     ----------
@@ -71,11 +72,14 @@ class Storage:
         buffers of its carried values are: None for those that are computed where they were.
     private: The values that nobody needs outside of the loops that compute them.
     over: For each output that is computed over the memory of an input: the input's number.
+    first: The first item of the plan that does so.
     arena: Bytes of the arena.
     constants: Values that are arrays known beforehand.
     """
 
-    def __init__(self, plan: Plan, writes: Sequence[tuple[Value, Value]] = ()) -> None:
+    def __init__(
+        self, plan: Plan, writes: Sequence[tuple[Value, Value]] = (), behind: int = -1
+    ) -> None:
         self.plan = plan
         self.slots: dict[Value, Slot] = {}
         self.copies: list[tuple[int, Value]] = []
@@ -83,6 +87,7 @@ class Storage:
         self.constants: dict[Value, int] = {}
         self.private: set[Value] = set()
         self.over: dict[int, int] = {}
+        self.first = len(plan.block)
         self._order = 0
         self._uses: dict[Value, list[_Use]] = {}
         self._pinned: set[Value] = set()
@@ -92,7 +97,7 @@ class Storage:
         self._outputs()
         for at, item in enumerate(plan.block):
             self._gather(item, at, ())
-        self._write_over_inputs(writes)
+        self._write_over_inputs(writes, behind)
         for value in self._uses:
             if value not in self.slots:
                 self._place(value)
@@ -181,7 +186,7 @@ class Storage:
             self._wanted.append((at, at, inner.arena, at))
         self.inner[at] = inner, 0, buffers
 
-    def _write_over_inputs(self, writes: Sequence[tuple[Value, Value]]) -> None:
+    def _write_over_inputs(self, writes: Sequence[tuple[Value, Value]], behind: int) -> None:
         """Compute outputs over the memory of inputs, where that is allowed and nothing minds.
 
         The input must have been read before, or be read where it is written: at the same place, in
@@ -200,10 +205,13 @@ class Storage:
             if len(written) != 1 or number in self.over.values():
                 continue
             store = written[0]
+            if store.item <= behind:
+                continue
             if isinstance(store.statement, Store) and all(
                 use.item < store.item or _is_with(use, store) for use in self._uses.get(input, ())
             ):
                 self.over[slot.number] = number
+                self.first = min(self.first, store.item)
                 self.slots[output] = self.slots[input]
 
     # -- where it lies ----------------------------------------------------------------------------

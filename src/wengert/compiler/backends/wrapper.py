@@ -8,7 +8,6 @@ another thread is using it, and puts it back.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -30,9 +29,6 @@ _STACK = 32768
 _MUCH = 200
 # work from this on releases Python's lock; rough cycles
 _LONG = 200_000
-
-# trouble is noted, or left with at once; apart from the cell's own store and load
-_MAY_FAIL = re.compile(r"ret i8 1\n|(?<!store i8 0, ptr )(?<!load i8, ptr )%trouble\b(?! = )")
 
 DECLARATIONS = """
 @_Py_NoneStruct = external global i8
@@ -76,12 +72,12 @@ def write_module(
         storage = Storage(plan, plan.program.writes)
         constants = list(constants_of(storage).values())
         before = module.mark()
-        text = write_run(k, module, storage, constants, wide)
-        if storage.over and _MAY_FAIL.search(text):
+        text, last = write_run(k, module, storage, constants, wide)
+        if storage.over and last >= 0:
             # what runs once more after trouble must find its inputs as they were
-            storage = Storage(plan)
+            storage = Storage(plan, plan.program.writes, last)
             module.back_to(before)
-            text = write_run(k, module, storage, constants, wide)
+            text, _ = write_run(k, module, storage, constants, wide)
         texts.append(text)
         texts.append(_call(k, plan, storage))
         functions.append(Function(f"call{k}", constants, storage))
@@ -109,8 +105,13 @@ def write_run(
     constants: list[np.ndarray[Any, Any]],
     wide: bool = False,
     inlined: bool = False,
-) -> str:
-    """The function that computes: addresses of inputs and outputs in, whether all went well out."""
+) -> tuple[str, int]:
+    """The function that computes: addresses of inputs and outputs in, whether all went well out.
+
+    Returns
+    -------
+    str, int: Its text, and which item of the plan is the last that may meet trouble, or -1.
+    """
     code = Code(module)
     code.long = length(storage.plan) >= _MUCH
     program = storage.plan.program
@@ -127,15 +128,16 @@ def write_run(
         code, storage, given["inputs"], given["outputs"], "%arena", addresses, wide=wide
     )
     workspace = code.workspace = Workspace(code, storage.arena)
-    emission.run()
+    emission.run(fence=bool(storage.over))
     storage.arena = workspace.end
     state = code.let("load i8, ptr %trouble")
     code.do(f"ret i8 {state}")
     body = "\n".join([*code.allocations, *code.lines])
-    return (
+    text = (
         f"define internal i8 @run{k}(ptr %inputs, ptr %outputs, ptr %arena, ptr %constants) "
         f"{'alwaysinline ' * inlined}{function_attributes()} {{\nentry:\n{body}\n}}"
     )
+    return text, emission.failing
 
 
 def _call(k: int, plan: Plan, storage: Storage) -> str:
