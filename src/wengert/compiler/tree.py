@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.backends.executable import RAISED
+from wengert.compiler.collector import seldom
 from wengert.compiler.decisions import Draw, Guard, outcome_of
 from wengert.compiler.ir import Program, Step, Value, uses
 from wengert.compiler.passes.keys import program_key
@@ -220,7 +221,8 @@ class Tree:
 
     def prepare(self) -> None:
         """Make the programs of all blocks, as far as they are not what they must be."""
-        with self._making:
+        # until what the passes make is gone again, which is most of it
+        with self._making, seldom():
             if self._stale and self.root is not None:
                 self._prepare()
                 self._stale = False
