@@ -117,27 +117,20 @@ class Block:
 
     def make(self, wanted: set[Value], finish: Callable[[Program], tuple[Program, Any]]) -> None:
         """Make the program that gives the values of `wanted` which this block computes."""
-        own = {out for step in self.steps for out in step.outs}
-        outputs = [value for value in own if value in wanted]
-        outputs.sort(key=_order(self.steps).__getitem__)
+        outputs = [out for step in self.steps for out in step.outs if out in wanted]
         if self.program is not None and self.outputs == tuple(outputs):
             return
+        own = {out for step in self.steps for out in step.outs}
         inputs: dict[Value, None] = {}
         for step in self.steps:
-            inputs.update({v: None for v in uses(step) if v.constant is None and v not in own})
+            for value in uses(step):
+                if value not in own and value.constant is None:
+                    inputs[value] = None
         writes = () if self.exit is None else self.exit.writes(set(outputs), set(inputs))
         program = Program(tuple(inputs), self.steps, outputs, writes)
         self.inputs, self.outputs = program.inputs, program.outputs
         # whose values may be others
         self.program, self.executable = finish(program)
-
-
-def _order(steps: Iterable[Step]) -> dict[Value, int]:
-    order: dict[Value, int] = {}
-    for step in steps:
-        for out in step.outs:
-            order[out] = len(order)
-    return order
 
 
 class Tree:
