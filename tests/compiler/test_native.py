@@ -110,6 +110,20 @@ def test_products_in_registers_of_all_lengths(monkeypatch, first, second, size):
             a, b = laid(drawn(m, k, dtype=dtype), first), laid(drawn(k, n, dtype=dtype), second)
             tolerance = 1e-3 if dtype == f4 else 1e-11
             agrees("mm", a, b, strided=(0, 1), tolerance=tolerance)
+@pytest.mark.parametrize("second", ["rows", "columns", "apart", "backwards", "part"])
+@pytest.mark.parametrize("dtype", [f4, f8], ids=str)
+def test_large_products_of_long_columns_are_computed_transposed(second, dtype):
+    pytest.importorskip("scipy")
+    for columns, turned in ((8, True), (40, False)):
+        a = laid(drawn(130, 1200, dtype=dtype), "columns")
+        b = laid(drawn(1200, columns, dtype=dtype, seed=1), second)
+        step, read = step_of("mm", [a, b], {})
+        step.outs = (Value(dtype, (130, columns)),)
+        # columns of the call's result are those of ours, or its rows
+        letter, sizes = "d" if dtype == f8 else "s", (columns, 130) if turned else (130, columns)
+        assert f"{letter}gemm 130x1200x{columns}" == NATIVE[records.mm].describe(step)
+        assert f".{sizes[0]}_1200_{sizes[1]}_" in native_text(step, read)
+        agrees("mm", a, b, strided=(0, 1), tolerance=1e-1 if dtype == f4 else 1e-9)
 
 
 @pytest.mark.parametrize("layout", ["rows", "columns", "apart", "part"])

@@ -174,6 +174,33 @@ def test_where_indices_may_be_wrong_arguments_are_written_to_when_they_are_known
                 np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-12)
         assert over_inputs(run) in over
         run = compiled(function)
+def test_places_of_extremes_are_found_row_by_row_where_rows_are_computed():
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 50, (1100, 130)).astype(float)
+    x[3, 7] = x[3, 90] = x[4, -1] = x[5, 0] = np.nan
+    x[6], x[7] = np.inf, -np.inf
+
+    def places(x):
+        y = x * x.sign()
+        return y.argmin(1), y.argmax(1, keepdim=True), (-y).argmin(-1), y.argmax(0)
+
+    for given in (x, x.astype(np.float32), rng.integers(0, 9, (1100, 130))):
+        text = str(same(places, given).explain())
+        assert "x 130: " in text
+        assert "amin" in text
+    # those of a given array are searched as they are
+    assert "amin" not in str(same(lambda x: x.argmin(1), x).explain())
+
+
+def test_positions_are_counted_in_vectors():
+    def chosen(i, x):
+        there = i[:, None] == wg.arange(x.shape[1])
+        return wg.where(there, x, -x), (there * wg.arange(x.shape[1]).flip(0)).sum(1)
+
+    for n in (3, 8, 17, 40):
+        x = numbers(9, n)
+        same(chosen, np.arange(9) % n, x)
+        same(lambda x: (x.cumsum(0) > 0).int().argmax(0), x)
 
 
 def test_the_first_of_equal_extremes_is_found_and_nan_before_all():

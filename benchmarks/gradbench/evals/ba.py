@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 import wengert as wg
 
 from ._types import Compile, Functions
@@ -75,24 +73,25 @@ def gradient(
 def structure(n: int, m: int, camera: Any, point: Any) -> tuple[Any, Any]:
     """The rows' ends and the columns of the Jacobian, as compressed rows have them."""
     p = len(camera)
-    weight = 11 * n + 3 * m + np.arange(p)
-    of_camera = 11 * camera[:, None] + np.arange(11)
-    of_point = 11 * n + 3 * point[:, None] + np.arange(3)
-    columns = np.concatenate((of_camera, of_point, weight[:, None]), axis=1)
-    ends = np.repeat((15, 1), (2 * p, p)).cumsum()
-    return np.append(0, ends), np.append(np.repeat(columns, 2, axis=0), weight)
+    weight = 11 * n + 3 * m + wg.arange(p)
+    of_camera = 11 * camera[:, None] + wg.arange(11)
+    of_point = 11 * n + 3 * point[:, None] + wg.arange(3)
+    columns = wg.cat((of_camera, of_point, weight[:, None]), dim=1)
+    ends = wg.cat((15 * wg.arange(2 * p + 1), 30 * p + 1 + wg.arange(p)))
+    return ends, wg.cat((columns[:, None].expand(p, 2, 15).ravel(), weight))
+
+
+def jacobian(
+    cameras: Any, points: Any, weights: Any, camera: Any, point: Any, seen: Any
+) -> tuple[Any, Any, Any]:
+    """The sparse Jacobian: the rows' ends, the columns, and what is not 0."""
+    blocks, last = gradient(cameras, points, weights, camera, point, seen)
+    rows, columns = structure(len(cameras), len(points), camera, point)
+    return rows, columns, wg.cat((blocks.ravel(), last))
 
 
 def functions(compile: Compile) -> Functions:
-    values = compile(gradient)
-
-    def jacobian(*args: Any) -> tuple[Any, Any, Any]:
-        blocks, last = values(*args)
-        cameras, points, _, camera, point, _ = args
-        rows, columns = structure(len(cameras), len(points), camera.numpy(), point.numpy())
-        return rows, columns, wg.cat((blocks.ravel(), last))
-
-    return {"objective": compile(objective), "jacobian": jacobian}
+    return {"objective": compile(objective), "jacobian": compile(jacobian)}
 
 
 def answer(name: str, output: Any) -> Any:

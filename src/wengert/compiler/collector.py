@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 __all__ = ["seldom"]
 
-_SELDOM = (50_000, 1_000, 1_000)
+_SELDOM = (1_000_000, 1_000, 1_000)
 _lock = threading.Lock()
 _depth = 0
 _before: tuple[int, int, int] = (0, 0, 0)

@@ -43,6 +43,8 @@ _DEEPEST = 1024
 _SHARED = 2**24
 # vectors of a tile, and of one that has few rows
 _ACROSS, _WIDEST = 3, 8
+# columns of the first matrix are long that have so many times the second one's columns
+_TALL = 4
 # rows and bytes of tiles of dot products
 _ROWS = 4
 _BYTES = 64
@@ -342,6 +344,16 @@ def _is_large(m: int, k: int, n: int, dtype: np.dtype[Any]) -> bool:
     return m * k * n >= (_SCATTERED if k * n * dtype.itemsize > _CACHE else _LARGE)
 
 
+def _is_turned_round(a: Array, b: Array) -> bool:
+    """Whether BLAS is asked for the transposed product, and gives it sooner: that of a first
+    matrix with long columns, and many more of these than columns of the result."""
+    (m, k), n = a.shape, b.shape[1]
+    found = _leading(a)
+    by_columns = found is not None and found[0] == b"T" and m > 1
+    large = _is_large(m, k, n, a.dtype) and k >= _TALL * n
+    return by_columns and large and m >= _TALL * n > _TALL and _blas(a, b)
+
+
 _Form = Callable[[Code, Array, Array, Array], None]
 
 
@@ -378,6 +390,13 @@ def multiply(code: Code, a: Array, b: Array, pointer: str) -> None:
         return
     if not a.shape[1]:
         fill_zeros(code, pointer, m * n * dtype.itemsize)
+        return
+    if _is_turned_round(a, b):
+        made = code.workspace(m * n * dtype.itemsize)
+        multiply(code, _turned(b), _turned(a), made)
+        with code.loop(m) as i, code.loop(n) as j:
+            value = code.load(code.at(made, dtype, code.offset((1, m), [i, j])), dtype)
+            code.store(value, code.at(pointer, dtype, code.offset((n, 1), [i, j])), dtype)
         return
     form, first, second = _of_matrices(code, a, b)
     numbers = (m, a.shape[1], n, *first.strides, 0, *second.strides)

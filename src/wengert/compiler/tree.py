@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.backends.executable import RAISED
+from wengert.compiler.collector import seldom
 from wengert.compiler.decisions import Draw, Guard, outcome_of
 from wengert.compiler.ir import Program, Step, Value, uses
 from wengert.compiler.passes.keys import program_key
@@ -116,27 +117,20 @@ class Block:
 
     def make(self, wanted: set[Value], finish: Callable[[Program], tuple[Program, Any]]) -> None:
         """Make the program that gives the values of `wanted` which this block computes."""
-        own = {out for step in self.steps for out in step.outs}
-        outputs = [value for value in own if value in wanted]
-        outputs.sort(key=_order(self.steps).__getitem__)
+        outputs = [out for step in self.steps for out in step.outs if out in wanted]
         if self.program is not None and self.outputs == tuple(outputs):
             return
+        own = {out for step in self.steps for out in step.outs}
         inputs: dict[Value, None] = {}
         for step in self.steps:
-            inputs.update({v: None for v in uses(step) if v.constant is None and v not in own})
+            for value in uses(step):
+                if value not in own and value.constant is None:
+                    inputs[value] = None
         writes = () if self.exit is None else self.exit.writes(set(outputs), set(inputs))
         program = Program(tuple(inputs), self.steps, outputs, writes)
         self.inputs, self.outputs = program.inputs, program.outputs
         # whose values may be others
         self.program, self.executable = finish(program)
-
-
-def _order(steps: Iterable[Step]) -> dict[Value, int]:
-    order: dict[Value, int] = {}
-    for step in steps:
-        for out in step.outs:
-            order[out] = len(order)
-    return order
 
 
 class Tree:
@@ -220,7 +214,8 @@ class Tree:
 
     def prepare(self) -> None:
         """Make the programs of all blocks, as far as they are not what they must be."""
-        with self._making:
+        # until what the passes make is gone again, which is most of it
+        with self._making, seldom():
             if self._stale and self.root is not None:
                 self._prepare()
                 self._stale = False

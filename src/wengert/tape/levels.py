@@ -365,11 +365,14 @@ def settled(tensor: Any) -> Any:
 @provides("raised")
 def raised(tensors: list[Any], params: dict[str, Any]) -> list[Any]:
     """The arguments of an operation; those that are recorded with all levels of its result."""
-    tensors = [settled(t) if isinstance(t.payload, Lifted) else t for t in tensors]
     payloads = [tensor.payload for tensor in tensors]
     for value in params.values():
         if isinstance(value, tuple):
             payloads += value
+    if not any(isinstance(payload, Lifted) and not payload.traced for payload in payloads):
+        return tensors
+    tensors = [settled(t) if isinstance(t.payload, Lifted) else t for t in tensors]
+    payloads[: len(tensors)] = [tensor.payload for tensor in tensors]
     found = check_levels(payloads)
     if not found or not is_recording() or len(tensors) + len(payloads) == 2:
         return tensors

@@ -188,6 +188,9 @@ def _attach_node(
     return node
 
 
+_REAL = (np.ndarray, np.generic)
+
+
 def make_node(
     prim: Primitive, tensors: list[Any], payloads: list[Any], params: dict[str, Any], result: Any
 ) -> Any:
@@ -196,12 +199,12 @@ def make_node(
         # arrays refuse by themselves (see NOTE [invalidated views])
         if tensor.edge.__class__ is Invalidated:
             raise RuntimeError(tensor.edge.message)
-    complexes = tuple(p.dtype.kind == "c" for p in payloads)
-    plain = not any(complexes) and (prim.conj == "explicit" or result.dtype.kind != "c")
+    complexes = tuple([p.dtype.kind == "c" for p in payloads])
+    plain = True not in complexes and (prim.conj == "explicit" or result.dtype.kind != "c")
     halves = None
     if _half(prim, payloads) is not None:
-        halves = tuple(p.dtype if is_half(p.dtype) else None for p in payloads)
-    lifted = any(not isinstance(p, np.ndarray | np.generic) for p in payloads)
+        halves = tuple([p.dtype if is_half(p.dtype) else None for p in payloads])
+    lifted = not all(isinstance(p, _REAL) for p in payloads)
     mode = current_mode()
     aside = keeps_aside(mode)
     general = lifted or aside or not plain or halves is not None
@@ -209,8 +212,10 @@ def make_node(
     node: Any = cls.__new__(cls)
     rules = _rules(prim, len(tensors))
     node.edges = tuple(
-        edge_of(tensor) if rule is not None else None
-        for tensor, rule in zip(tensors, rules, strict=True)
+        [
+            edge_of(tensor) if rule is not None else None
+            for tensor, rule in zip(tensors, rules, strict=True)
+        ]
     )
     node.seq = next_sequence()
     node.ext = None
@@ -232,7 +237,7 @@ def make_node(
             for name in rule.names
         }
         node.versions = tuple(
-            version_of(by_name[name]) if name in wanted else 0 for name in prim.saved_args
+            [version_of(by_name[name]) if name in wanted else 0 for name in prim.saved_args]
         )
         order: Sequence[str] = prim.saved_args
         if aside:

@@ -11,6 +11,10 @@ in the repetition that computed it becomes a register (NOTE [storage] in `storag
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from wengert.compiler.backends.affine import ZERO, Counter, Place
 from wengert.compiler.backends.kinds import kind_of, with_values
@@ -23,6 +27,8 @@ from wengert.compiler.ir import Loop, Number, Program, Step, Value, uses
 from wengert.compiler.native_table import NATIVE
 from wengert.compiler.raising import may_raise
 from wengert.compiler.scalars import cost
+from wengert.prims import records
+from wengert.prims.record import Primitive
 
 __all__ = ["Elementwise", "is_tall", "lookups"]
 
@@ -47,6 +53,40 @@ def is_tall(step: Step) -> bool:
     out = step.outs[0]
     few = 0 < a.shape[1] <= _FEW and b.size * b.dtype.itemsize <= _NEAR
     return few and out.shape[1] > 1 and out.size * out.dtype.itemsize >= _FAR
+
+
+def _row_by_row(step: Step | Loop, computed: set[Value]) -> list[Step | Loop]:
+    """A search for the place of an extreme as reductions, where these go along as the rows of a
+    large value are `computed`, which then need not lie in memory; any other step as it is."""
+    name = "" if isinstance(step, Loop) else step.prim.name
+    if isinstance(step, Loop) or name not in ("argmin", "argmax") or kind_of(step) != "call":
+        return [step]
+    (rows,), (out,), dim = step.args, step.outs, step.params["dim"]
+    bytes_ = rows.size * rows.dtype.itemsize
+    if rows not in computed or bytes_ < _FAR or dim not in (-1, len(rows.shape) - 1):
+        return [step]
+    count, kind = rows.shape[-1], np.dtype(np.int64)
+    along = {"dim": (len(rows.shape) - 1,)}
+    places = Value(kind, (count,), np.arange(count))
+    nowhere = Value(kind, (), np.array(count))
+    steps: list[Step | Loop] = []
+
+    def put(prim: Primitive, args: Sequence[Value], made: Value, **params: Any) -> Value:
+        steps.append(Step(prim, args, params, (made,), step.site))
+        return made
+
+    def mask() -> Value:
+        return Value(np.dtype(np.bool_), rows.shape)
+
+    best = Value(rows.dtype, (*rows.shape[:-1], 1))
+    put(records.amin if name == "argmin" else records.amax, [rows], best, **along, keepdim=True)
+    there = put(records.eq, [rows, best], mask())
+    if rows.dtype.kind == "f":
+        # NaN comes before all others, and makes the extreme NaN
+        there = put(records.logical_or, [there, put(records.isnan, [rows], mask())], mask())
+    named = put(records.where, [there, places, nowhere], Value(kind, rows.shape))
+    put(records.amin, [named], out, **along, keepdim=step.params["keepdim"])
+    return steps
 
 
 class Elementwise:
@@ -74,9 +114,15 @@ class Elementwise:
         self._costs: dict[Value, int] = dict.fromkeys(program.inputs, 1)
         self._depths: dict[Value, int] = {}
         self._nodes: dict[tuple[Value, Place], Node] = {}
-        self.steps = [
+        ordered = [
             step if isinstance(step, Loop) else with_values(step) for step in ordered_steps(program)
         ]
+        computed = {
+            step.outs[0]
+            for step in ordered
+            if isinstance(step, Step) and kind_of(step) in ("scalar", "pull")
+        }
+        self.steps = [part for step in ordered for part in _row_by_row(step, computed)]
         self._decide()
 
     # -- which values are stored ------------------------------------------------------------------

@@ -387,6 +387,10 @@ class _Writer:
     def _compute(self, node: Node) -> str:
         if isinstance(node, Load) and self._owner._near(self._strip, node):
             return self._load(node)
+        if isinstance(node, Position) and not any(
+            isinstance(v, Looked) for v, _ in node.index.terms
+        ):
+            return self._positions(node.index)
         if isinstance(node, Apply) and self._owner._is_vector(node):
             params = dict(node.params)
             for name, number in node.numbers.items():
@@ -396,6 +400,14 @@ class _Writer:
                 self._code, node.prim, operands, node.dtype, params, count=self._strip.width
             )
         return self._one_by_one(node)
+
+    def _positions(self, index: Index) -> str:
+        """An index of each repetition: they are evenly apart."""
+        width, factor = self._strip.width, index.factor(self._strip.counter)
+        first = self._owner.index(index)
+        away = ", ".join([f"i64 {factor * k}" for k in range(width)])
+        spread = self._code.spread(first, "i64", width)
+        return self._code.let(f"add nsw <{width} x i64> {spread}, <{away}>")
 
     def _one_by_one(self, node: Node) -> str:
         """The elements of a node, put together."""

@@ -8,6 +8,7 @@ another thread is using it, and puts it back.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -25,6 +26,10 @@ from wengert.compiler.ir import Value
 __all__ = ["DECLARATIONS", "Function", "constants_of", "point", "write_module", "write_run"]
 
 _STACK = 32768
+# an arena from this size on is in huge pages, where Linux has any, as NumPy's arrays are
+_HUGE = 2**22
+_PAGE = 4096
+_IN_HUGE_PAGES = 14
 # functions of so many computed elements take LLVM long
 _MUCH = 200
 # work from this on releases Python's lock; rough cycles
@@ -42,6 +47,7 @@ declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
 declare ptr @PyErr_NoMemory()
 declare ptr @PyMem_RawMalloc(i64)
+declare i32 @madvise(ptr, i64, i32)
 declare void @PyMem_RawFree(ptr)
 """
 
@@ -243,15 +249,19 @@ def _take_arena(code: Code, table: str, size: int, drop: str) -> str:
     code.let("call ptr @PyErr_NoMemory()")
     code.jump(drop)
     code.label(made_it)
+    if size >= _HUGE and sys.platform == "linux":
+        # what it starts with of a page is in use, as far as anybody knows
+        start = _aligned(code, fresh, _PAGE)
+        code.let(f"call i32 @madvise(ptr {start}, i64 {size + 64 - _PAGE}, i32 {_IN_HUGE_PAGES})")
     code.jump(go)
     code.label(go)
     return code.let(f"phi ptr [ {kept}, %{before} ], [ {fresh}, {made_it} ]")
 
 
-def _aligned(code: Code, pointer: str) -> str:
-    """The first multiple of 64 from an address on."""
+def _aligned(code: Code, pointer: str, to: int = 64) -> str:
+    """The first multiple of a power of 2 from an address on."""
     number = code.let(f"ptrtoint ptr {pointer} to i64")
-    away = code.let(f"and i64 {code.let(f'sub i64 0, {number}')}, 63")
+    away = code.let(f"and i64 {code.let(f'sub i64 0, {number}')}, {to - 1}")
     return code.let(f"getelementptr i8, ptr {pointer}, i64 {away}")
 
 
