@@ -117,8 +117,6 @@ for _constraint, _name in (
     (constraints.positive_definite, "PositiveDefiniteTransform"),
     (constraints.positive_semidefinite, "PositiveDefiniteTransform"),
 ):
-    transform_to.register(
-        _constraint, lambda c, made=getattr(transforms, _name): made()
-    )
+    transform_to.register(_constraint, lambda c, made=getattr(transforms, _name): made())
 
 fill_sections(globals())

@@ -417,6 +417,11 @@ class _Cat(_Several):
 
 
 class _Stack(_Several):
+    @property
+    def event_dim(self) -> Any:  # type: ignore[override]  # of the parts, and `dim` among them
+        dim = super().event_dim
+        return dim + (self.dim + dim < 0)
+
     def check(self, value: Any) -> Any:
         self._check_dim(value)
         parts = value.unbind(self.dim)

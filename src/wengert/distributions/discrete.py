@@ -79,6 +79,7 @@ class Bernoulli(_OfBits, ExponentialFamily):
 
     arg_constraints = _BITS
     support = constraints.boolean
+    _mean_carrier_measure = 0
     has_enumerate_support = True
 
     def __init__(

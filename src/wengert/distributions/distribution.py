@@ -9,7 +9,7 @@ say belong to one event, and inner distributions in front of what they have beyo
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import wengert as wg
 from wengert.base.sections import fill_sections
@@ -287,7 +287,10 @@ class ExponentialFamily(Distribution):
     True
     """
 
-    _mean_carrier_measure: ClassVar[Any] = 0
+    @property
+    def _mean_carrier_measure(self) -> Any:
+        """The mean of k(x)."""
+        raise NotImplementedError
 
     @property
     def _natural_params(self) -> tuple[Any, ...]:

@@ -29,6 +29,7 @@ class Gamma(ExponentialFamily):
         "rate": constraints.positive,
     }
     support = constraints.nonnegative
+    _mean_carrier_measure = 0
     has_rsample = True
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
@@ -105,6 +106,7 @@ class Exponential(ExponentialFamily):
 
     arg_constraints = {"rate": constraints.positive}
     support = constraints.nonnegative
+    _mean_carrier_measure = 0
     has_rsample = True
 
     def __init__(self, rate: Any, validate_args: bool | None = None) -> None:

@@ -370,18 +370,23 @@ def _beta_continuous_bernoulli(p: Any, q: Any) -> Any:
     return -p.entropy() - p.mean * q.logits - wg.log1p(-q.probs) - q._log_constant()
 
 
+def _finite(found: Any) -> Any:
+    """Infinity without a gradient, where moments of `p` are infinite."""
+    return wg.where(found.detach() < math.inf, found, math.inf)
+
+
 def _to_exponential(p: Any, q: Any) -> Any:
-    return -p.entropy() - q.rate.log() + q.rate * p.mean
+    return _finite(-p.entropy() - q.rate.log() + q.rate * p.mean)
 
 
 def _to_normal(p: Any, q: Any) -> Any:
-    spread = p.variance + (p.mean - q.loc).pow(2)
-    return -p.entropy() + 0.5 * (2 * math.pi * q.scale.pow(2)).log() + 0.5 * spread / q.scale.pow(2)
+    spread = (p.variance + (p.mean - q.loc).pow(2)) / q.scale.pow(2)
+    return _finite(-p.entropy() + 0.5 * (2 * math.pi * q.scale.pow(2)).log() + 0.5 * spread)
 
 
 def _to_gamma(p: Any, q: Any, mean_of_log: Any) -> Any:
-    constant = q.concentration.lgamma() - q.concentration * q.rate.log()
-    return -p.entropy() + constant - (q.concentration - 1) * mean_of_log + q.rate * p.mean
+    found = q.concentration.lgamma() - q.concentration * q.rate.log() - p.entropy()
+    return _finite(found - (q.concentration - 1) * mean_of_log + q.rate * p.mean)
 
 
 for _p in (Beta, ContinuousBernoulli, Exponential, Gamma, Gumbel, Laplace, Pareto, Uniform):

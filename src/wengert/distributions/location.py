@@ -42,6 +42,7 @@ class Normal(ExponentialFamily):
 
     arg_constraints = _LOCATED
     support = constraints.real
+    _mean_carrier_measure = 0
     has_rsample = True
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
@@ -288,7 +289,11 @@ class LogNormal(_Derived):
     has_rsample = True
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        super().__init__(Normal(loc, scale, validate_args=validate_args), ExpTransform(), validate_args=validate_args)
+        super().__init__(
+            Normal(loc, scale, validate_args=validate_args),
+            ExpTransform(),
+            validate_args=validate_args,
+        )
 
     mean = property(lambda self: (self.loc + self.scale.pow(2) / 2).exp())
     mode = property(lambda self: (self.loc - self.scale.square()).exp())
@@ -337,7 +342,9 @@ class HalfNormal(_Half):
     """
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
-        super().__init__(Normal(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
+        super().__init__(
+            Normal(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args
+        )
 
     mean = property(lambda self: self.scale * math.sqrt(2 / math.pi))
     variance = property(lambda self: self.scale.pow(2) * (1 - 2 / math.pi))
@@ -353,7 +360,9 @@ class HalfCauchy(_Half):
     """
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
-        super().__init__(Cauchy(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
+        super().__init__(
+            Cauchy(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args
+        )
 
     mean = property(lambda self: number_like(self.scale, math.inf))
     variance = property(lambda self: self.base_dist.variance)
@@ -385,7 +394,9 @@ class Gumbel(TransformedDistribution):
             ExpTransform().inv,
             AffineTransform(self.loc, -self.scale),
         ]
-        super().__init__(Uniform(low, high, validate_args=validate_args), steps, validate_args=validate_args)
+        super().__init__(
+            Uniform(low, high, validate_args=validate_args), steps, validate_args=validate_args
+        )
 
     def log_prob(self, value: Any) -> Any:
         value = self._checked(value)

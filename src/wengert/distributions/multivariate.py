@@ -360,6 +360,7 @@ class Wishart(_OfCovariance, ExponentialFamily):
     """
 
     support = constraints.positive_definite
+    _mean_carrier_measure = 0
     has_rsample = True
 
     @property

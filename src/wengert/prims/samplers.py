@@ -26,8 +26,8 @@ def _no_second(name: str) -> Any:
 
 
 def _slope_of_dirichlet(F: Any, g: Any, self: Any, drawn: Any) -> Any:
-    total = F.sum(self, dim=(self.ndim - 1,), keepdim=True)
-    inner = F.sum(drawn * g, dim=(self.ndim - 1,), keepdim=True)
+    total = F.sum_dim(self, dim=(self.ndim - 1,), keepdim=True)
+    inner = F.sum_dim(drawn * g, dim=(self.ndim - 1,), keepdim=True)
     return F._dirichlet_grad(drawn, self, total) * (g - inner)
 
 
