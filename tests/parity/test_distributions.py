@@ -1,4 +1,4 @@
-"""Distributions here and in PyTorch: the same samples of a seed, densities, moments, divergences."""
+"""Distributions here and in PyTorch: samples of a seed, densities, moments, divergences, texts."""
 
 import contextlib
 import math
@@ -382,14 +382,15 @@ def test_transforms(name, cache):
             close(a, b, rtol=1e-8, atol=1e-9)
 
 
-CONSTRAINTS = """
+_CONSTRAINTS = """
     real positive nonnegative unit_interval simplex corr_cholesky lower_cholesky positive_definite
     positive_semidefinite real_vector greater_than(2.0) greater_than_eq(2.0) less_than(-1.0)
     interval(-1.0,3.0) half_open_interval(0.0,2.0) independent(C.positive,1)
     cat([C.positive,C.real],-1,[2,4]) stack([C.positive]*6,-1) boolean one_hot symmetric square
     lower_triangular nonnegative_integer positive_integer integer_interval(0,3) multinomial(3)
     dependent
-""".split()
+"""
+CONSTRAINTS = _CONSTRAINTS.split()
 
 
 @pytest.mark.parametrize("registry", ["biject_to", "transform_to"])

@@ -88,9 +88,10 @@ def gamma(stream: Stream, alpha: Any) -> Any:
             powers = np.where(small, one / alpha, 0).tolist()
             ds = (np.where(small, alpha + one, alpha) - alpha.dtype.type(_THIRD)).tolist()
         found = np.empty(len(ds))
-        left = sum(power != math.inf and 0.0 < d < math.inf for power, d in zip(powers, ds))
+        draw = [p != math.inf and 0.0 < d < math.inf for p, d in zip(powers, ds, strict=True)]
+        left = sum(draw)
         for i, (power, d) in enumerate(zip(powers, ds, strict=True)):
-            left -= power != math.inf and 0.0 < d < math.inf
+            left -= draw[i]
             # a normal number, of which two take two, and a uniform one for each that is to come
             draws.left = 2 * left - 1
             found[i] = _gamma(draws, power, d)
@@ -330,7 +331,7 @@ def _above(a: Any, x: Any) -> Any:
 
 
 def _expanded(a: Any, w: Any) -> Any:
-    # z = a + w a**1/2 + (w² - 1) / 3 + (w³ - 7 w) / (36 a**1/2) - (3 w⁴ + 7 w² - 16) / (810 a) + ...
+    # z = a + w a**1/2 + (w² - 1) / 3 + (w³ - 7 w) / (36 a**1/2) - (3 w⁴ + 7 w² - 16) / (810 a) ...
     root, square = np.sqrt(a), w * w
     third = (square - 7) * w / (72 * a * root)
     return 1 + w / (2 * root) - third + ((3 * square + 7) * square - 16) / (810 * a * a)

@@ -47,8 +47,8 @@ def _parameters(function: str, kernel: str, *values: Any, half: bool = False) ->
         kind = tensor.payload.dtype
         if category(kind) != FLOATING or (kind.itemsize == 2 and not half):
             raise NotImplementedError(
-                f"\"{kernel}\" not implemented for '{long_name(kind)}': {function}() takes tensors of "
-                "float32 or float64"
+                f"\"{kernel}\" not implemented for '{long_name(kind)}': {function}() takes "
+                "tensors of float32 or float64"
             )
     return tensors
 
