@@ -85,14 +85,15 @@ class Pareto(TransformedDistribution):
     @property
     def mean(self) -> Any:
         """The mean, infinite for `alpha` up to 1."""
-        a = self.alpha.clamp(min=1)
-        return a * self.scale / (a - 1)
+        a = wg.where(self.alpha > 1, self.alpha, 2.0)
+        return wg.where(self.alpha > 1, a * self.scale / (a - 1), math.inf)
 
     @property
     def variance(self) -> Any:
         """The variance, infinite for `alpha` up to 2."""
-        a = self.alpha.clamp(min=2)
-        return self.scale.pow(2) * a / ((a - 1).pow(2) * (a - 2))
+        a = wg.where(self.alpha > 2, self.alpha, 3.0)
+        found = self.scale.pow(2) * a / ((a - 1).pow(2) * (a - 2))
+        return wg.where(self.alpha > 2, found, math.inf)
 
     def entropy(self) -> Any:
         return (self.scale / self.alpha).log() + (1 + self.alpha.reciprocal())
