@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import wengert as wg
 from wengert.base.sections import fill_sections
@@ -10,7 +10,6 @@ from wengert.distributions import constraints
 from wengert.distributions.distribution import Distribution
 from wengert.distributions.number_transforms import (
     ComposeTransform,
-    IndependentTransform,
     Transform,
     sum_rightmost,
 )
@@ -39,7 +38,7 @@ class Independent(Distribution, Generic[D]):
     tensor(-2.7568)
     """
 
-    arg_constraints: Any = {}
+    arg_constraints: ClassVar[Any] = {}
 
     def __init__(
         self,
@@ -64,7 +63,7 @@ class Independent(Distribution, Generic[D]):
     has_rsample = property(lambda self: self.base_dist.has_rsample)
 
     @property
-    def has_enumerate_support(self) -> Any:  # type: ignore[override]  # of the base
+    def has_enumerate_support(self) -> Any:
         """Whether all values can be listed: not of several elements."""
         return not self.reinterpreted_batch_ndims and self.base_dist.has_enumerate_support
 
@@ -78,10 +77,10 @@ class Independent(Distribution, Generic[D]):
     mode = property(lambda self: self.base_dist.mode)
     variance = property(lambda self: self.base_dist.variance)
 
-    def sample(self, sample_shape: Any = wg.Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         return self.base_dist.sample(sample_shape)
 
-    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         return self.base_dist.rsample(sample_shape)
 
     def log_prob(self, value: Any) -> Any:
@@ -119,7 +118,7 @@ class TransformedDistribution(Distribution):
     tensor(-0.9189)
     """
 
-    arg_constraints: Any = {}
+    arg_constraints: ClassVar[Any] = {}
 
     def __init__(
         self, base_distribution: Any, transforms: Any, validate_args: bool | None = None
@@ -165,11 +164,11 @@ class TransformedDistribution(Distribution):
         more = len(self.event_shape) - found.event_dim
         return constraints.independent(found, more) if more else found
 
-    def sample(self, sample_shape: Any = wg.Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         with wg.no_grad():
             return self._pushed(self.base_dist.sample(sample_shape))
 
-    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         return self._pushed(self.base_dist.rsample(sample_shape))
 
     def _pushed(self, x: Any) -> Any:
@@ -191,7 +190,7 @@ class TransformedDistribution(Distribution):
 
     def _monotonic(self, value: Any) -> Any:
         """`value`, or its complement where the transforms turn the order around."""
-        sign = 1
+        sign: Any = 1
         for transform in self.transforms:
             sign = sign * transform.sign
         if isinstance(sign, int) and sign == 1:

@@ -61,6 +61,7 @@ class ConstraintRegistry:
         return factory(constraint)
 
 
+_constraint: Any
 biject_to = ConstraintRegistry()
 transform_to = ConstraintRegistry()
 
@@ -111,14 +112,9 @@ for _registry in (biject_to, transform_to):
     ):
         _registry.register(_constraint, _factory)
 biject_to.register(constraints.simplex, lambda c: transforms.StickBreakingTransform())
-for _constraint, _name in (
-    (constraints.simplex, "SoftmaxTransform"),
-    (constraints.lower_cholesky, "LowerCholeskyTransform"),
-    (constraints.positive_definite, "PositiveDefiniteTransform"),
-    (constraints.positive_semidefinite, "PositiveDefiniteTransform"),
-):
-    transform_to.register(
-        _constraint, lambda c, made=getattr(transforms, _name): made()
-    )
+transform_to.register(constraints.simplex, lambda c: transforms.SoftmaxTransform())
+transform_to.register(constraints.lower_cholesky, lambda c: transforms.LowerCholeskyTransform())
+for _constraint in (constraints.positive_definite, constraints.positive_semidefinite):
+    transform_to.register(_constraint, lambda c: transforms.PositiveDefiniteTransform())
 
 fill_sections(globals())

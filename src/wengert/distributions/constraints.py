@@ -96,11 +96,11 @@ class _Dependent(Constraint):
         return self._known[name]
 
     @property
-    def is_discrete(self) -> Any:  # type: ignore[override]  # known or not
+    def is_discrete(self) -> Any:
         return self._of_all("is_discrete")
 
     @property
-    def event_dim(self) -> Any:  # type: ignore[override]  # known or not
+    def event_dim(self) -> Any:
         return self._of_all("event_dim")
 
     def __call__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented):
@@ -156,11 +156,11 @@ class _IndependentConstraint(Constraint):
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
 
     @property
-    def is_discrete(self) -> Any:  # type: ignore[override]  # of the base
+    def is_discrete(self) -> Any:
         return self.base_constraint.is_discrete
 
     @property
-    def event_dim(self) -> Any:  # type: ignore[override]  # of the base, and more
+    def event_dim(self) -> Any:
         return self.base_constraint.event_dim + self.reinterpreted_batch_ndims
 
     def check(self, value: Any) -> Any:
@@ -169,7 +169,7 @@ class _IndependentConstraint(Constraint):
             least = self.base_constraint.event_dim + self.reinterpreted_batch_ndims
             raise ValueError(f"Expected value.dim() >= {least} but got {value.dim()}")
         kept = result.shape[: result.dim() - self.reinterpreted_batch_ndims]
-        return result.reshape(kept + (-1,)).all(-1)
+        return result.reshape((*kept, -1)).all(-1)
 
     def __repr__(self) -> str:
         name = type(self).__name__.removeprefix("_")
@@ -194,11 +194,11 @@ class MixtureSameFamilyConstraint(Constraint):
         self.base_constraint = base_constraint
 
     @property
-    def is_discrete(self) -> Any:  # type: ignore[override]  # of the base
+    def is_discrete(self) -> Any:
         return self.base_constraint.is_discrete
 
     @property
-    def event_dim(self) -> Any:  # type: ignore[override]  # of the base
+    def event_dim(self) -> Any:
         return self.base_constraint.event_dim
 
     def check(self, value: Any) -> Any:
@@ -386,11 +386,11 @@ class _Several(Constraint):
         self.dim = dim
 
     @property
-    def is_discrete(self) -> Any:  # type: ignore[override]  # of the parts
+    def is_discrete(self) -> Any:
         return any(one.is_discrete for one in self.cseq)
 
     @property
-    def event_dim(self) -> Any:  # type: ignore[override]  # of the parts
+    def event_dim(self) -> Any:
         return max(one.event_dim for one in self.cseq)
 
     def _check_dim(self, value: Any) -> None:
@@ -417,6 +417,11 @@ class _Cat(_Several):
 
 
 class _Stack(_Several):
+    @property
+    def event_dim(self) -> Any:
+        dim = super().event_dim
+        return dim + (self.dim + dim < 0)
+
     def check(self, value: Any) -> Any:
         self._check_dim(value)
         parts = value.unbind(self.dim)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import wengert as wg
 from wengert.base.sections import fill_sections
@@ -53,9 +53,9 @@ class _OfBits:
         """Take the one that is given, and return the others, which broadcast with it."""
         name = exactly_one(probs=probs, logits=logits)
         value = probs if name == "probs" else logits
-        *others, value = broadcast_all(*others, value)
+        *rest, value = broadcast_all(*others, value)
         setattr(self, name, value)
-        return others
+        return rest
 
     @lazy_property
     def logits(self) -> Any:
@@ -77,8 +77,9 @@ class Bernoulli(_OfBits, ExponentialFamily):
     tensor([-0.2877, -1.3863])
     """
 
-    arg_constraints = _BITS
+    arg_constraints: ClassVar[Any] = _BITS
     support = constraints.boolean
+    _mean_carrier_measure = 0
     has_enumerate_support = True
 
     def __init__(
@@ -95,7 +96,7 @@ class Bernoulli(_OfBits, ExponentialFamily):
         """The likelier value; NaN where both are as likely."""
         return wg.where(self.probs == 0.5, math.nan, (self.probs >= 0.5).to(self.probs))
 
-    def sample(self, sample_shape: Any = wg.Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         with wg.no_grad():
             return wg.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
 
@@ -114,7 +115,7 @@ class Bernoulli(_OfBits, ExponentialFamily):
     def _natural_params(self) -> tuple[Any, ...]:
         return (self.logits,)
 
-    def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]  # by name
+    def _log_normalizer(self, x: Any) -> Any:
         return wg.log1p(wg.exp(x))
 
 
@@ -127,7 +128,7 @@ class Geometric(_OfBits, Distribution):
     tensor(3.)
     """
 
-    arg_constraints = _BITS
+    arg_constraints: ClassVar[Any] = _BITS
     support = constraints.nonnegative_integer
 
     def __init__(
@@ -147,7 +148,7 @@ class Geometric(_OfBits, Distribution):
     mode = property(lambda self: wg.zeros_like(self.probs))
     variance = property(lambda self: (1.0 / self.probs - 1.0) / self.probs)
 
-    def sample(self, sample_shape: Any = wg.Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         with wg.no_grad():
             tiny = wg.finfo(self.probs.dtype).tiny
             u = wg.empty(self._extended_shape(sample_shape), dtype=self.probs.dtype)
@@ -172,7 +173,7 @@ class Binomial(_OfBits, Distribution):
     tensor(2.)
     """
 
-    arg_constraints = {"total_count": constraints.nonnegative_integer, **_BITS}
+    arg_constraints: ClassVar[Any] = {"total_count": constraints.nonnegative_integer, **_BITS}
     has_enumerate_support = True
 
     def __init__(
@@ -200,7 +201,7 @@ class Binomial(_OfBits, Distribution):
         found = ((self.total_count + 1) * self.probs).floor()
         return found.clamp(max=self.total_count)
 
-    def sample(self, sample_shape: Any = wg.Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         with wg.no_grad():
             return wg.binomial(self.total_count.expand(shape), self.probs.expand(shape))
@@ -236,7 +237,7 @@ class NegativeBinomial(_OfBits, Distribution):
     tensor(2.)
     """
 
-    arg_constraints = {
+    arg_constraints: ClassVar[Any] = {
         "total_count": constraints.greater_than_eq(0),
         "probs": constraints.half_open_interval(0.0, 1.0),
         "logits": constraints.real,
@@ -267,7 +268,7 @@ class NegativeBinomial(_OfBits, Distribution):
         # a sample of 0 failures has none of its own
         return Gamma(self.total_count, wg.exp(-self.logits), validate_args=False)
 
-    def sample(self, sample_shape: Any = wg.Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         with wg.no_grad():
             return wg.poisson(self._gamma.sample(sample_shape))
 
@@ -287,7 +288,7 @@ class Poisson(ExponentialFamily):
     tensor(-4.)
     """
 
-    arg_constraints = {"rate": constraints.nonnegative}
+    arg_constraints: ClassVar[Any] = {"rate": constraints.nonnegative}
     support = constraints.nonnegative_integer
 
     def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
@@ -297,7 +298,7 @@ class Poisson(ExponentialFamily):
     mode = property(lambda self: self.rate.floor())
     variance = property(lambda self: self.rate)
 
-    def sample(self, sample_shape: Any = wg.Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         with wg.no_grad():
             return wg.poisson(self.rate.expand(self._extended_shape(sample_shape)))
 
@@ -310,7 +311,7 @@ class Poisson(ExponentialFamily):
     def _natural_params(self) -> tuple[Any, ...]:
         return (wg.log(self.rate),)
 
-    def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]  # by name
+    def _log_normalizer(self, x: Any) -> Any:
         return wg.exp(x)
 
 
@@ -333,7 +334,7 @@ class ContinuousBernoulli(_OfBits, ExponentialFamily):
     tensor(0.5000)
     """
 
-    arg_constraints = _BITS
+    arg_constraints: ClassVar[Any] = _BITS
     support = constraints.unit_interval
     has_rsample = True
     _mean_carrier_measure = 0
@@ -392,7 +393,7 @@ class ContinuousBernoulli(_OfBits, ExponentialFamily):
         series = 1.0 / 12.0 - (1.0 / 15.0 - 128.0 / 945.0 * x) * x
         return wg.where(self._unstable, series, found)
 
-    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         u = wg.rand(self._extended_shape(sample_shape), dtype=self.probs.dtype)
         return self.icdf(u)
 
@@ -421,7 +422,7 @@ class ContinuousBernoulli(_OfBits, ExponentialFamily):
     def _natural_params(self) -> tuple[Any, ...]:
         return (self.logits,)
 
-    def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]  # by name
+    def _log_normalizer(self, x: Any) -> Any:
         outside = (x <= self._lims[0] - 0.5) | (x > self._lims[1] - 0.5)
         cut = wg.where(outside, x, (self._lims[0] - 0.5))
         found = wg.log(wg.abs(wg.special.expm1(cut))) - wg.log(wg.abs(cut))
@@ -446,7 +447,7 @@ class Categorical(Distribution):
     tensor(-0.2877)
     """
 
-    arg_constraints: Any = _CHOICES
+    arg_constraints: ClassVar[Any] = _CHOICES
     has_enumerate_support = True
 
     def __init__(
@@ -488,7 +489,7 @@ class Categorical(Distribution):
     variance = property(lambda self: self.mean)
     mode = property(lambda self: self.probs.argmax(dim=-1))
 
-    def sample(self, sample_shape: Any = wg.Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         shape = wg.Size(sample_shape)
         with wg.no_grad():
             rows = self.probs.reshape(-1, self._num_events)
@@ -511,7 +512,7 @@ class Categorical(Distribution):
 class _OfCategories(Distribution):
     """A distribution on vectors that is made of a categorical one."""
 
-    arg_constraints: Any = _CHOICES
+    arg_constraints: ClassVar[Any] = _CHOICES
     _categorical: Any
 
     probs = property(lambda self: self._categorical.probs)
@@ -555,7 +556,7 @@ class OneHotCategorical(_OfCategories):
 
     mode = property(lambda self: self._one_hot(self._categorical.mode))
 
-    def sample(self, sample_shape: Any = wg.Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         with wg.no_grad():
             return self._one_hot(self._categorical.sample(wg.Size(sample_shape)))
 
@@ -585,7 +586,7 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
     has_rsample = True
 
-    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         probs = self._categorical.probs
         return self.sample(sample_shape) + (probs - probs.detach())
 
@@ -624,7 +625,7 @@ class Multinomial(_OfCategories):
     mean = property(lambda self: self.probs * self.total_count)
     variance = property(lambda self: self.total_count * self.probs * (1 - self.probs))
 
-    def sample(self, sample_shape: Any = wg.Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         shape = wg.Size(sample_shape)
         with wg.no_grad():
             draws = self._categorical.sample(wg.Size((self.total_count,)) + shape)

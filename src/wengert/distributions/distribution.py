@@ -9,7 +9,7 @@ say belong to one event, and inner distributions in front of what they have beyo
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import wengert as wg
 from wengert.base.sections import fill_sections
@@ -56,6 +56,10 @@ class Distribution:
     has_rsample: Any = False
     has_enumerate_support: Any = False
     _validate_args: bool = __debug__
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """The parameters, which `arg_constraints` names."""
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
@@ -71,11 +75,11 @@ class Distribution:
 
     def __init__(
         self,
-        batch_shape: Any = wg.Size(),
-        event_shape: Any = wg.Size(),
+        batch_shape: Any = (),
+        event_shape: Any = (),
         validate_args: bool | None = None,
     ) -> None:
-        self._batch_shape, self._event_shape = batch_shape, event_shape
+        self._batch_shape, self._event_shape = wg.Size(batch_shape), wg.Size(event_shape)
         if validate_args is not None:
             self._validate_args = validate_args
         if self._validate_args:
@@ -117,7 +121,7 @@ class Distribution:
                     f"{constraint!r}, but found invalid values:\n{value}"
                 )
 
-    arg_constraints: Any = property(_not_there)
+    arg_constraints: ClassVar[Any] = property(_not_there)
 
     @property
     def batch_shape(self) -> Any:
@@ -154,12 +158,12 @@ class Distribution:
         """The standard deviation."""
         return self.variance.sqrt()
 
-    def sample(self, sample_shape: Any = wg.Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         """Samples without history, of shape ``sample_shape + batch_shape + event_shape``."""
         with wg.no_grad():
             return self.rsample(sample_shape)
 
-    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         """Samples that are differentiable by the parameters."""
         raise NotImplementedError
 
@@ -222,7 +226,7 @@ class Distribution:
         new._batch_shape = shape
         return new
 
-    def _extended_shape(self, sample_shape: Any = wg.Size()) -> Any:
+    def _extended_shape(self, sample_shape: Any = ()) -> Any:
         """The shape of samples."""
         return wg.Size((*sample_shape, *self._batch_shape, *self._event_shape))
 
@@ -287,7 +291,10 @@ class ExponentialFamily(Distribution):
     True
     """
 
-    _mean_carrier_measure: ClassVar[Any] = 0
+    @property
+    def _mean_carrier_measure(self) -> Any:
+        """The mean of k(x)."""
+        raise NotImplementedError
 
     @property
     def _natural_params(self) -> tuple[Any, ...]:

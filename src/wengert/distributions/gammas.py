@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import wengert as wg
 from wengert.base.sections import fill_sections
@@ -24,11 +24,12 @@ class Gamma(ExponentialFamily):
     tensor(0.5000)
     """
 
-    arg_constraints: Any = {
+    arg_constraints: ClassVar[Any] = {
         "concentration": constraints.positive,
         "rate": constraints.positive,
     }
     support = constraints.nonnegative
+    _mean_carrier_measure = 0
     has_rsample = True
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
@@ -38,7 +39,7 @@ class Gamma(ExponentialFamily):
     mode = property(lambda self: ((self.concentration - 1) / self.rate).clamp(min=0))
     variance = property(lambda self: self.concentration / self.rate.pow(2))
 
-    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         found = _standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
         # a sample that was rounded to 0 has no density
@@ -63,7 +64,7 @@ class Gamma(ExponentialFamily):
     def _natural_params(self) -> tuple[Any, ...]:
         return (self.concentration - 1, -self.rate)
 
-    def _log_normalizer(self, x: Any, y: Any) -> Any:  # type: ignore[override]  # by name
+    def _log_normalizer(self, x: Any, y: Any) -> Any:
         return wg.lgamma(x + 1) + (x + 1) * wg.log(-y.reciprocal())
 
 
@@ -82,7 +83,7 @@ class Chi2(Gamma):
     tensor(3.)
     """
 
-    arg_constraints = {"df": constraints.positive}
+    arg_constraints: ClassVar[Any] = {"df": constraints.positive}
 
     def __init__(self, df: Any, validate_args: bool | None = None) -> None:
         super().__init__(0.5 * df, 0.5, validate_args=validate_args)
@@ -103,8 +104,9 @@ class Exponential(ExponentialFamily):
     tensor(0.6321)
     """
 
-    arg_constraints = {"rate": constraints.positive}
+    arg_constraints: ClassVar[Any] = {"rate": constraints.positive}
     support = constraints.nonnegative
+    _mean_carrier_measure = 0
     has_rsample = True
 
     def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
@@ -115,7 +117,7 @@ class Exponential(ExponentialFamily):
     stddev = property(lambda self: self.rate.reciprocal())
     variance = property(lambda self: self.rate.pow(-2))
 
-    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         return wg.empty(shape, dtype=self.rate.dtype).exponential_() / self.rate
 
@@ -135,7 +137,7 @@ class Exponential(ExponentialFamily):
     def _natural_params(self) -> tuple[Any, ...]:
         return (-self.rate,)
 
-    def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]  # by name
+    def _log_normalizer(self, x: Any) -> Any:
         return -wg.log(-x)
 
 
@@ -148,7 +150,9 @@ class Dirichlet(ExponentialFamily):
     tensor([0.2500, 0.7500])
     """
 
-    arg_constraints = {"concentration": constraints.independent(constraints.positive, 1)}
+    arg_constraints: ClassVar[Any] = {
+        "concentration": constraints.independent(constraints.positive, 1)
+    }
     support = constraints.simplex
     has_rsample = True
 
@@ -178,7 +182,7 @@ class Dirichlet(ExponentialFamily):
         total = self.concentration.sum(-1, True)
         return self.concentration * (total - self.concentration) / (total.pow(2) * (total + 1))
 
-    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         return _sample_dirichlet(self.concentration.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Any) -> Any:
@@ -197,7 +201,7 @@ class Dirichlet(ExponentialFamily):
     def _natural_params(self) -> tuple[Any, ...]:
         return (self.concentration,)
 
-    def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]  # by name
+    def _log_normalizer(self, x: Any) -> Any:
         return x.lgamma().sum(-1) - wg.lgamma(x.sum(-1))
 
 
@@ -210,7 +214,7 @@ class Beta(ExponentialFamily):
     tensor(0.2500)
     """
 
-    arg_constraints = {
+    arg_constraints: ClassVar[Any] = {
         "concentration1": constraints.positive,
         "concentration0": constraints.positive,
     }
@@ -230,7 +234,7 @@ class Beta(ExponentialFamily):
     mode = property(lambda self: self._dirichlet.mode[..., 0])
     variance = property(lambda self: self._dirichlet.variance[..., 0])
 
-    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         return self._dirichlet.rsample(sample_shape).select(-1, 0)
 
     def log_prob(self, value: Any) -> Any:
@@ -244,7 +248,7 @@ class Beta(ExponentialFamily):
     def _natural_params(self) -> tuple[Any, ...]:
         return (self.concentration1, self.concentration0)
 
-    def _log_normalizer(self, x: Any, y: Any) -> Any:  # type: ignore[override]  # by name
+    def _log_normalizer(self, x: Any, y: Any) -> Any:
         return wg.lgamma(x) + wg.lgamma(y) - wg.lgamma(x + y)
 
 
@@ -257,7 +261,7 @@ class FisherSnedecor(Distribution):
     tensor(2.)
     """
 
-    arg_constraints = {"df1": constraints.positive, "df2": constraints.positive}
+    arg_constraints: ClassVar[Any] = {"df1": constraints.positive, "df2": constraints.positive}
     support = constraints.positive
     has_rsample = True
 
@@ -284,7 +288,7 @@ class FisherSnedecor(Distribution):
         df1, df2 = self.df1, wg.where(self.df2 <= 4, math.nan, self.df2)
         return 2 * df2**2 * (df1 + df2 - 2) / (df1 * (df2 - 2) ** 2 * (df2 - 4))
 
-    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         x1 = self._gamma1.rsample(sample_shape).view(shape)
         x2 = self._gamma2.rsample(sample_shape).view(shape)

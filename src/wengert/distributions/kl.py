@@ -26,8 +26,8 @@ from wengert.distributions.multivariate import (
     MultivariateNormal,
     log_diagonal,
 )
-from wengert.distributions.powers import Pareto
 from wengert.distributions.number_transforms import sum_rightmost
+from wengert.distributions.powers import Pareto
 from wengert.distributions.utils import euler_constant
 from wengert.tape.sites import warn
 
@@ -36,6 +36,8 @@ __all__ = ["kl_divergence", "register_kl"]
 Rule = Callable[[Any, Any], Any]
 _KL_REGISTRY: dict[tuple[type, type], Rule] = {}
 _FOUND: dict[tuple[type, type], Rule | None] = {}
+_p: Any
+_q: Any
 
 
 def register_kl(type_p: type, type_q: type) -> Callable[[Rule], Rule]:
@@ -61,7 +63,8 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Rule], Rule]:
     >>> D.kl_divergence(Point(0.0, 1.0), D.Normal(0.0, 1.0))
     tensor(0.9189)
     """
-    for kind, which in ((type_p, "type_p"), (type_q, "type_q")):
+    given: tuple[tuple[Any, str], ...] = ((type_p, "type_p"), (type_q, "type_q"))
+    for kind, which in given:
         if not (isinstance(kind, type) and issubclass(kind, Distribution)):
             raise TypeError(f"Expected {which} to be a Distribution subclass but got {kind}")
 
@@ -85,11 +88,10 @@ def _rule_for(type_p: type, type_q: type) -> Rule | None:
     left = min(known, key=near)
     right = min(known, key=lambda kinds: near(kinds)[::-1])
     if _KL_REGISTRY[left] is not _KL_REGISTRY[right]:
-        names = [kind.__name__ for kind in (type_p, type_q, *left, *right)]
+        given = f"{type_p.__name__}, {type_q.__name__}"
+        nearest = f"{left[0].__name__}, {right[1].__name__}"
         warn(
-            "Ambiguous kl_divergence({}, {}). Please register_kl({}, {})".format(
-                names[0], names[1], names[2], names[5]
-            ),
+            f"Ambiguous kl_divergence({given}). Please register_kl({nearest})",
             RuntimeWarning,
         )
     return _KL_REGISTRY[left]
@@ -370,18 +372,23 @@ def _beta_continuous_bernoulli(p: Any, q: Any) -> Any:
     return -p.entropy() - p.mean * q.logits - wg.log1p(-q.probs) - q._log_constant()
 
 
+def _finite(found: Any) -> Any:
+    """Infinity without a gradient, where moments of `p` are infinite."""
+    return wg.where(found.detach() < math.inf, found, math.inf)
+
+
 def _to_exponential(p: Any, q: Any) -> Any:
-    return -p.entropy() - q.rate.log() + q.rate * p.mean
+    return _finite(-p.entropy() - q.rate.log() + q.rate * p.mean)
 
 
 def _to_normal(p: Any, q: Any) -> Any:
-    spread = p.variance + (p.mean - q.loc).pow(2)
-    return -p.entropy() + 0.5 * (2 * math.pi * q.scale.pow(2)).log() + 0.5 * spread / q.scale.pow(2)
+    spread = (p.variance + (p.mean - q.loc).pow(2)) / q.scale.pow(2)
+    return _finite(-p.entropy() + 0.5 * (2 * math.pi * q.scale.pow(2)).log() + 0.5 * spread)
 
 
 def _to_gamma(p: Any, q: Any, mean_of_log: Any) -> Any:
-    constant = q.concentration.lgamma() - q.concentration * q.rate.log()
-    return -p.entropy() + constant - (q.concentration - 1) * mean_of_log + q.rate * p.mean
+    found = q.concentration.lgamma() - q.concentration * q.rate.log() - p.entropy()
+    return _finite(found - (q.concentration - 1) * mean_of_log + q.rate * p.mean)
 
 
 for _p in (Beta, ContinuousBernoulli, Exponential, Gamma, Gumbel, Laplace, Pareto, Uniform):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import wengert as wg
 from wengert.base.sections import fill_sections
@@ -40,8 +40,9 @@ class Normal(ExponentialFamily):
     tensor(-0.9189)
     """
 
-    arg_constraints = _LOCATED
+    arg_constraints: ClassVar[Any] = _LOCATED
     support = constraints.real
+    _mean_carrier_measure = 0
     has_rsample = True
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
@@ -52,7 +53,7 @@ class Normal(ExponentialFamily):
     stddev = property(lambda self: self.scale)
     variance = property(lambda self: self.scale.pow(2))
 
-    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         noise = wg.randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
         return self.loc + noise * self.scale
 
@@ -75,7 +76,7 @@ class Normal(ExponentialFamily):
     def _natural_params(self) -> tuple[Any, ...]:
         return (self.loc / self.scale.pow(2), -0.5 * self.scale.pow(2).reciprocal())
 
-    def _log_normalizer(self, x: Any, y: Any) -> Any:  # type: ignore[override]  # by name
+    def _log_normalizer(self, x: Any, y: Any) -> Any:
         return -0.25 * x.pow(2) / y + 0.5 * wg.log(-math.pi / y)
 
 
@@ -88,7 +89,7 @@ class Cauchy(Distribution):
     tensor(0.7500)
     """
 
-    arg_constraints = _LOCATED
+    arg_constraints: ClassVar[Any] = _LOCATED
     support = constraints.real
     has_rsample = True
 
@@ -99,7 +100,7 @@ class Cauchy(Distribution):
     mode = property(lambda self: self.loc)
     variance = property(lambda self: number_like(self.loc, math.inf))
 
-    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         return self.loc + wg.empty(shape, dtype=self.loc.dtype).cauchy_() * self.scale
 
@@ -128,7 +129,7 @@ class Laplace(Distribution):
     tensor(-0.6931)
     """
 
-    arg_constraints = _LOCATED
+    arg_constraints: ClassVar[Any] = _LOCATED
     support = constraints.real
     has_rsample = True
 
@@ -140,7 +141,7 @@ class Laplace(Distribution):
     variance = property(lambda self: 2 * self.scale.pow(2))
     stddev = property(lambda self: 2**0.5 * self.scale)
 
-    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         eps = wg.finfo(self.loc.dtype).eps
         u = wg.empty(shape, dtype=self.loc.dtype).uniform_(eps - 1, 1)
@@ -178,7 +179,7 @@ class Uniform(Distribution):
         self._given(validate_args, low=low, high=high)
 
     @property
-    def arg_constraints(self) -> Any:  # type: ignore[override]  # each by the other
+    def arg_constraints(self) -> Any:
         """`low` is less than `high`."""
         return {
             "low": constraints.less_than(self.high),
@@ -195,7 +196,7 @@ class Uniform(Distribution):
     stddev = property(lambda self: (self.high - self.low) / 12**0.5)
     variance = property(lambda self: (self.high - self.low).pow(2) / 12)
 
-    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         noise = wg.rand(self._extended_shape(sample_shape), dtype=self.low.dtype)
         return self.low + noise * (self.high - self.low)
 
@@ -224,7 +225,7 @@ class StudentT(Distribution):
     tensor(3.)
     """
 
-    arg_constraints = {"df": constraints.positive, **_LOCATED}
+    arg_constraints: ClassVar[Any] = {"df": constraints.positive, **_LOCATED}
     support = constraints.real
     has_rsample = True
 
@@ -248,7 +249,7 @@ class StudentT(Distribution):
         finite = self.scale.pow(2) * self.df / wg.where(self.df > 2, self.df - 2, 1.0)
         return wg.where(self.df > 2, finite, wg.where(self.df > 1, math.inf, math.nan))
 
-    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         noise = wg.randn(self._extended_shape(sample_shape), dtype=self.df.dtype)
         spread = wg.rsqrt(self._chi2.rsample(sample_shape) / self.df)
         return self.loc + self.scale * (noise * spread)
@@ -283,12 +284,16 @@ class LogNormal(_Derived):
     tensor(1.6487)
     """
 
-    arg_constraints = _LOCATED
+    arg_constraints: ClassVar[Any] = _LOCATED
     support = constraints.positive
     has_rsample = True
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        super().__init__(Normal(loc, scale, validate_args=validate_args), ExpTransform(), validate_args=validate_args)
+        super().__init__(
+            Normal(loc, scale, validate_args=validate_args),
+            ExpTransform(),
+            validate_args=validate_args,
+        )
 
     mean = property(lambda self: (self.loc + self.scale.pow(2) / 2).exp())
     mode = property(lambda self: (self.loc - self.scale.square()).exp())
@@ -306,7 +311,7 @@ class LogNormal(_Derived):
 class _Half(_Derived):
     """The distribution of the absolute values of a symmetric one around 0."""
 
-    arg_constraints = _SCALED
+    arg_constraints: ClassVar[Any] = _SCALED
     support = constraints.nonnegative
     has_rsample = True
 
@@ -337,7 +342,9 @@ class HalfNormal(_Half):
     """
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
-        super().__init__(Normal(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
+        super().__init__(
+            Normal(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args
+        )
 
     mean = property(lambda self: self.scale * math.sqrt(2 / math.pi))
     variance = property(lambda self: self.scale.pow(2) * (1 - 2 / math.pi))
@@ -353,7 +360,9 @@ class HalfCauchy(_Half):
     """
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
-        super().__init__(Cauchy(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
+        super().__init__(
+            Cauchy(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args
+        )
 
     mean = property(lambda self: number_like(self.scale, math.inf))
     variance = property(lambda self: self.base_dist.variance)
@@ -372,7 +381,7 @@ class Gumbel(TransformedDistribution):
     tensor(0.5772)
     """
 
-    arg_constraints = _LOCATED
+    arg_constraints: ClassVar[Any] = _LOCATED
     support = constraints.real
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
@@ -385,7 +394,9 @@ class Gumbel(TransformedDistribution):
             ExpTransform().inv,
             AffineTransform(self.loc, -self.scale),
         ]
-        super().__init__(Uniform(low, high, validate_args=validate_args), steps, validate_args=validate_args)
+        super().__init__(
+            Uniform(low, high, validate_args=validate_args), steps, validate_args=validate_args
+        )
 
     def log_prob(self, value: Any) -> Any:
         value = self._checked(value)
@@ -413,7 +424,10 @@ class VonMises(Distribution):
     tensor(0.3022)
     """
 
-    arg_constraints = {"loc": constraints.real, "concentration": constraints.positive}
+    arg_constraints: ClassVar[Any] = {
+        "loc": constraints.real,
+        "concentration": constraints.positive,
+    }
     support = constraints.real
 
     def __init__(self, loc: Any, concentration: Any, validate_args: bool | None = None) -> None:
@@ -446,7 +460,7 @@ class VonMises(Distribution):
         # for small k digits cancel: the Taylor series about 0
         return wg.where(k < 1e-5, 1 / k + k, exact)
 
-    def sample(self, sample_shape: Any = wg.Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         with wg.no_grad():
             shape = self._extended_shape(sample_shape)
             loc = self.loc.to(wg.float64)

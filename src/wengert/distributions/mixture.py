@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import wengert as wg
 from wengert.base.sections import fill_sections
@@ -33,7 +33,7 @@ class MixtureSameFamily(Distribution):
     tensor(0.)
     """
 
-    arg_constraints: Any = {}
+    arg_constraints: ClassVar[Any] = {}
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class MixtureSameFamily(Distribution):
         weights = wg.log_softmax(self._mixture_distribution.logits, dim=-1)
         return wg.logsumexp(found + weights, dim=-1)
 
-    def sample(self, sample_shape: Any = wg.Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         with wg.no_grad():
             which = self._mixture_distribution.sample(sample_shape)
             found = self._component_distribution.sample(sample_shape)

@@ -1,9 +1,9 @@
-"""Layer 9 · distributions: distributions of vectors and matrices, by covariances and their factors."""
+"""Layer 9 · distributions: distributions of vectors and matrices, by covariances."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import wengert as wg
 from wengert.base.sections import fill_sections
@@ -150,7 +150,7 @@ class MultivariateNormal(_OfCovariance, Distribution):
     tensor(-1.8379)
     """
 
-    arg_constraints = {"loc": constraints.real_vector, **_MATRICES}
+    arg_constraints: ClassVar[Any] = {"loc": constraints.real_vector, **_MATRICES}
     support = constraints.real_vector
     has_rsample = True
 
@@ -184,7 +184,7 @@ class MultivariateNormal(_OfCovariance, Distribution):
         """The variances of the elements."""
         return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._extended_shape())
 
-    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         noise = wg.randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
         return self.loc + batch_mv(self._unbroadcasted_scale_tril, noise)
 
@@ -219,7 +219,7 @@ class LowRankMultivariateNormal(Distribution):
     tensor([2., 2.])
     """
 
-    arg_constraints = {
+    arg_constraints: ClassVar[Any] = {
         "loc": constraints.real_vector,
         "cov_factor": constraints.independent(constraints.real, 2),
         "cov_diag": constraints.independent(constraints.positive, 1),
@@ -286,7 +286,7 @@ class LowRankMultivariateNormal(Distribution):
         a = wg.linalg.solve_triangular(self._capacitance_tril, scaled, upper=False)
         return self._whole(diagonal.reciprocal().diag_embed() - a.mT @ a)
 
-    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         of_factor = wg.randn((*shape[:-1], self.cov_factor.shape[-1]), dtype=self.loc.dtype)
         of_diagonal = wg.randn(shape, dtype=self.loc.dtype)
@@ -322,7 +322,7 @@ class LogisticNormal(TransformedDistribution):
     torch.Size([3])
     """
 
-    arg_constraints: Any = Normal.arg_constraints
+    arg_constraints: ClassVar[Any] = Normal.arg_constraints
     support = constraints.simplex
     has_rsample = True
 
@@ -360,10 +360,11 @@ class Wishart(_OfCovariance, ExponentialFamily):
     """
 
     support = constraints.positive_definite
+    _mean_carrier_measure = 0
     has_rsample = True
 
     @property
-    def arg_constraints(self) -> Any:  # type: ignore[override]  # by the number of dimensions
+    def arg_constraints(self) -> Any:
         """That of `df` depends on the size of the matrices."""
         return {**_MATRICES, "df": constraints.greater_than(self.event_shape[-1] - 1)}
 
@@ -429,7 +430,7 @@ class Wishart(_OfCovariance, ExponentialFamily):
         product = self._unbroadcasted_scale_tril @ (chi.diag_embed(dim1=-2, dim2=-1) + below)
         return product @ product.mT
 
-    def rsample(self, sample_shape: Any = wg.Size(), max_try_correction: Any = None) -> Any:
+    def rsample(self, sample_shape: Any = (), max_try_correction: Any = None) -> Any:
         tries = 10 if max_try_correction is None else max_try_correction
         shape = wg.Size(sample_shape)
         sample = self._bartlett(shape)
@@ -462,7 +463,7 @@ class Wishart(_OfCovariance, ExponentialFamily):
     def _natural_params(self) -> tuple[Any, ...]:
         return -self.precision_matrix / 2, (self.df - self.event_shape[-1] - 1) / 2
 
-    def _log_normalizer(self, x: Any, y: Any) -> Any:  # type: ignore[override]  # by name
+    def _log_normalizer(self, x: Any, y: Any) -> Any:
         p = self.event_shape[-1]
         log_determinant = -wg.linalg.slogdet(-2 * x).logabsdet
         return (y + (p + 1) / 2) * (log_determinant + math.log(2) * p) + _mvlgamma(
@@ -503,7 +504,7 @@ class LKJCholesky(Distribution):
     torch.Size([3, 3])
     """
 
-    arg_constraints = {"concentration": constraints.positive}
+    arg_constraints: ClassVar[Any] = {"concentration": constraints.positive}
     support = constraints.corr_cholesky
 
     def __init__(
@@ -524,15 +525,14 @@ class LKJCholesky(Distribution):
         offset = wg.cat([wg.zeros(1, dtype=kind), offset])
         self._beta = Beta(offset + 0.5, marginal.unsqueeze(-1) - 0.5 * offset)
 
-    def sample(self, sample_shape: Any = wg.Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         with wg.no_grad():
             lengths = self._beta.sample(sample_shape).unsqueeze(-1)
             shape = self._extended_shape(sample_shape)
             normal = wg.randn(shape, dtype=lengths.dtype).tril(-1)
-            directions = normal / normal.norm(dim=-1, keepdim=True)
             # the first row has no direction
-            directions = wg.where(wg.arange(self.dim).view(-1, 1) == 0, 0.0, directions)
-            w = wg.sqrt(lengths) * directions
+            norms = normal.norm(dim=-1, keepdim=True)
+            w = wg.sqrt(lengths) * (normal / wg.where(norms > 0, norms, 1.0))
             tiny = wg.finfo(w.dtype).tiny
             diagonal = wg.clamp(1 - (w**2).sum(-1), min=tiny).sqrt()
             return w + wg.diag_embed(diagonal)

@@ -188,7 +188,7 @@ class _InverseTransform(Transform):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _InverseTransform) and bool(self._inv == other._inv)
 
-    __hash__ = None  # type: ignore[assignment]  # equal by value
+    __hash__ = None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._inv!r})"
@@ -233,7 +233,7 @@ class ComposeTransform(Transform):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ComposeTransform) and self.parts == other.parts
 
-    __hash__ = None  # type: ignore[assignment]  # equal by value
+    __hash__ = None
 
     @constraints.dependent_property
     def domain(self) -> Any:
@@ -259,7 +259,7 @@ class ComposeTransform(Transform):
         return constraints.independent(found, more) if more else found
 
     @property
-    def bijective(self) -> Any:  # type: ignore[override]  # of the parts
+    def bijective(self) -> Any:
         """Whether all parts have an inverse."""
         return all(part.bijective for part in self.parts)
 
@@ -654,7 +654,7 @@ class CumulativeDistributionTransform(Transform):
         self.distribution = distribution
 
     @property
-    def domain(self) -> Any:  # type: ignore[override]  # of the distribution
+    def domain(self) -> Any:
         """The support of the distribution."""
         return self.distribution.support
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import wengert as wg
 from wengert.base.sections import fill_sections
@@ -27,7 +27,7 @@ class InverseGamma(TransformedDistribution):
     tensor(2.)
     """
 
-    arg_constraints: Any = Gamma.arg_constraints
+    arg_constraints: ClassVar[Any] = Gamma.arg_constraints
     support = constraints.positive
     has_rsample = True
 
@@ -67,7 +67,7 @@ class Pareto(TransformedDistribution):
     tensor(2.)
     """
 
-    arg_constraints: Any = {"alpha": constraints.positive, "scale": constraints.positive}
+    arg_constraints: ClassVar[Any] = {"alpha": constraints.positive, "scale": constraints.positive}
 
     def __init__(self, scale: Any, alpha: Any, validate_args: bool | None = None) -> None:
         self.scale, self.alpha = broadcast_all(scale, alpha)
@@ -85,14 +85,15 @@ class Pareto(TransformedDistribution):
     @property
     def mean(self) -> Any:
         """The mean, infinite for `alpha` up to 1."""
-        a = self.alpha.clamp(min=1)
-        return a * self.scale / (a - 1)
+        a = wg.where(self.alpha > 1, self.alpha, 2.0)
+        return wg.where(self.alpha > 1, a * self.scale / (a - 1), math.inf)
 
     @property
     def variance(self) -> Any:
         """The variance, infinite for `alpha` up to 2."""
-        a = self.alpha.clamp(min=2)
-        return self.scale.pow(2) * a / ((a - 1).pow(2) * (a - 2))
+        a = wg.where(self.alpha > 2, self.alpha, 3.0)
+        found = self.scale.pow(2) * a / ((a - 1).pow(2) * (a - 2))
+        return wg.where(self.alpha > 2, found, math.inf)
 
     def entropy(self) -> Any:
         return (self.scale / self.alpha).log() + (1 + self.alpha.reciprocal())
@@ -107,7 +108,7 @@ class Weibull(TransformedDistribution):
     tensor(1.)
     """
 
-    arg_constraints: Any = {
+    arg_constraints: ClassVar[Any] = {
         "scale": constraints.positive,
         "concentration": constraints.positive,
     }
@@ -151,7 +152,7 @@ class Kumaraswamy(TransformedDistribution):
     tensor(0.5000)
     """
 
-    arg_constraints: Any = {
+    arg_constraints: ClassVar[Any] = {
         "concentration1": constraints.positive,
         "concentration0": constraints.positive,
     }
@@ -201,7 +202,7 @@ class GeneralizedPareto(Distribution):
     tensor(1.)
     """
 
-    arg_constraints = {
+    arg_constraints: ClassVar[Any] = {
         "loc": constraints.real,
         "scale": constraints.positive,
         "concentration": constraints.real,
@@ -228,7 +229,7 @@ class GeneralizedPareto(Distribution):
         """The concentration, where formulas divide by it."""
         return wg.where(self._is_exponential, 1.0, self.concentration)
 
-    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         return self.icdf(wg.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype))
 
     def _log_survival(self, value: Any) -> Any:

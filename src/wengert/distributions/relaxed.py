@@ -9,7 +9,7 @@ E. Jang, S. Gu, B. Poole, "Categorical reparameterization with Gumbel-softmax", 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import wengert as wg
 from wengert.base.sections import fill_sections
@@ -43,7 +43,7 @@ class LogitRelaxedBernoulli(_OfBits, Distribution):
     tensor(-1.3863)
     """
 
-    arg_constraints = _BITS
+    arg_constraints: ClassVar[Any] = _BITS
     support = constraints.real
     has_rsample = True
 
@@ -58,7 +58,7 @@ class LogitRelaxedBernoulli(_OfBits, Distribution):
         self._given_bits(probs, logits)
         super().__init__(self._param.shape, validate_args=validate_args)
 
-    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         probs = clamp_probs(self.probs.expand(shape))
         u = clamp_probs(wg.rand(shape, dtype=probs.dtype))
@@ -97,7 +97,7 @@ class RelaxedBernoulli(_Relaxed):
     torch.Size([2])
     """
 
-    arg_constraints: Any = _BITS
+    arg_constraints: ClassVar[Any] = _BITS
     support = constraints.unit_interval
 
     def __init__(
@@ -140,7 +140,7 @@ class ExpRelaxedCategorical(_OfCategories):
         self.temperature = temperature
         self._of(probs, logits, validate_args)
 
-    def rsample(self, sample_shape: Any = wg.Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         u = clamp_probs(wg.rand(shape, dtype=self.logits.dtype))
         scores = (self.logits + -((-(u.log())).log())) / self.temperature
@@ -171,7 +171,7 @@ class RelaxedOneHotCategorical(_Relaxed):
     torch.Size([3])
     """
 
-    arg_constraints: Any = _OfCategories.arg_constraints
+    arg_constraints: ClassVar[Any] = _OfCategories.arg_constraints
     support = constraints.simplex
 
     def __init__(

@@ -155,12 +155,12 @@ class StickBreakingTransform(Transform):
     def forward_shape(self, shape: Any) -> Any:
         """One element more."""
         _check_dims(shape, 1)
-        return shape[:-1] + (shape[-1] + 1,)
+        return wg.Size((*shape[:-1], shape[-1] + 1))
 
     def inverse_shape(self, shape: Any) -> Any:
         """One element less."""
         _check_dims(shape, 1)
-        return shape[:-1] + (shape[-1] - 1,)
+        return wg.Size((*shape[:-1], shape[-1] - 1))
 
 
 class CorrCholeskyTransform(Transform):
@@ -208,7 +208,7 @@ class CorrCholeskyTransform(Transform):
         size = round((0.25 + 2 * count) ** 0.5 + 0.5)
         if size * (size - 1) // 2 != count:
             raise ValueError("Input is not a flattened lower-diagonal number")
-        return shape[:-1] + (size, size)
+        return wg.Size((*shape[:-1], size, size))
 
     def inverse_shape(self, shape: Any) -> Any:
         """The elements below the diagonal."""
@@ -216,7 +216,7 @@ class CorrCholeskyTransform(Transform):
         if shape[-2] != shape[-1]:
             raise ValueError("Input is not square")
         size = shape[-1]
-        return shape[:-2] + (size * (size - 1) // 2,)
+        return wg.Size((*shape[:-2], size * (size - 1) // 2))
 
 
 class LowerCholeskyTransform(Transform):

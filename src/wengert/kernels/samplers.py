@@ -88,9 +88,12 @@ def gamma(stream: Stream, alpha: Any) -> Any:
             powers = np.where(small, one / alpha, 0).tolist()
             ds = (np.where(small, alpha + one, alpha) - alpha.dtype.type(_THIRD)).tolist()
         found = np.empty(len(ds))
+        draw = [p != math.inf and 0.0 < d < math.inf for p, d in zip(powers, ds, strict=True)]
+        left = sum(draw)
         for i, (power, d) in enumerate(zip(powers, ds, strict=True)):
+            left -= draw[i]
             # a normal number, of which two take two, and a uniform one for each that is to come
-            draws.left = 2 * (len(ds) - i - 1) - 1
+            draws.left = 2 * left - 1
             found[i] = _gamma(draws, power, d)
         return found
 
@@ -103,9 +106,9 @@ def _gamma(draws: _Draws, power: float, d: float) -> float:
     """A number of the shape d + 1/3, and for a smaller one of `power`, its inverse."""
     if power == math.inf:
         return 0.0
-    scale = (1.0 - draws.next()) ** power if power else 1.0
     if not 0.0 < d < math.inf:
-        return math.nan if d != math.inf else math.inf
+        return math.inf if d == math.inf else math.nan
+    scale = (1.0 - draws.next()) ** power if power else 1.0
     c = 1.0 / math.sqrt(9.0 * d)
     while True:
         x = draws.normal()
@@ -138,8 +141,10 @@ def poisson(stream: Stream, rate: Any) -> Any:
         draws = _Draws(stream)
         rates = rate.tolist()
         found = np.empty(len(rates))
+        left = len(rates) - rates.count(0.0)
         for i, one in enumerate(rates):
-            draws.left = len(rates) - i - 1
+            left -= one != 0.0
+            draws.left = left
             found[i] = _many(draws.next, one) if one >= 10 else _few(draws.next, one)
         return found.astype(rate.dtype)
 
@@ -326,7 +331,7 @@ def _above(a: Any, x: Any) -> Any:
 
 
 def _expanded(a: Any, w: Any) -> Any:
-    # z = a + w a**1/2 + (w² - 1) / 3 + (w³ - 7 w) / (36 a**1/2) - (3 w⁴ + 7 w² - 16) / (810 a) + ...
+    # z = a + w a**1/2 + (w² - 1) / 3 + (w³ - 7 w) / (36 a**1/2) - (3 w⁴ + 7 w² - 16) / (810 a) ...
     root, square = np.sqrt(a), w * w
     third = (square - 7) * w / (72 * a * root)
     return 1 + w / (2 * root) - third + ((3 * square + 7) * square - 16) / (810 * a * a)

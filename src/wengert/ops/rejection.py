@@ -8,12 +8,13 @@ NOTE [derivatives of samples]).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from wengert.base.dtypes import FLOATING, as_dtype, category
+from wengert.base.dtypes import FLOATING, category
 from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
@@ -45,10 +46,9 @@ def _parameters(function: str, kernel: str, *values: Any, half: bool = False) ->
     for tensor in tensors:
         kind = tensor.payload.dtype
         if category(kind) != FLOATING or (kind.itemsize == 2 and not half):
-            name = long_name(kind) if kernel[0] != "b" else as_dtype(kind)
             raise NotImplementedError(
-                f"\"{kernel}\" not implemented for '{name}': {function}() takes tensors of "
-                "float32 or float64"
+                f"\"{kernel}\" not implemented for '{long_name(kind)}': {function}() takes "
+                "tensors of float32 or float64"
             )
     return tensors
 
@@ -79,7 +79,7 @@ def poisson(input: Any, generator: Any = None) -> Any:
 
     Raises
     ------
-    RuntimeError: If a rate is negative or NaN.
+    RuntimeError: If a rate is negative, infinite or NaN.
     NotImplementedError: If `input` has an integer dtype.
 
     Examples
@@ -90,8 +90,11 @@ def poisson(input: Any, generator: Any = None) -> Any:
     """
     (rate,) = _parameters("poisson", "poisson_cpu", input, half=True)
     stream = stream_of("poisson", generator)
-    if not holds(T.ge(rate, new_tensor(np.zeros((), rate.payload.dtype)))):
+    at = rate.detach()
+    if not holds(at >= 0):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+    if not holds(at < math.inf):
+        raise RuntimeError("invalid Poisson rate, expected rate to be finite")
     return _sample(lambda rates: kernels.poisson(stream, rates), rate)
 
 
@@ -113,7 +116,7 @@ def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
     Raises
     ------
     ValueError: If `count` is no floating tensor.
-    RuntimeError: If the dtypes differ.
+    RuntimeError: If the dtypes differ, or a number of trials is infinite.
 
     Examples
     --------
@@ -131,6 +134,8 @@ def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
     if counts.payload.dtype != probs.payload.dtype:
         found, expected = (long_name(one.payload.dtype) for one in (probs, counts))
         raise RuntimeError(f"Found dtype {found} but expected {expected}")
+    if not holds(counts.detach() < math.inf):
+        raise RuntimeError("binomial expects the numbers of trials to be finite")
     stream = stream_of("binomial", generator)
     shape = broadcast(tuple(counts.payload.shape), tuple(probs.payload.shape))
     both = [T.expand(one, shape=shape) for one in (counts, probs)]

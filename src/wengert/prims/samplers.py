@@ -8,13 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.kernels import samplers as kernels
-from wengert.prims.families import elementwise, per_matrix, zero
-from wengert.prims.record import case, not_implemented
+from wengert.prims.families import general, per_matrix
+from wengert.prims.record import not_implemented
 
 __all__: list[str] = []
-
-_SAMPLES = tuple(case(shape, shape) for shape in ((), (3,), (2, 3), (0,)))
-
 
 def _no_second(name: str) -> Any:
     def rule(F: Any, g: Any) -> Any:
@@ -26,8 +23,8 @@ def _no_second(name: str) -> Any:
 
 
 def _slope_of_dirichlet(F: Any, g: Any, self: Any, drawn: Any) -> Any:
-    total = F.sum(self, dim=(self.ndim - 1,), keepdim=True)
-    inner = F.sum(drawn * g, dim=(self.ndim - 1,), keepdim=True)
+    total = F.sum_dim(self, dim=(self.ndim - 1,), keepdim=True)
+    inner = F.sum_dim(drawn * g, dim=(self.ndim - 1,), keepdim=True)
     return F._dirichlet_grad(drawn, self, total) * (g - inner)
 
 
@@ -35,45 +32,42 @@ def _drawn(self: Any, drawn: Any) -> Any:
     return drawn.copy()
 
 
-elementwise(
+general(
     "_standard_gamma",
     _drawn,
     args=("self", "drawn"),
-    lin=(lambda F, g, self, drawn: g * F._standard_gamma_grad(self, drawn), zero),
-    node="StandardGammaBackward0",
-    domain="positive",
-    cases=_SAMPLES,
+    vjp=(lambda F, g, self, drawn: g * F._standard_gamma_grad(self, drawn), None),
     refuses=not_implemented("gamma_cpu", "bic"),
     doc="gamma samples as a function of their shape parameter",
+    batching="pointwise",
 )
-elementwise(
+general(
     "_standard_gamma_grad",
     kernels.gamma_slope,
     args=("self", "output"),
-    lin=(_no_second("_standard_gamma_grad"), _no_second("_standard_gamma_grad")),
-    domain="positive",
-    cases=_SAMPLES,
+    vjp=(_no_second("_standard_gamma_grad"),) * 2,
+    broadcasts=True,
+    promote="float",
     refuses=not_implemented("_standard_gamma_grad_cpu", "bic"),
     doc="derivative of gamma samples by their shape parameter",
+    batching="pointwise",
 )
 per_matrix(
     "_sample_dirichlet",
     _drawn,
     args=("self", "drawn"),
     vjp=(_slope_of_dirichlet, None),
-    node="DirichletBackward",
-    domain="positive",
-    cases=(case((3,), (3,)), case((2, 3), (2, 3))),
     refuses=not_implemented("dirichlet", "bic"),
     doc="Dirichlet samples as a function of their concentrations",
 )
-elementwise(
+general(
     "_dirichlet_grad",
     kernels.dirichlet_slope,
     args=("x", "alpha", "total"),
-    lin=(_no_second("_dirichlet_grad"),) * 3,
-    domain="unit",
-    cases=tuple(case(*[shape] * 3) for shape in ((), (3,), (2, 3), (0,))),
+    vjp=(_no_second("_dirichlet_grad"),) * 3,
+    broadcasts=True,
+    promote="float",
     refuses=not_implemented("_dirichlet_grad_cpu", "bic"),
     doc="derivative of elements of Dirichlet samples by their parameters, over 1 - x",
+    batching="pointwise",
 )
