@@ -14,7 +14,9 @@ from wengert.base.dtypes import dtype as DType
 from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.extras import bfloat16
+from wengert.base.layout import sparse_coo, sparse_csr
 from wengert.base.memory_format import check_memory_format, preserve_format, suggested_format
+from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
 from wengert.ops.clone import lying
 from wengert.tape.base import TensorBase
@@ -29,7 +31,10 @@ __all__ = [
     "to_bfloat16",
     "to_chalf",
     "to_dense",
+    "sparse_mask",
     "to_sparse",
+    "to_sparse_coo",
+    "to_sparse_csr",
     "type_as",
     "type_of",
 ]
@@ -197,16 +202,52 @@ def to_dense(input: Any, dtype: Any = None, *, masked_grad: bool = True) -> Any:
 
 
 @export("Tensor")
-def to_sparse(input: Any, *args: Any, **kwargs: Any) -> Any:
-    """Refused: tensors are dense arrays.
+def to_sparse(input: Any, sparse_dim: Any = None, *, layout: Any = None) -> Any:
+    """The tensor with only those elements stored that are not zero.
 
-    Raises
-    ------
-    NotImplementedError: Always.
+    Parameters
+    ----------
+    input : Tensor. Of any shape.
+    sparse_dim : int, optional. The number of dimensions with indices; default: all.
+    layout : layout, optional. `sparse_coo`, which is the default, or `sparse_csr`.
+
+    Returns
+    -------
+    SparseTensor: Differentiable: the gradient is zero where nothing is stored.
+
+    Examples
+    --------
+    >>> wg.eye(2).to_sparse()
+    tensor(indices=tensor([[0, 1],
+                           [0, 1]]),
+           values=tensor([1., 1.]),
+           size=(2, 2), nnz=2, layout=torch.sparse_coo)
     """
-    raise NotImplementedError(
-        "to_sparse(): tensors are dense arrays here; scipy.sparse takes x.detach().numpy()"
-    )
+    return PORTS.sparse(input, sparse_coo if layout is None else layout, sparse_dim)
+
+
+@export("Tensor")
+def to_sparse_coo(input: Any) -> Any:
+    """`to_sparse` with an index for each dimension."""
+    return PORTS.sparse(input, sparse_coo)
+
+
+@export("Tensor")
+def to_sparse_csr(input: Any, dense_dim: int | None = None) -> Any:
+    """The matrix stored by rows, without its zeros.
+
+    Examples
+    --------
+    >>> wg.eye(2).to_sparse_csr().col_indices()
+    tensor([0, 1])
+    """
+    return PORTS.sparse(input, sparse_csr)
+
+
+@export("Tensor")
+def sparse_mask(input: Any, mask: Any) -> Any:
+    """The elements of a tensor where a sparse tensor has some, as a sparse tensor."""
+    return PORTS.masked(input, mask)
 
 
 CASTS = {
