@@ -169,6 +169,7 @@ _FROM_LAZY = {
     "sparse_coo_tensor": "sparse.creation",
     "sparse_csr": "base.layout",
     "sparse_csr_tensor": "sparse.creation",
+    "spmm": "sparse.operations",
     "get_printoptions": "tensor.printing",
     "is_warn_always_enabled": "tape.sites",
     "load": "serialization",

@@ -286,3 +286,13 @@ def test_copies_and_pickles_are_the_same():
 def test_what_is_out_of_reach_is_refused_with_its_reason(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_the_functions_of_products_take_sparse_tensors():
+    for x in (given(), given(csr=True)):
+        wanted = x.to_dense() @ D
+        for made in (wg.mm(x, D), wg.matmul(x, D), wg.spmm(x, D), x.mm(D)):
+            check(made, wanted)
+        check(wg.mv(x, D[:, 0]), wanted[:, 0])
+        check(wg.matmul(D.t(), x.to_sparse_coo().t()), wanted.t())
+        check(wg.mm(D.t(), x.to_sparse_coo().t()), wanted.t())

@@ -27,7 +27,18 @@ from wengert.sparse.tensors import (
 )
 from wengert.tape.base import TensorBase
 
-__all__ = ["addmm", "cat", "install", "log_softmax", "mm", "softmax", "stack", "sum", "transposed"]
+__all__ = [
+    "addmm",
+    "cat",
+    "install",
+    "log_softmax",
+    "mm",
+    "softmax",
+    "spmm",
+    "stack",
+    "sum",
+    "transposed",
+]
 
 ZERO_STAYS = (
     "abs asin asinh atan atanh ceil deg2rad erf erfinv expm1 floor frac log1p positive rad2deg "
@@ -153,6 +164,10 @@ def mm(mat1: Any, mat2: Any, reduce: str | None = None) -> Any:
     if not isinstance(mat1, SparseBase) and not isinstance(mat2, SparseBase):
         return mat1 @ mat2
     return _matmul(mat1, mat2)
+
+
+spmm = mm
+"""The name of `mm` of old."""
 
 
 def addmm(mat: Any, mat1: Any, mat2: Any, *, beta: float = 1.0, alpha: float = 1.0) -> Any:

@@ -66,6 +66,7 @@ class SparseBase:
     is_cuda = False
     is_meta = False
     is_quantized = False
+    is_sparse_tensor = True
     is_sparse = False
     is_sparse_csr = False
     __array_priority__ = 1000
