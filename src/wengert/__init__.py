@@ -121,6 +121,7 @@ _LAZY = frozenset(
         "implicit",
         "integrate",
         "linalg",
+        "masked",
         "nn",
         "numpy",
         "optim",

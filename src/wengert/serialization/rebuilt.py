@@ -183,9 +183,11 @@ def _rebuild_sparse(layout: Any, data: Any) -> Any:
         raise ValueError("a sparse tensor is made of tensors")
     shape = _checked_size(tuple(size))
     if count == 3:
-        return sparse_csr_tensor(*parts, shape)
+        starts, columns, values = parts
+        return sparse_csr_tensor(starts, columns, values, shape)
     known = bool(coalesced) and coalesced[0] is True
-    return sparse_coo_tensor(*parts, shape, is_coalesced=known)
+    indices, values = parts
+    return sparse_coo_tensor(indices, values, shape, is_coalesced=known)
 
 
 def _encoded(text: Any, encoding: Any) -> bytes:
