@@ -228,13 +228,41 @@ def to_sparse(input: Any, sparse_dim: Any = None, *, layout: Any = None) -> Any:
 
 @export("Tensor")
 def to_sparse_coo(input: Any) -> Any:
-    """`to_sparse` with an index for each dimension."""
+    """`to_sparse` with an index for each dimension.
+
+    Parameters
+    ----------
+    input : Tensor. Of any shape.
+
+    Returns
+    -------
+    SparseTensor: Differentiable: the gradient is zero where nothing is stored.
+
+    Examples
+    --------
+    >>> wg.eye(2).to_sparse_coo().indices()
+    tensor([[0, 1],
+            [0, 1]])
+    """
     return PORTS.sparse(input, sparse_coo)
 
 
 @export("Tensor")
 def to_sparse_csr(input: Any, dense_dim: int | None = None) -> Any:
     """The matrix stored by rows, without its zeros.
+
+    Parameters
+    ----------
+    input : Tensor. A matrix.
+    dense_dim : int, optional. Accepted for PyTorch's sake.
+
+    Returns
+    -------
+    SparseRows: Differentiable: the gradient is zero where nothing is stored.
+
+    Raises
+    ------
+    RuntimeError: If it is no matrix.
 
     Examples
     --------
@@ -246,7 +274,22 @@ def to_sparse_csr(input: Any, dense_dim: int | None = None) -> Any:
 
 @export("Tensor")
 def sparse_mask(input: Any, mask: Any) -> Any:
-    """The elements of a tensor where a sparse tensor has some, as a sparse tensor."""
+    """The elements of a tensor where a sparse tensor has some, as a sparse tensor.
+
+    Parameters
+    ----------
+    input : Tensor. Of any shape.
+    mask : SparseTensor or SparseRows. Of the same shape; its values do not matter.
+
+    Returns
+    -------
+    SparseTensor: Differentiable: the gradient is zero where nothing is stored.
+
+    Examples
+    --------
+    >>> wg.ones(2, 2).sparse_mask(wg.eye(2).to_sparse()).values()
+    tensor([1., 1.])
+    """
     return PORTS.masked(input, mask)
 
 

@@ -9,6 +9,7 @@ what is not stored for something else.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -59,6 +60,18 @@ class _Missing(AttributeError, NotImplementedError):
 
 class SparseBase:
     """What sparse tensors of all layouts have in common."""
+
+    # put in place by `wengert.sparse.operations`
+    __add__: Callable[[Any], Any]
+    __radd__: Callable[[Any], Any]
+    __sub__: Callable[[Any], Any]
+    __rsub__: Callable[[Any], Any]
+    __mul__: Callable[[Any], Any]
+    __rmul__: Callable[[Any], Any]
+    __truediv__: Callable[[Any], Any]
+    __matmul__: Callable[[Any], Any]
+    __rmatmul__: Callable[[Any], Any]
+    __neg__: Callable[[], Any]
 
     shape: Size
     _values_: Any
