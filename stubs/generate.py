@@ -96,6 +96,10 @@ WORDS = {
     "array": "Array",
     "sequence": "Sequence[_int]",
     "Size": "_Size",
+    "storage": "UntypedStorage | TypedStorage",
+    "layout": "_layout",
+    "SparseTensor": "SparseTensor",
+    "SparseRows": "SparseRows",
 }
 """What the words of docstrings mean."""
 
@@ -141,6 +145,8 @@ HOMES = {
     "TensorClass": "wengert.tensor.internals",
     "MemoryReport": "wengert.autograd.memory",
     "TypeIs": "typing_extensions",
+    "SparseRows": "wengert.sparse.tensors",
+    "SparseTensor": "wengert.sparse.tensors",
     "TypedStorage": "wengert.tensor.storage",
     "UntypedStorage": "wengert.tensor.storage",
     "_Generator": "wengert.ops.generator",

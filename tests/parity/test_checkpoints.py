@@ -130,6 +130,22 @@ def test_storages_move_both_ways():
     assert (untyped.tolist(), typed.tolist(), typed.dtype) == ([1, 2], [1.5], torch.float32)
 
 
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_sparse_tensors_move_both_ways():
+    def made(lib):
+        index, values = lib.tensor([[0, 1, 1], [2, 0, 2]]), lib.tensor([3.0, 4.0, 5.0])
+        x = lib.sparse_coo_tensor(index, values, (2, 3))
+        return [x, x.coalesce(), x.to_sparse_csr(), lib.sparse_coo_tensor((2, 3))]
+
+    here, there = made(wg), made(torch)
+    for found in (theirs(there), here):
+        assert list(map(repr, found)) == list(map(repr, there))
+        assert [x.is_coalesced() for x in (found[0], found[1])] == [False, True]
+    found = ours(here)
+    assert list(map(repr, found)) == list(map(repr, there))
+    assert [x.is_coalesced() for x in (found[0], found[1])] == [False, True]
+
+
 def test_a_tensor_with_attributes_keeps_them():
     x = torch.nn.Parameter(torch.ones(2))
     x.note = "a"

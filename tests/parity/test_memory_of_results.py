@@ -42,7 +42,7 @@ def shared(results, arguments, memory):
     return [
         [i for i, span in enumerate(spans) if np.may_share_memory(memory(result), span)]
         for result in results
-        if is_tensor(result) and result.numel()
+        if is_tensor(result) and result.numel() and str(result.layout) == "torch.strided"
     ]
 
 

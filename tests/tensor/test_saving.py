@@ -459,3 +459,27 @@ def test_what_is_part_of_a_graph_comes_back_as_a_leaf(tmp_path, form):
     assert loaded.is_leaf
     assert loaded.requires_grad
     assert loaded.item() == 4
+
+
+def test_under_a_transform_there_is_nothing_to_save(form):
+    for transform in (
+        lambda f: wg.vmap(f)(wg.ones(2, 2)),
+        lambda f: wg.func.jvp(f, (wg.ones(2),), (wg.ones(2),)),
+    ):
+        with pytest.raises(RuntimeError, match=r"cannot save state\['a'\]: under a transform"):
+            transform(lambda x: (roundtrip({"a": x}), x)[1])
+
+
+def test_a_compiled_function_writes_its_file_every_time(form):
+    written = []
+
+    @wg.compile
+    def f(x):
+        y = x * 2
+        written.append(roundtrip(y).tolist())
+        return y
+
+    with pytest.warns(UserWarning, match=r"f\(\) is not compiled"):
+        f(wg.ones(1))
+    f(wg.ones(1) * 2)
+    assert written == [[2.0], [4.0]]

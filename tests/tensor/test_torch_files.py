@@ -104,6 +104,18 @@ def test_real_parts_that_begin_inside_of_an_element_are_laid_out():
     assert imag.tolist() == [2.0, 8.0, 6.0]
 
 
+def test_sparse_tensors_come_back_and_are_checked():
+    x = wg.sparse_coo_tensor([[0, 1, 1], [2, 0, 2]], [3.0, 4.0, 5.0], (2, 3))
+    found = roundtrip([x, x, x.to_sparse_csr()])
+    assert found[0] is found[1]
+    assert list(map(repr, found[::2])) == list(map(repr, [x, x.to_sparse_csr()]))
+    data = records(written(x))["archive/data.pkl"]
+    indices = np.array([0, 1, 1, 2, 0, 9]).tobytes()
+    storages = {"data/0": indices, "data/1": bytes(12)}
+    with pytest.raises(RuntimeError, match="size is inconsistent with indices"):
+        wg.load(packed(data, storages))
+
+
 def test_a_file_is_the_same_every_time():
     state = {"a": wg.arange(3.0), "b": [wg.ones(2, 2).t()]}
     assert written(state) == written(state)

@@ -1,10 +1,10 @@
-"""Layer 0 · base: how the elements of a tensor lie in memory; there is one way, `strided`."""
+"""Layer 0 · base: how the elements of a tensor lie in memory."""
 
 from __future__ import annotations
 
 from wengert.base.sections import fill_sections
 
-__all__ = ["layout", "strided"]
+__all__ = ["layout", "sparse_coo", "sparse_csr", "strided"]
 
 
 class layout:
@@ -32,5 +32,9 @@ class layout:
 
 strided = layout("strided")
 """At regular distances, as NumPy's arrays are."""
+sparse_coo = layout("sparse_coo")
+"""Those that are stored, with their indices."""
+sparse_csr = layout("sparse_csr")
+"""Those that are stored, row by row."""
 
 fill_sections(globals())

@@ -34,6 +34,8 @@ OWNERS = {
     "write": "wengert.tape.level_writes",
     "applied": "wengert.autograd.levels",
     "lowered": "wengert.autograd.levels",
+    "sparse": "wengert.sparse.creation",
+    "masked": "wengert.sparse.creation",
     "shed": "wengert.autograd.levels",
 }
 """The module that fills each port."""
@@ -62,6 +64,7 @@ class Ports:
     applied, shed, lowered
         How custom Functions are applied there, and what becomes of their results and gradients (see
         `wengert.autograd.levels`).
+    sparse, masked: A sparse tensor of a dense one's elements: all that are not zero, or some.
     """
 
     namespace: Any
@@ -82,6 +85,8 @@ class Ports:
     applied: Callable[..., Any]
     shed: Callable[..., Any]
     lowered: Callable[..., tuple[Any, ...]]
+    sparse: Callable[..., Any]
+    masked: Callable[..., Any]
 
     def __init__(self) -> None:
         for name in OWNERS:

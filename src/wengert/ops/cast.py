@@ -14,6 +14,7 @@ from wengert.base.dtypes import dtype as DType
 from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.extras import bfloat16
+from wengert.base.layout import sparse_coo, sparse_csr
 from wengert.base.memory_format import check_memory_format, preserve_format, suggested_format
 from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
@@ -30,7 +31,10 @@ __all__ = [
     "to_bfloat16",
     "to_chalf",
     "to_dense",
+    "sparse_mask",
     "to_sparse",
+    "to_sparse_coo",
+    "to_sparse_csr",
     "type_as",
     "type_of",
 ]
@@ -200,16 +204,95 @@ def to_dense(input: Any, dtype: Any = None, *, masked_grad: bool = True) -> Any:
 
 
 @export("Tensor")
-def to_sparse(input: Any, *args: Any, **kwargs: Any) -> Any:
-    """Refused: tensors are dense arrays.
+def to_sparse(input: Any, sparse_dim: Any = None, *, layout: Any = None) -> Any:
+    """The tensor with only those elements stored that are not zero.
+
+    Parameters
+    ----------
+    input : Tensor. Of any shape.
+    sparse_dim : int, optional. The number of dimensions with indices; default: all.
+    layout : layout, optional. `sparse_coo`, which is the default, or `sparse_csr`.
+
+    Returns
+    -------
+    SparseTensor: Differentiable: the gradient is zero where nothing is stored.
+
+    Examples
+    --------
+    >>> wg.eye(2).to_sparse()
+    tensor(indices=tensor([[0, 1],
+                           [0, 1]]),
+           values=tensor([1., 1.]),
+           size=(2, 2), nnz=2, layout=torch.sparse_coo)
+    """
+    return PORTS.sparse(input, sparse_coo if layout is None else layout, sparse_dim)
+
+
+@export("Tensor")
+def to_sparse_coo(input: Any) -> Any:
+    """`to_sparse` with an index for each dimension.
+
+    Parameters
+    ----------
+    input : Tensor. Of any shape.
+
+    Returns
+    -------
+    SparseTensor: Differentiable: the gradient is zero where nothing is stored.
+
+    Examples
+    --------
+    >>> wg.eye(2).to_sparse_coo().indices()
+    tensor([[0, 1],
+            [0, 1]])
+    """
+    return PORTS.sparse(input, sparse_coo)
+
+
+@export("Tensor")
+def to_sparse_csr(input: Any, dense_dim: int | None = None) -> Any:
+    """The matrix stored by rows, without its zeros.
+
+    Parameters
+    ----------
+    input : Tensor. A matrix.
+    dense_dim : int, optional. Accepted for PyTorch's sake.
+
+    Returns
+    -------
+    SparseRows: Differentiable: the gradient is zero where nothing is stored.
 
     Raises
     ------
-    NotImplementedError: Always.
+    RuntimeError: If it is no matrix.
+
+    Examples
+    --------
+    >>> wg.eye(2).to_sparse_csr().col_indices()
+    tensor([0, 1])
     """
-    raise NotImplementedError(
-        "to_sparse(): tensors are dense arrays here; scipy.sparse takes x.detach().numpy()"
-    )
+    return PORTS.sparse(input, sparse_csr)
+
+
+@export("Tensor")
+def sparse_mask(input: Any, mask: Any) -> Any:
+    """The elements of a tensor where a sparse tensor has some, as a sparse tensor.
+
+    Parameters
+    ----------
+    input : Tensor. Of any shape.
+    mask : SparseTensor or SparseRows. Of the same shape; its values do not matter.
+
+    Returns
+    -------
+    SparseTensor: Differentiable: the gradient is zero where nothing is stored.
+
+    Examples
+    --------
+    >>> wg.ones(2, 2).sparse_mask(wg.eye(2).to_sparse()).values()
+    tensor([1., 1.])
+    """
+    return PORTS.masked(input, mask)
 
 
 CASTS = {

@@ -21,6 +21,7 @@ __all__ = [
     "expanded_shape",
     "has_tangent",
     "integer",
+    "is_sparse",
     "number",
     "operand",
     "operands",
@@ -47,6 +48,11 @@ def operand(value: Any, op: str, arg: str = "input", position: int = 1) -> Any:
     raise TypeError(
         f"{op}(): argument '{arg}' (position {position}) must be Tensor, not {kind_of(value)}"
     )
+
+
+def is_sparse(value: Any) -> bool:
+    """Whether `value` is a sparse tensor, which is no `Tensor` and knows its products itself."""
+    return getattr(type(value), "is_sparse_tensor", False) is True
 
 
 def operands(values: Any, op: str) -> list[Any]:

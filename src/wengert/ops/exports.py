@@ -19,7 +19,7 @@ _NAMES = {
             "triu"
         ),
         "blend": "addcdiv addcmul lerp",
-        "cast": "cpu cuda to to_dense to_sparse type_as",
+        "cast": "cpu cuda sparse_mask to to_dense to_sparse to_sparse_coo to_sparse_csr type_as",
         "choice": "bernoulli multinomial",
         "clone": "clone",
         "combine": "sum_to_size",

@@ -11,7 +11,7 @@ from typing import Any
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
-from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.coerce import dtype_name, is_sparse, operand
 from wengert.ops.out import into
 from wengert.ops.strided import in_shape
 from wengert.tape.base import TensorBase
@@ -78,7 +78,12 @@ def mm(input: Any, mat2: Any, *, out: Any = None) -> Any:
     >>> wg.mm(wg.tensor([[1.0, 2.0]]), wg.tensor([[3.0], [4.0]]))
     tensor([[11.]])
     """
-    x, y = operand(input, "mm", "self"), operand(mat2, "mm", "mat2", 2)
+    try:
+        x, y = operand(input, "mm", "self"), operand(mat2, "mm", "mat2", 2)
+    except TypeError:
+        if out is None and (is_sparse(input) or is_sparse(mat2)):
+            return input @ mat2
+        raise
     a, b = x.payload, y.payload
     if a.ndim != 2 or b.ndim != 2:
         raise RuntimeError(
@@ -126,7 +131,12 @@ def mv(input: Any, vec: Any, *, out: Any = None) -> Any:
     >>> wg.mv(wg.tensor([[1.0, 2.0], [3.0, 4.0]]), wg.tensor([1.0, 10.0]))
     tensor([21., 43.])
     """
-    x, y = operand(input, "mv", "self"), operand(vec, "mv", "vec", 2)
+    try:
+        x, y = operand(input, "mv", "self"), operand(vec, "mv", "vec", 2)
+    except TypeError:
+        if out is None and is_sparse(input):
+            return input @ vec
+        raise
     a, b = x.payload, y.payload
     if a.ndim != 2 or b.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got 1, {a.ndim}, {b.ndim}")
@@ -293,8 +303,12 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
         return into(out, matmul(input, other), "matmul")
     # conditions are written out for speed
     if not isinstance(input, TensorBase):
+        if is_sparse(input):
+            return input @ other
         input = operand(input, "matmul")
     if not isinstance(other, TensorBase):
+        if is_sparse(other):
+            return input @ other
         other = operand(other, "matmul", "other", 2)
     a, b = input.payload, other.payload
     if a.ndim == 2 and b.ndim == 2:

@@ -15,6 +15,7 @@ from typing import Any
 from wengert.base.device import check_device, device
 from wengert.base.sections import fill_sections
 from wengert.serialization import checkpoints, safe
+from wengert.tape.modes import untraced
 
 __all__ = ["get_unsafe_globals_in_checkpoint", "load", "save"]
 
@@ -73,6 +74,7 @@ def save(
     >>> wg.load(file)
     {'weights': [tensor([1., 1.]), tensor([0.])], 'step': 3}
     """
+    untraced("it writes a file")
     is_path = isinstance(f, str | os.PathLike)
     path = os.path.realpath(os.fsdecode(f)) if is_path else ""
     if format is None:
@@ -148,6 +150,7 @@ def load(
     >>> wg.load(file)
     tensor([1., 1.], requires_grad=True)
     """
+    untraced("it reads a file")
     if isinstance(map_location, str | device):
         check_device(map_location)
     if pickle_module is not None:

@@ -25,6 +25,7 @@ from wengert.nn.parameter import Parameter
 from wengert.serialization.allowed import allowed
 from wengert.serialization.safe import check_savable
 from wengert.serialization.sharing import sharing
+from wengert.sparse.tensors import SparseRows, SparseTensor
 from wengert.tape.base import TensorBase
 from wengert.tensor.storage import Storage, TypedStorage, flat_memory
 
@@ -185,6 +186,10 @@ class Pickler:
             self._value(own, place)
         self._out += b"tR"
 
+    def _sparse(self, value: Any, parts: Any, place: str) -> None:
+        self._call("torch._utils _rebuild_sparse_tensor", (value.layout, parts), place)
+        self._remember(value)
+
     def _storage(self, storage: Any, place: str) -> None:
         kind = storage.dtype if type(storage) is TypedStorage else None
         if not self._looking:
@@ -335,6 +340,14 @@ _WRITERS: dict[type, Callable[[Pickler, Any, str], None]] = {
     dtype: lambda self, value, place: self._name(f"torch {value.name}"),
     device: lambda self, value, place: self._call(
         "torch device", (value.type,) if value.index is None else (value.type, value.index), place
+    ),
+    SparseTensor: lambda self, value, place: self._sparse(
+        value,
+        (value._indices(), value._values(), value.shape, value.is_coalesced()),
+        place,
+    ),
+    SparseRows: lambda self, value, place: self._sparse(
+        value, (value.crow_indices(), value.col_indices(), value.values(), value.shape), place
     ),
     layout: lambda self, value, place: self._call(
         "torch.serialization _get_layout", (repr(value),), place

@@ -18,11 +18,12 @@ import numpy as np
 from wengert.base.device import device
 from wengert.base.dtypes import DTYPES, dtype
 from wengert.base.extras import bfloat16
-from wengert.base.layout import strided
+from wengert.base.layout import sparse_coo, sparse_csr, strided
 from wengert.base.size import Size
 from wengert.nn.parameter import Parameter
 from wengert.serialization.allowed import allowed
 from wengert.serialization.machine import checked_key
+from wengert.sparse.creation import sparse_coo_tensor, sparse_csr_tensor
 from wengert.tape.base import LEAF
 from wengert.tape.sites import warn
 from wengert.tensor.copying import make
@@ -141,7 +142,7 @@ def _rebuild_from_type(function: Any, kind: Any, arguments: Any, state: Any) -> 
     if not any(function is one for one in FUNCTIONS.values()) or type(arguments) is not tuple:
         raise UnpicklingError("Weights only load failed. Only tensors are rebuilt with attributes")
     made = function(*arguments)
-    if kind is not Tensor and kind is not Parameter:
+    if not isinstance(made, Tensor) or (kind is not Tensor and kind is not Parameter):
         raise UnpicklingError(
             f"Weights only load failed. Tensors of the subclass {kind} are not loaded"
         )
@@ -163,10 +164,30 @@ def _check_attribute(target: Any, name: Any) -> None:
         )
 
 
+_LAYOUTS = {repr(one): one for one in (strided, sparse_coo, sparse_csr)}
+
+
 def _layout(name: Any) -> Any:
-    if type(name) is not str or name != "torch.strided":
-        raise TypeError(f"cannot load a tensor of layout {name}: tensors here are strided")
-    return strided
+    if type(name) is not str or name not in _LAYOUTS:
+        raise TypeError(f"cannot load a tensor of layout {name}: there is none here")
+    return _LAYOUTS[name]
+
+
+def _rebuild_sparse(layout: Any, data: Any) -> Any:
+    """A sparse tensor of the tensors that it is made of; its maker checks them."""
+    count = {id(sparse_coo): 2, id(sparse_csr): 3}.get(id(layout))
+    if count is None:
+        raise ValueError("a sparse tensor has a sparse layout")
+    parts, (size, *coalesced) = data[:count], data[count:]
+    if any(type(part) is not Tensor for part in parts):
+        raise ValueError("a sparse tensor is made of tensors")
+    shape = _checked_size(tuple(size))
+    if count == 3:
+        starts, columns, values = parts
+        return sparse_csr_tensor(starts, columns, values, shape)
+    known = bool(coalesced) and coalesced[0] is True
+    indices, values = parts
+    return sparse_coo_tensor(indices, values, shape, is_coalesced=known)
 
 
 def _encoded(text: Any, encoding: Any) -> bytes:
@@ -214,6 +235,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     _UTILS + "_rebuild_tensor_v3": _rebuild_tensor_v3,
     _UTILS + "_rebuild_parameter": _rebuild_parameter,
     _UTILS + "_rebuild_parameter_with_state": _rebuild_parameter_with_state,
+    _UTILS + "_rebuild_sparse_tensor": _rebuild_sparse,
     _UTILS + "_rebuild_qtensor": _foreign,
 }
 _VALUES: dict[str, Any] = {

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.interp.levels import Lifted
 from wengert.kernels.create import dense_order
 from wengert.nn.parameter import Parameter
 from wengert.serialization.reading import read_bytes, read_path, safetensors
@@ -88,6 +89,10 @@ def check_savable(tensor: Any, place: str) -> None:
         raise TypeError(
             f"cannot save {place}, which is a {type(tensor).__qualname__}: loading never runs the "
             "code of a class. Save x.as_subclass(wengert.Tensor) and what else the object holds"
+        )
+    if isinstance(tensor.array(), Lifted):
+        raise RuntimeError(
+            f"cannot save {place}: under a transform a tensor stands for many values"
         )
     warn_of_hooks(tensor)
 

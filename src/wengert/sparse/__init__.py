@@ -1,8 +1,9 @@
-"""Layer 8 · sparse: sparse Jacobians and Hessians, in as many passes as their pattern needs.
+"""Layer 8 · sparse: sparse tensors; Jacobians and Hessians in as many passes as they need.
 
 `pattern` finds where a Jacobian may be nonzero, from the graph that a function records; `color`
 says what can be computed together; `jacobian` and `hessian` compute it, as matrices of
-`scipy.sparse`. `matmul` and `solve` differentiate through constant sparse matrices.
+`scipy.sparse`. `matmul` and `solve` differentiate through constant sparse matrices of that library.
+Sparse tensors, with PyTorch's functions of them, have values that are differentiated.
 """
 
 from __future__ import annotations
@@ -16,15 +17,33 @@ from wengert.sparse.functions import jacobian as jacobian
 from wengert.sparse.functions import pattern as pattern
 from wengert.sparse.matrices import matmul as matmul
 from wengert.sparse.matrices import solve as solve
+from wengert.sparse.operations import addmm as addmm
+from wengert.sparse.operations import cat as cat
+from wengert.sparse.operations import log_softmax as log_softmax
+from wengert.sparse.operations import mm as mm
+from wengert.sparse.operations import softmax as softmax
+from wengert.sparse.operations import stack as stack
+from wengert.sparse.operations import sum as sum
+from wengert.sparse.tensors import SparseRows as SparseRows
+from wengert.sparse.tensors import SparseTensor as SparseTensor
 
 __all__ = [
     "Coloring",
+    "SparseRows",
+    "SparseTensor",
+    "addmm",
+    "cat",
     "color",
     "hessian",
     "hessian_pattern",
     "jacobian",
+    "log_softmax",
     "matmul",
+    "mm",
     "pattern",
+    "softmax",
     "solve",
+    "stack",
+    "sum",
 ]
 __dir__ = shows(__all__)

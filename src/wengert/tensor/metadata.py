@@ -139,6 +139,7 @@ class TensorMetadata(StorageMethods):
     is_cpu = True
     is_cuda = False
     is_sparse = False
+    is_sparse_csr = False
     is_quantized = False
     is_meta = False
 

@@ -22,7 +22,15 @@ from wengert.interp.levels import Lifted
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.node import target_of
 
-__all__ = ["get_printoptions", "printoptions", "set_printoptions", "tensor_format", "tensor_repr"]
+__all__ = [
+    "elements",
+    "get_printoptions",
+    "line_width",
+    "printoptions",
+    "set_printoptions",
+    "tensor_format",
+    "tensor_repr",
+]
 
 _FLOATING, _COMPLEX = 2, 3
 _INT64, _BOOL = np.dtype(np.int64), np.dtype(bool)
@@ -43,6 +51,11 @@ _PROFILES: dict[str, dict[str, float]] = {
     "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80},
     "full": {"precision": 4, "threshold": math.inf, "edgeitems": 3, "linewidth": 80},
 }
+
+
+def line_width() -> int:
+    """How many characters a line may have."""
+    return _OPTIONS.linewidth
 
 
 def set_printoptions(
@@ -189,7 +202,7 @@ def _edges(array: Any) -> Any:
     return array
 
 
-def _elements(array: Any, indent: int) -> str:
+def elements(array: Any, indent: int) -> str:
     """The elements of an array between brackets."""
     if not array.size:
         return "[]"
@@ -286,13 +299,13 @@ def tensor_repr(tensor: Any, name: str | None = None) -> str:
         array = np.asarray(payload)
         if array.dtype.kind == "V":
             # a type that NumPy does not know: its elements as floats, its name kept below
-            text = _elements(array.astype(np.float32), indent)
+            text = elements(array.astype(np.float32), indent)
         else:
-            text = _elements(array, indent)
+            text = elements(array, indent)
         notes = _notes(array, tensor.edge)
     elif isinstance(payload, Lifted):
         array, levels = _of_transforms(payload)
-        text, notes = _elements(array, indent), _notes(array, tensor.edge) + levels
+        text, notes = elements(array, indent), _notes(array, tensor.edge) + levels
     else:
         text, notes = repr(payload), []
     text = f"{name}({text}"

@@ -9,6 +9,5 @@ from wengert.utils import checkpoint as checkpoint
 from wengert.utils import collect_env as collect_env
 from wengert.utils import data as data
 from wengert.utils import dlpack as dlpack
-__all__ = ['benchmark', 'checkpoint', 'data', 'dlpack']
 from wengert.utils import hooks as hooks
-__all__ = ['benchmark', 'checkpoint', 'collect_env', 'data', 'hooks']
+__all__ = ['benchmark', 'checkpoint', 'collect_env', 'data', 'dlpack', 'hooks']

@@ -57,7 +57,11 @@ OURS = (
         "cat gather kthvalue masked_select take",
     ),
     Deviation("NumPy has no complex numbers of 32 bits.", _ABSENT, "chalf complex view_as_complex"),
-    Deviation("Tensors are dense.", _ABSENT, "to_sparse"),
+    Deviation(
+        "Sparse tensors are of a class of their own.",
+        (r"is no tensor: tensor\(indices=", "sparse_dim", "SparseTensor"),
+        "to_sparse",
+    ),
     Deviation(
         "An array is all the memory that there is to a tensor made from it.",
         ("result differs", "out of bounds for storage"),

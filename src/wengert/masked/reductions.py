@@ -1,0 +1,343 @@
+"""Layer 8 · masked: reductions of those elements that a mask shows.
+
+What the mask hides is replaced by a value that does not matter to the operation, so derivatives are
+zero there, and hidden values may be anything, NaN too.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from wengert.base.dtypes import iinfo
+from wengert.base.sections import fill_sections
+from wengert.base.shapes import normal_dim
+from wengert.ops.cast import to
+from wengert.ops.coerce import operand
+from wengert.ops.create import ones
+from wengert.ops.moments import vector_norm
+from wengert.ops.select import where
+from wengert.ops.transcendental import logaddexp as dense_logaddexp
+
+__all__ = [
+    "amax",
+    "amin",
+    "argmax",
+    "argmin",
+    "cumprod",
+    "cumsum",
+    "log_softmax",
+    "logaddexp",
+    "logsumexp",
+    "mean",
+    "median",
+    "norm",
+    "normalize",
+    "prod",
+    "softmax",
+    "softmin",
+    "std",
+    "sum",
+    "var",
+]
+
+
+def _given(input: Any, mask: Any, dtype: Any, name: str) -> tuple[Any, Any]:
+    """A tensor, converted, and the mask in its shape."""
+    x = operand(input, name)
+    x = x if dtype is None else to(x, dtype)
+    if mask is None:
+        return x, ones(tuple(x.shape), dtype=bool)
+    return x, operand(mask, name, "mask", 2).bool().expand(tuple(x.shape))
+
+
+def _shown(x: Any, mask: Any, value: Any) -> Any:
+    """`x` with another value where the mask hides it."""
+    return where(mask, x, x.new_full((), value))
+
+
+def _bounded(x: Any, mask: Any) -> Any:
+    """`x` with -inf where the mask hides it, if it has that: softmax refuses integers itself."""
+    return _shown(x, mask, -math.inf) if x.is_floating_point() else x
+
+
+def _dims(x: Any, dim: Any) -> tuple[int, ...]:
+    if dim is None or dim == ():
+        return tuple(range(x.ndim))
+    given = dim if isinstance(dim, tuple | list) else (dim,)
+    dims = tuple(normal_dim(one, x.ndim) for one in given)
+    for one in dims:
+        if dims.count(one) > 1:
+            raise RuntimeError(f"dim={one} appears multiple times in the list of dims")
+    return dims
+
+
+def _least(x: Any) -> Any:
+    """A value that is no larger than any other."""
+    if x.dtype.is_floating_point:
+        return -math.inf
+    return 0 if x.dtype.itemsize == 1 and not x.dtype.is_signed else iinfo(x.dtype).min
+
+
+def _most(x: Any) -> Any:
+    """A value that is no smaller than any other."""
+    return math.inf if x.dtype.is_floating_point else iinfo(x.dtype).max
+
+
+def sum(
+    input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
+) -> Any:
+    """The sum of the elements that a mask shows; 0 where it shows none.
+
+    Parameters
+    ----------
+    input : Tensor. Of any shape.
+    dim : int or tuple of int, optional. The dimensions to reduce; default: all.
+    keepdim : bool. Whether these stay, of size 1.
+    dtype : dtype, optional. To which `input` is converted first.
+    mask : Tensor, optional. True for what is shown; of a shape that broadcasts to `input`'s.
+
+    Returns
+    -------
+    Tensor: Differentiable; what is hidden has the gradient 0.
+
+    Examples
+    --------
+    >>> x, mask = wg.tensor([1.0, 2.0, 3.0]), wg.tensor([True, False, True])
+    >>> wg.masked.sum(x, mask=mask)
+    tensor(4.)
+    """
+    x, mask = _given(input, mask, dtype, "masked.sum")
+    return _shown(x, mask, 0).sum(_dims(x, dim), keepdim)
+
+
+def prod(
+    input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
+) -> Any:
+    """The product of the elements that a mask shows, as `sum`; 1 where it shows none."""
+    x, mask = _given(input, mask, dtype, "masked.prod")
+    x = _shown(x, mask, 1)
+    for one in sorted(_dims(x, dim), reverse=True):
+        x = x.prod(one, keepdim)
+    return x
+
+
+def mean(
+    input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
+) -> Any:
+    """The mean of the elements that a mask shows, as `sum`; NaN where it shows none.
+
+    Raises
+    ------
+    ValueError: If the dtype is neither floating nor complex.
+
+    Examples
+    --------
+    >>> x, mask = wg.tensor([1.0, 2.0, 3.0]), wg.tensor([True, False, True])
+    >>> wg.masked.mean(x, mask=mask)
+    tensor(2.)
+    """
+    x, mask = _given(input, mask, dtype, "masked.mean")
+    if not (x.is_floating_point() or x.is_complex()):
+        raise ValueError(
+            "mean(): Could not infer output dtype. Input dtype must be either a floating point or "
+            f"complex dtype. Got: {x.dtype!r}"
+        )
+    dims = _dims(x, dim)
+    return _shown(x, mask, 0).sum(dims, keepdim) / mask.sum(dims, keepdim)
+
+
+def amax(
+    input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
+) -> Any:
+    """The largest of the elements that a mask shows, as `sum`; the least value for none."""
+    x, mask = _given(input, mask, dtype, "masked.amax")
+    return _shown(x, mask, _least(x)).amax(_dims(x, dim), keepdim)
+
+
+def amin(
+    input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
+) -> Any:
+    """The smallest of the elements that a mask shows, as `sum`; the largest value for none."""
+    x, mask = _given(input, mask, dtype, "masked.amin")
+    return _shown(x, mask, _most(x)).amin(_dims(x, dim), keepdim)
+
+
+def argmax(
+    input: Any,
+    dim: int | None = None,
+    *,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Any = None,
+) -> Any:
+    """The place of the largest element that a mask shows, in the dtype of `input` as in PyTorch."""
+    x, mask = _given(input, mask, dtype, "masked.argmax")
+    return to(_shown(x, mask, _least(x)).argmax(dim, keepdim), x.dtype)
+
+
+def argmin(
+    input: Any,
+    dim: int | None = None,
+    *,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Any = None,
+) -> Any:
+    """The place of the smallest element that a mask shows, in the dtype of `input`."""
+    x, mask = _given(input, mask, dtype, "masked.argmin")
+    return to(_shown(x, mask, _most(x)).argmin(dim, keepdim), x.dtype)
+
+
+def logsumexp(
+    input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
+) -> Any:
+    """The logarithm of the sum of exponentials, as `sum`; -inf where the mask shows nothing."""
+    x, mask = _given(input, mask, dtype, "masked.logsumexp")
+    if not x.is_floating_point():
+        x = to(x, "float32")
+    return _shown(x, mask, -math.inf).logsumexp(_dims(x, dim), keepdim)
+
+
+def norm(
+    input: Any,
+    ord: float | None = 2.0,
+    dim: Any = None,
+    *,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Any = None,
+) -> Any:
+    """The vector norm of the elements that a mask shows, as `sum`."""
+    x, mask = _given(input, mask, dtype, "masked.norm")
+    order = 2.0 if ord is None else ord
+    hidden = math.inf if order < 0 else 0
+    return vector_norm(_shown(x, mask, hidden), order, _dims(x, dim), keepdim)
+
+
+def var(
+    input: Any,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    *,
+    correction: float | None = None,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Any = None,
+) -> Any:
+    """The variance of the elements that a mask shows, as `sum`.
+
+    Parameters
+    ----------
+    input, dim, keepdim, dtype, mask : As for `sum`.
+    unbiased : bool, optional. Whether to divide by one less than how many there are; the default.
+    correction : float, optional. What is subtracted of how many there are, instead.
+    """
+    x, mask = _given(input, mask, dtype, "masked.var")
+    if unbiased is not None and correction is not None:
+        raise ValueError("Only one of unbiased and correction may be given")
+    if not (x.is_floating_point() or x.is_complex()):
+        x = to(x, "float32")
+    less = float(unbiased is not False) if correction is None else float(correction)
+    dims = _dims(x, dim)
+    count = to(mask.sum(dims, True), x.dtype.to_real())
+    centre = _shown(x, mask, 0).sum(dims, True) / count
+    apart = _shown(x - centre, mask, 0)
+    squares = (apart * apart.conj()).real if x.is_complex() else apart * apart
+    total = squares.sum(dims, True) / (count - less).clamp_min(0)
+    if keepdim:
+        return total
+    return total.reshape([size for i, size in enumerate(x.shape) if i not in dims])
+
+
+def std(
+    input: Any,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    *,
+    correction: float | None = None,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Any = None,
+) -> Any:
+    """The square root of `var`."""
+    return var(
+        input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=dtype, mask=mask
+    ).sqrt()
+
+
+def median(
+    input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
+) -> Any:
+    """The median of the elements that a mask shows along a dimension; NaN where it shows none.
+
+    Raises
+    ------
+    ValueError: If it shows none somewhere, and the dtype is not floating.
+    """
+    x, mask = _given(input, mask, dtype, "masked.median")
+    if x.is_floating_point():
+        return _shown(x, mask, math.nan).nanmedian(dim, keepdim).values
+    if not bool(mask.any(dim).all()):
+        raise ValueError(
+            "masked median expects no fully masked out rows if dtype is not floating point"
+        )
+    return to(_shown(x.double(), mask, math.nan).nanmedian(dim, keepdim).values, x.dtype)
+
+
+def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+    """`softmax` of the elements that a mask shows; 0 where it hides, NaN where it shows none.
+
+    Examples
+    --------
+    >>> x, mask = wg.tensor([1.0, 2.0, 1.0]), wg.tensor([True, False, True])
+    >>> wg.masked.softmax(x, 0, mask=mask)
+    tensor([0.5000, 0.0000, 0.5000])
+    """
+    x, mask = _given(input, mask, dtype, "masked.softmax")
+    return _bounded(x, mask).softmax(dim)
+
+
+def log_softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+    """The logarithm of `softmax`."""
+    x, mask = _given(input, mask, dtype, "masked.log_softmax")
+    return _bounded(x, mask).log_softmax(dim)
+
+
+def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+    """`softmax` of minus the elements."""
+    x, mask = _given(input, mask, dtype, "masked.softmin")
+    return _bounded(-x, mask).softmax(dim)
+
+
+def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+    """The sums up to each place of the elements that a mask shows."""
+    x, mask = _given(input, mask, dtype, "masked.cumsum")
+    return to(_shown(x, mask, 0).cumsum(dim), x.dtype)
+
+
+def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+    """The products up to each place of the elements that a mask shows."""
+    x, mask = _given(input, mask, dtype, "masked.cumprod")
+    return to(_shown(x, mask, 1).cumprod(dim), x.dtype)
+
+
+def normalize(
+    input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None
+) -> Any:
+    """The elements that a mask shows by their norm along a dimension, which is at least `eps`."""
+    x, mask = _given(input, mask, dtype, "masked.normalize")
+    size = norm(x, ord, dim, keepdim=True, mask=mask)
+    return _shown(x, mask, 0) / size.clamp_min(eps)
+
+
+def logaddexp(
+    input: Any, other: Any, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None
+) -> Any:
+    """`logaddexp` of two tensors, of which what is hidden counts as -inf."""
+    x, shown = _given(input, input_mask, dtype, "masked.logaddexp")
+    y, also = _given(other, other_mask, dtype, "masked.logaddexp")
+    return dense_logaddexp(_shown(x, shown, -math.inf), _shown(y, also, -math.inf))
+
+
+fill_sections(globals())

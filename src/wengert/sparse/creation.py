@@ -1,0 +1,238 @@
+"""Layer 8 · sparse: sparse tensors from indices and values, and from dense tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.base.device import check_device
+from wengert.base.layout import sparse_coo, sparse_csr
+from wengert.base.ports import provides
+from wengert.base.sections import fill_sections
+from wengert.ops.cast import to
+from wengert.ops.create import as_tensor, zeros
+from wengert.ops.index import getitem
+from wengert.sparse.operations import install
+from wengert.sparse.tensors import SparseBase, SparseRows, SparseTensor, array_of, coordinates
+from wengert.tape.base import TensorBase
+
+__all__ = ["from_dense", "masked_by", "sparse_coo_tensor", "sparse_csr_tensor"]
+
+install()
+
+
+def _whole(value: Any, name: str) -> Any:
+    """Indices as an array of integers."""
+    array = array_of(as_tensor(value)) if np.size(value) or isinstance(value, TensorBase) else None
+    array = np.asarray(value, np.int64) if array is None else array
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be integers, not {array.dtype}")
+    return np.asarray(array, np.int64)
+
+
+def _values(values: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
+    check_device(device)
+    held = as_tensor(values)
+    held = held if dtype is None else to(held, dtype)
+    # as in PyTorch, what is to be a leaf begins anew
+    return held.detach().requires_grad_() if requires_grad else held
+
+
+def sparse_coo_tensor(
+    indices: Any = None,
+    values: Any = None,
+    size: Any = None,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
+    is_coalesced: bool | None = None,
+) -> Any:
+    """A sparse tensor from the indices of its elements and their values.
+
+    Parameters
+    ----------
+    indices : Tensor or sequence of int. Of shape ``(sparse dimensions, n)``.
+    values : Tensor or sequence. Of shape ``(n, and the sizes of dense dimensions)``.
+    size : sequence of int, optional. The shape; default: the smallest that fits. Given alone, it is
+        that of a tensor without elements.
+    dtype : dtype, optional. The element type; default: that of `values`.
+    device : device, optional. Only the CPU.
+    requires_grad : bool. Whether the values are a leaf that requires a gradient.
+    check_invariants : bool, optional. Accepted for PyTorch's sake; indices are always checked.
+    is_coalesced : bool, optional. Whether each element occurs once, in order; it is looked at.
+
+    Returns
+    -------
+    SparseTensor: Elements that occur several times count as their sum. Its derivatives are those of
+        the values.
+
+    Raises
+    ------
+    RuntimeError: If the shapes do not go together, or an index lies outside.
+
+    Examples
+    --------
+    >>> wg.sparse_coo_tensor([[0, 1, 1], [2, 0, 2]], [3.0, 4.0, 5.0], (2, 3))
+    tensor(indices=tensor([[0, 1, 1],
+                           [2, 0, 2]]),
+           values=tensor([3., 4., 5.]),
+           size=(2, 3), nnz=3, layout=torch.sparse_coo)
+    """
+    if values is None and size is None:
+        indices, size = None, indices
+    if indices is None:
+        shape = tuple(size or ())
+        held = zeros(0, dtype=dtype)
+        index = np.zeros((len(shape), 0), np.int64)
+        return SparseTensor(
+            coordinates(index), _values(held, dtype, device, requires_grad), shape, True
+        )
+    index = _whole(indices, "indices")
+    held = _values(values, dtype, device, requires_grad)
+    if index.ndim != 2:
+        raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {list(index.shape)}")
+    if not held.ndim or index.shape[1] != held.shape[0]:
+        raise RuntimeError(
+            f"indices and values must have same nnz, but got nnz from indices: {index.shape[1]}, "
+            f"nnz from values: {held.shape[0] if held.ndim else 1}"
+        )
+    least = index.max(1, initial=-1) + 1
+    if size is None:
+        size = (*map(int, least), *held.shape[1:])
+    shape = tuple(map(int, size))
+    if len(shape) != index.shape[0] + held.ndim - 1:
+        raise RuntimeError(
+            f"number of dimensions must be sparse_dim ({index.shape[0]}) + dense_dim "
+            f"({held.ndim - 1}), but got {len(shape)}"
+        )
+    if tuple(held.shape[1:]) != shape[index.shape[0] :]:
+        raise RuntimeError(
+            f"values has incorrect size, expected {[index.shape[1], *shape[index.shape[0] :]]}, "
+            f"got {list(held.shape)}"
+        )
+    if index.size and index.min() < 0:
+        dim = int(np.flatnonzero(index.min(1) < 0)[0])
+        raise RuntimeError(f"found negative index {index.min()} for dim {dim}")
+    for dim, (need, have) in enumerate(zip(least, shape, strict=False)):
+        if need > have:
+            raise RuntimeError(
+                f"size is inconsistent with indices: for dim {dim}, size is {have} but found "
+                f"index {need - 1}"
+            )
+    made = SparseTensor(coordinates(index), held, shape, False)
+    if is_coalesced:
+        done = made.coalesce()
+        if done._indices_ is not made._indices_:
+            raise RuntimeError("the elements do not occur once, in order: is_coalesced is wrong")
+        return done
+    return made
+
+
+def sparse_csr_tensor(
+    crow_indices: Any,
+    col_indices: Any,
+    values: Any,
+    size: Any = None,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
+) -> Any:
+    """A sparse matrix by rows: where each begins, and the columns and values of its elements.
+
+    Parameters
+    ----------
+    crow_indices : Tensor or sequence of int. Of shape ``(rows + 1,)``.
+    col_indices : Tensor or sequence of int. Of shape ``(n,)``; within each row in order.
+    values : Tensor or sequence. Of shape ``(n,)``.
+    size : sequence of int, optional. The shape; default: the smallest that fits.
+    dtype, device, requires_grad, check_invariants : As for `sparse_coo_tensor`.
+
+    Returns
+    -------
+    SparseRows: Its derivatives are those of the values.
+
+    Raises
+    ------
+    RuntimeError: If these describe no matrix.
+
+    Examples
+    --------
+    >>> wg.sparse_csr_tensor([0, 1, 2], [0, 1], [1.0, 2.0]).to_dense()
+    tensor([[1., 0.],
+            [0., 2.]])
+    """
+    starts, columns = _whole(crow_indices, "crow_indices"), _whole(col_indices, "col_indices")
+    held = _values(values, dtype, device, requires_grad)
+    if starts.ndim != 1 or columns.ndim != 1 or held.ndim != 1 or not starts.size:
+        raise RuntimeError(
+            "sparse_csr_tensor: crow_indices, col_indices and values have one dimension here: "
+            "batches of matrices are not supported"
+        )
+    if size is None:
+        size = (starts.size - 1, int(columns.max(initial=-1)) + 1)
+    rows, width = map(int, size)
+    if starts.size != rows + 1:
+        raise RuntimeError(
+            f"crow_indices.shape[-1] must be equal to nrows + 1 = {rows + 1}, but got {starts.size}"
+        )
+    if starts[0] != 0 or starts[-1] != columns.size or (np.diff(starts) < 0).any():
+        raise RuntimeError(
+            "crow_indices must begin with 0, grow, and end with the number of values, "
+            f"{columns.size}"
+        )
+    if columns.size != held.shape[0]:
+        raise RuntimeError(
+            f"number of elements of col_indices ({columns.size}) and values ({held.shape[0]}) "
+            "must be equal"
+        )
+    if columns.size and not 0 <= columns.min() <= columns.max() < width:
+        raise RuntimeError(f"col_indices must lie between 0 and {width - 1}")
+    begins = np.zeros(columns.size + 1, bool)
+    begins[starts[:-1]] = True
+    if columns.size > 1 and not (begins[1:-1] | (np.diff(columns) > 0)).all():
+        raise RuntimeError("col_indices must be distinct and in order within each row")
+    return SparseRows(coordinates(starts), coordinates(columns), held, (rows, width))
+
+
+@provides("sparse")
+def from_dense(x: Any, layout: Any, sparse_dim: int | None = None) -> Any:
+    """The elements of a dense tensor that are not zero, recorded, in a layout."""
+    if layout not in (sparse_coo, sparse_csr):
+        raise NotImplementedError(f"to_sparse(): layout {layout!r} is not supported")
+    count = x.ndim if sparse_dim is None else sparse_dim
+    if not 0 <= count <= x.ndim:
+        raise IndexError(f"to_sparse(): {count} sparse dimensions of {x.ndim}")
+    held = array_of(x) != 0
+    index = np.stack(np.nonzero(held.any(tuple(range(count, x.ndim))))) if count else None
+    if index is None:
+        index = np.zeros((0, int(held.any())), np.int64)
+        values = x[None][: index.shape[1]]
+    else:
+        values = getitem(x, tuple(map(coordinates, index)))
+    made = SparseTensor(coordinates(index), values, x.shape, True)
+    return made.to_sparse_csr() if layout is sparse_csr else made
+
+
+@provides("masked")
+def masked_by(x: Any, mask: Any) -> Any:
+    """The elements of a dense tensor where a sparse one has some."""
+    if not isinstance(mask, SparseBase):
+        raise TypeError("sparse_mask(): the mask is a sparse tensor")
+    if tuple(mask.shape) != tuple(x.shape):
+        raise RuntimeError(
+            f"sparse_mask(): operands have incompatible sizes; self has size {list(x.shape)} but "
+            f"mask has size {list(mask.shape)}"
+        )
+    places = mask.to_sparse_coo()
+    made = places._with(getitem(x, tuple(places._indices_)))
+    return made.to_sparse_csr() if isinstance(mask, SparseRows) else made
+
+
+fill_sections(globals())

@@ -1,0 +1,523 @@
+"""Layer 8 · sparse: what is computed with sparse tensors, by dense operations on their values."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from wengert.base.sections import fill_sections
+from wengert.base.shapes import normal_dim
+from wengert.ops.create import zeros
+from wengert.ops.gather import index_add
+from wengert.ops.index import getitem, index_put
+from wengert.ops.join import cat as dense_cat
+from wengert.ops.neural import log_softmax as dense_log_softmax
+from wengert.ops.neural import softmax as dense_softmax
+from wengert.sparse.tensors import (
+    SparseBase,
+    SparseRows,
+    SparseTensor,
+    array_of,
+    coordinates,
+    distinct,
+)
+from wengert.tape.base import TensorBase
+
+__all__ = [
+    "addmm",
+    "cat",
+    "install",
+    "log_softmax",
+    "mm",
+    "softmax",
+    "spmm",
+    "stack",
+    "sum",
+    "transposed",
+]
+
+ZERO_STAYS = (
+    "abs asin asinh atan atanh ceil deg2rad erf erfinv expm1 floor frac log1p positive rad2deg "
+    "relu round sgn sign sin sinh sqrt tan tanh trunc isnan isinf"
+)
+"""Functions that are zero at zero: of a sparse tensor they are those of its values."""
+
+
+def _coo(value: Any, name: str) -> SparseTensor:
+    if not isinstance(value, SparseBase):
+        raise TypeError(f"{name}() takes a sparse tensor, not {type(value).__name__}")
+    return value.to_sparse_coo()
+
+
+def _like(made: SparseTensor, given: Any) -> Any:
+    """`made` in the layout of `given`."""
+    return made.to_sparse_csr() if isinstance(given, SparseRows) else made
+
+
+def _places(x: SparseTensor) -> tuple[Any, ...]:
+    return tuple(x._indices_)
+
+
+# -- products --------------------------------------------------------------------------------------
+
+
+def _matrix(x: SparseTensor, name: str) -> SparseTensor:
+    if x.sparse_dim() != 2 or x.dense_dim():
+        raise RuntimeError(
+            f"{name}: expected a sparse matrix, but got {x.sparse_dim()} sparse and "
+            f"{x.dense_dim()} dense dimensions"
+        )
+    return x
+
+
+def _check_inner(left: Any, right: Any) -> None:
+    if left[-1] != right[0]:
+        a, b = ("x".join(map(str, shape)) for shape in (left, right))
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a} and {b})")
+
+
+def _times_dense(x: SparseTensor, other: Any) -> Any:
+    """A sparse matrix times a dense matrix or vector."""
+    row, column = x._indices_
+    _check_inner(x.shape, other.shape)
+    values = x._values_ if other.ndim == 1 else x._values_[:, None]
+    parts = values * getitem(other, column)
+    made = zeros((x.shape[0], *other.shape[1:]), dtype=parts.dtype)
+    return index_add(made, 0, row, parts)
+
+
+def _times_sparse(x: SparseTensor, y: SparseTensor) -> SparseTensor:
+    """A sparse matrix times another one: each entry of the one with a row of the other."""
+    _check_inner(x.shape, y.shape)
+    x, y = x.coalesce(), y.coalesce()
+    (row, inner), (other, column) = array_of(x._indices_), array_of(y._indices_)
+    begins = np.searchsorted(other, inner, "left")
+    counts = np.searchsorted(other, inner, "right") - begins
+    first = np.repeat(np.arange(inner.size), counts)
+    ends = np.cumsum(counts)
+    second = np.arange(first.size) + np.repeat(begins - ends + counts, counts)
+    values = getitem(x._values_, coordinates(first)) * getitem(y._values_, coordinates(second))
+    index = np.stack([row[first], column[second]])
+    shape = (x.shape[0], y.shape[1])
+    return SparseTensor(coordinates(index), values, shape, False).coalesce()
+
+
+def _matmul(left: Any, right: Any) -> Any:
+    if isinstance(left, SparseBase):
+        x = _matrix(left.to_sparse_coo(), "matmul")
+        if isinstance(right, SparseBase):
+            return _like(_times_sparse(x, _matrix(right.to_sparse_coo(), "matmul")), left)
+        if not isinstance(right, TensorBase):
+            return NotImplemented
+        if right.payload.ndim not in (1, 2):
+            raise RuntimeError(
+                f"matmul: a sparse matrix times a tensor of {right.payload.ndim} dimensions is "
+                "not supported: flatten it to a matrix"
+            )
+        return _times_dense(x, right)
+    if not isinstance(left, TensorBase):
+        return NotImplemented
+    x = transposed(_matrix(right.to_sparse_coo(), "matmul"), 0, 1)
+    dense: Any = left
+    if dense.ndim not in (1, 2):
+        raise RuntimeError(
+            f"matmul: a tensor of {dense.ndim} dimensions times a sparse matrix is not supported"
+        )
+    _check_inner(dense.shape, right.shape)
+    return _times_dense(x, dense) if dense.ndim == 1 else _times_dense(x, dense.t()).t()
+
+
+def mm(mat1: Any, mat2: Any, reduce: str | None = None) -> Any:
+    """The product of a sparse matrix with a dense or a sparse one; also of a dense with a sparse.
+
+    Parameters
+    ----------
+    mat1 : sparse tensor or Tensor. Of shape ``(n, m)``.
+    mat2 : Tensor or sparse tensor. Of shape ``(m, k)``.
+    reduce : str, optional. Only ``"sum"``.
+
+    Returns
+    -------
+    Tensor or sparse tensor: Of shape ``(n, k)``; sparse if both factors are. Differentiable by
+        both: by the values of what is sparse. There is an intermediate of as many rows as values.
+
+    Raises
+    ------
+    RuntimeError: If the shapes do not go together.
+    NotImplementedError: For another `reduce`.
+
+    Examples
+    --------
+    >>> x = wg.sparse_coo_tensor([[0, 1], [2, 0]], [3.0, 4.0], (2, 3))
+    >>> wg.sparse.mm(x, wg.ones(3, 2))
+    tensor([[3., 3.],
+            [4., 4.]])
+    """
+    if reduce not in (None, "sum"):
+        raise NotImplementedError(f"sparse.mm() sums; reduce={reduce!r} is not supported")
+    if any(len(getattr(factor, "shape", ())) != 2 for factor in (mat1, mat2)):
+        raise RuntimeError("mm: both factors are matrices")
+    if not isinstance(mat1, SparseBase) and not isinstance(mat2, SparseBase):
+        return mat1 @ mat2
+    return _matmul(mat1, mat2)
+
+
+spmm = mm
+"""The name of `mm` of old."""
+
+
+def addmm(mat: Any, mat1: Any, mat2: Any, *, beta: float = 1.0, alpha: float = 1.0) -> Any:
+    """``beta * mat + alpha * (mat1 @ mat2)`` with a sparse `mat1`, to a dense or a sparse `mat`.
+
+    Differentiable by all three.
+
+    Examples
+    --------
+    >>> x = wg.sparse_coo_tensor([[0, 1], [2, 0]], [3.0, 4.0], (2, 3))
+    >>> wg.sparse.addmm(wg.ones(2, 1), x, wg.ones(3, 1), alpha=2.0)
+    tensor([[7.],
+            [9.]])
+    """
+    product = mm(mat1, mat2)
+    return mat * beta + product * alpha
+
+
+# -- element by element ----------------------------------------------------------------------------
+
+
+def _same_shape(x: Any, y: Any, name: str) -> None:
+    if tuple(x.shape) != tuple(y.shape):
+        raise RuntimeError(
+            f"{name}: expected 'self' and 'other' to have same size, but self has size "
+            f"{list(x.shape)} while other has size {list(y.shape)} (sparse tensors do not "
+            "broadcast)"
+        )
+
+
+def _added(x: Any, other: Any, sign: int = 1) -> Any:
+    if not isinstance(other, SparseBase):
+        if isinstance(other, TensorBase | Number):
+            raise RuntimeError(
+                "add(sparse, dense) is not supported. Use add(dense, sparse) instead."
+            )
+        return NotImplemented
+    _same_shape(x, other, "add")
+    a, b = x.to_sparse_coo(), other.to_sparse_coo()
+    if a.sparse_dim() != b.sparse_dim():
+        raise RuntimeError(
+            f"add: expected 'self' and 'other' to have same number of sparse dimensions, but got "
+            f"{a.sparse_dim()} and {b.sparse_dim()}"
+        )
+    index = np.concatenate([array_of(a._indices_), array_of(b._indices_)], 1)
+    values = dense_cat([a._values_, b._values_ if sign > 0 else -b._values_])
+    return _like(SparseTensor(coordinates(index), values, x.shape, False).coalesce(), x)
+
+
+def _added_to(x: Any, dense: Any, sign: int = 1) -> Any:
+    """``dense ± x``, which is dense."""
+    if not isinstance(dense, TensorBase):
+        return _added(x, dense)
+    held: Any = dense
+    _same_shape(held, x, "add")
+    x = x.to_sparse_coo()
+    values = x._values_ if sign > 0 else -x._values_
+    kind = np.result_type(values.dtype.numpy, held.dtype.numpy)
+    return index_put(held.to(kind), _places(x), values.to(kind), accumulate=True)
+
+
+def _scaled(x: Any, other: Any, apply: Callable[[Any, Any], Any]) -> Any:
+    """A product or quotient with a number, or with a tensor element by element."""
+    if isinstance(other, SparseBase):
+        if apply is not operator.mul:
+            raise RuntimeError("div: a sparse tensor is divided by numbers alone")
+        return _like(_multiplied(x.to_sparse_coo(), other.to_sparse_coo()), x)
+    if isinstance(other, Number):
+        return x._with(apply(x._values_, other))
+    if not isinstance(other, TensorBase):
+        return NotImplemented
+    dense: Any = other
+    if not dense.ndim:
+        return x._with(apply(x._values_, dense))
+    if apply is not operator.mul:
+        raise RuntimeError(
+            "div: Sparse division requires a scalar or zero-dim dense tensor divisor"
+        )
+    a = x.to_sparse_coo()
+    part = getitem(dense.expand(tuple(a.shape)), _places(a))
+    return _like(a._with(a._values_ * part), x)
+
+
+def _multiplied(a: SparseTensor, b: SparseTensor) -> SparseTensor:
+    _same_shape(a, b, "mul")
+    a, b = a.coalesce(), b.coalesce()
+    if a.sparse_dim() != b.sparse_dim():
+        raise RuntimeError("mul: both sparse tensors have the same number of sparse dimensions")
+    sizes = tuple(a.shape[: a.sparse_dim()])
+    flat = [np.ravel_multi_index(tuple(array_of(one._indices_)), sizes) for one in (a, b)]
+    first, second = np.asarray(flat[0]), np.asarray(flat[1])
+    _, left, right = np.intersect1d(first, second, assume_unique=True, return_indices=True)
+    values = getitem(a._values_, coordinates(left)) * getitem(b._values_, coordinates(right))
+    return SparseTensor(coordinates(array_of(a._indices_)[:, left]), values, a.shape, True)
+
+
+# -- sums ------------------------------------------------------------------------------------------
+
+
+def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
+    """The sum of a sparse tensor's elements, along some dimensions or all.
+
+    Parameters
+    ----------
+    input : sparse tensor.
+    dim : int or tuple of int, optional. The dimensions to sum over; default: all.
+    dtype : dtype, optional. That of the result.
+
+    Returns
+    -------
+    Tensor or sparse tensor: Dense if all sparse dimensions are summed over, otherwise sparse.
+        Differentiable by the values.
+
+    Examples
+    --------
+    >>> x = wg.sparse_coo_tensor([[0, 1, 1], [2, 0, 2]], [3.0, 4.0, 5.0], (2, 3))
+    >>> wg.sparse.sum(x), wg.sparse.sum(x, 0).to_dense()
+    (tensor(12.), tensor([4., 0., 8.]))
+    """
+    x = _coo(input, "sparse.sum")
+    values = x._values_ if dtype is None else x._values_.to(dtype)
+    if dim is None:
+        return values.sum()
+    given = dim if isinstance(dim, tuple | list) else (dim,)
+    dims = {normal_dim(one, x.ndim) for one in given}
+    if len(dims) < len(given):
+        raise RuntimeError("dim appears multiple times in the list of dims")
+    kept = [i for i in range(x.sparse_dim()) if i not in dims]
+    inner = tuple(1 + d - x.sparse_dim() for d in sorted(dims) if d >= x.sparse_dim())
+    if inner:
+        values = values.sum(inner)
+    if not kept:
+        return values.sum(0)
+    shape = [size for i, size in enumerate(x.shape) if i not in dims]
+    index = coordinates(array_of(x._indices_)[kept])
+    return SparseTensor(index, values, shape, False).coalesce()
+
+
+def _softmax(input: Any, dim: int, dtype: Any, name: str, logarithm: bool) -> Any:
+    x = _coo(input, name).coalesce()
+    dim = normal_dim(dim, x.ndim)
+    values = x._values_ if dtype is None else x._values_.to(dtype)
+    if dim >= x.sparse_dim():
+        along = dense_log_softmax if logarithm else dense_softmax
+        return x._with(along(values, dim - x.sparse_dim() + 1))
+    others = [i for i in range(x.sparse_dim()) if i != dim]
+    index = array_of(x._indices_)[others]
+    groups, which, _ = distinct(index, tuple(x.shape[i] for i in others))
+    count = groups.shape[1]
+    held = np.asarray(values.detach().numpy())
+    # what is shifted is the same for all of a group, so that it does not matter to derivatives
+    top = np.full((count, *held.shape[1:]), -np.inf, held.dtype)
+    np.maximum.at(top, which, held)
+    shifted = values - values.new_tensor(top[which])
+    powers = shifted.exp()
+    group = coordinates(which)
+    total = index_add(zeros(top.shape, dtype=values.dtype), 0, group, powers)
+    part = getitem(total, group)
+    return x._with(shifted - part.log() if logarithm else powers / part)
+
+
+def softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    """`softmax` along a dimension over the elements that are stored; the others count as -inf.
+
+    Differentiable by the values.
+
+    Examples
+    --------
+    >>> x = wg.sparse_coo_tensor([[0, 1, 1], [2, 0, 2]], [3.0, 4.0, 4.0], (2, 3))
+    >>> wg.sparse.softmax(x, 1).values()
+    tensor([1.0000, 0.5000, 0.5000])
+    """
+    return _softmax(input, dim, dtype, "sparse.softmax", False)
+
+
+def log_softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    """The logarithm of `softmax`, over the elements that are stored.
+
+    Examples
+    --------
+    >>> x = wg.sparse_coo_tensor([[0, 1, 1], [2, 0, 2]], [3.0, 4.0, 4.0], (2, 3))
+    >>> wg.sparse.log_softmax(x, 1).values()
+    tensor([ 0.0000, -0.6931, -0.6931])
+    """
+    return _softmax(input, dim, dtype, "sparse.log_softmax", True)
+
+
+# -- shapes ----------------------------------------------------------------------------------------
+
+
+def transposed(self: SparseTensor, dim0: int, dim1: int) -> SparseTensor:
+    """The tensor with two of its sparse dimensions exchanged."""
+    self = self.to_sparse_coo()
+    first, second = normal_dim(dim0, self.ndim), normal_dim(dim1, self.ndim)
+    if max(first, second) >= self.sparse_dim():
+        raise NotImplementedError("transpose(): dense dimensions of a sparse tensor stay in place")
+    order = list(range(self.sparse_dim()))
+    order[first], order[second] = second, first
+    shape = [self.shape[i] for i in order] + list(self.shape[self.sparse_dim() :])
+    index = coordinates(array_of(self._indices_)[order])
+    return SparseTensor(index, self._values_, shape, self._coalesced and first == second)
+
+
+def _t(self: SparseTensor) -> SparseTensor:
+    if self.ndim > 2:
+        raise RuntimeError(
+            f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got {self.ndim}"
+        )
+    return self if self.ndim < 2 else transposed(self, 0, 1)
+
+
+def _unsqueezed(self: SparseTensor, dim: int) -> SparseTensor:
+    place = normal_dim(dim, self.ndim + 1)
+    if place > self.sparse_dim():
+        raise NotImplementedError("unsqueeze(): among the sparse dimensions alone")
+    index = np.insert(array_of(self._indices_), place, 0, axis=0)
+    shape = (*self.shape[:place], 1, *self.shape[place:])
+    return SparseTensor(coordinates(index), self._values_, shape, self._coalesced)
+
+
+def _selected(self: SparseTensor, dim: int, index: Any) -> SparseTensor:
+    self = self.to_sparse_coo()
+    place = normal_dim(dim, self.ndim)
+    wanted = array_of(index)
+    if wanted.ndim > 1 or (
+        wanted.size and not 0 <= wanted.min() <= wanted.max() < self.shape[place]
+    ):
+        raise IndexError("index_select(): index out of range")
+    shape = (*self.shape[:place], wanted.size, *self.shape[place + 1 :])
+    if place >= self.sparse_dim():
+        values = self._values_.index_select(place - self.sparse_dim() + 1, index)
+        return SparseTensor(self._indices_, values, shape, self._coalesced)
+    held = array_of(self._indices_)
+    position, entry = np.nonzero(wanted.reshape(-1, 1) == held[place])
+    made = held[:, entry]
+    made[place] = position
+    values = getitem(self._values_, coordinates(entry))
+    return SparseTensor(coordinates(made), values, shape, False)
+
+
+def cat(tensors: Any, dim: int = 0) -> SparseTensor:
+    """Sparse tensors one behind the other along a sparse dimension.
+
+    Examples
+    --------
+    >>> x = wg.sparse_coo_tensor([[0], [1]], [3.0], (1, 2))
+    >>> wg.sparse.cat([x, x]).shape
+    torch.Size([2, 2])
+    """
+    parts = [_coo(one, "sparse.cat") for one in tensors]
+    first = parts[0]
+    place = normal_dim(dim, first.ndim)
+    if place >= first.sparse_dim():
+        raise NotImplementedError("cat(): along a sparse dimension alone")
+    indices, before = [], 0
+    for part in parts:
+        others = [*part.shape[:place], *part.shape[place + 1 :]]
+        if others != [*first.shape[:place], *first.shape[place + 1 :]]:
+            raise RuntimeError(
+                f"cat: sizes must match except in dimension {place}, but got {list(first.shape)} "
+                f"and {list(part.shape)}"
+            )
+        index = array_of(part._indices_).copy()
+        index[place] += before
+        before += part.shape[place]
+        indices.append(index)
+    shape = (*first.shape[:place], before, *first.shape[place + 1 :])
+    values = dense_cat([part._values_ for part in parts])
+    return SparseTensor(coordinates(np.concatenate(indices, 1)), values, shape, False)
+
+
+def stack(tensors: Any, dim: int = 0) -> SparseTensor:
+    """Sparse tensors along a new sparse dimension.
+
+    Examples
+    --------
+    >>> x = wg.sparse_coo_tensor([[0], [1]], [3.0], (1, 2))
+    >>> wg.sparse.stack([x, x]).shape
+    torch.Size([2, 1, 2])
+    """
+    return cat([_unsqueezed(_coo(one, "sparse.stack"), dim) for one in tensors], dim)
+
+
+# -- methods ---------------------------------------------------------------------------------------
+
+
+def _of_values(name: str) -> Any:
+    def method(self: Any) -> Any:
+        held = self.coalesce() if isinstance(self, SparseTensor) else self
+        return held._with(getattr(held._values_, name)())
+
+    method.__name__ = name
+    method.__doc__ = f"`{name}` of the elements, which is zero at zero."
+    return method
+
+
+def _negated(self: Any) -> Any:
+    """Minus the tensor."""
+    return self._with(-self._values_)
+
+
+def _total(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """As `sparse.sum`."""
+    if keepdim:
+        raise NotImplementedError("sum(): keepdim is not supported of sparse tensors")
+    return sum(self, dim, dtype)
+
+
+def _norm(self: Any, p: Any = "fro", dim: Any = None) -> Any:
+    """The norm of all elements."""
+    if dim is not None:
+        raise NotImplementedError("norm(): of all elements of a sparse tensor alone")
+    return self.to_sparse_coo().coalesce()._values_.flatten().norm(2 if p == "fro" else p)
+
+
+_METHODS: dict[str, Any] = {
+    "__add__": _added,
+    "__sub__": lambda self, other: _added(self, other, -1),
+    "__radd__": _added_to,
+    "__rsub__": lambda self, other: _added_to(self, other, -1),
+    "__mul__": lambda self, other: _scaled(self, other, operator.mul),
+    "__rmul__": lambda self, other: _scaled(self, other, operator.mul),
+    "__truediv__": lambda self, other: _scaled(self, other, operator.truediv),
+    "__neg__": _negated,
+    "__matmul__": _matmul,
+    "__rmatmul__": lambda self, other: _matmul(other, self),
+    "add": lambda self, other, *, alpha=1: _added(self, other if alpha == 1 else other * alpha),
+    "sub": lambda self, other, *, alpha=1: _added(self, other if alpha == 1 else other * alpha, -1),
+    "mul": lambda self, other: _scaled(self, other, operator.mul),
+    "div": lambda self, other: _scaled(self, other, operator.truediv),
+    "matmul": _matmul,
+    "mm": mm,
+    "mv": _matmul,
+    "sum": _total,
+    "norm": _norm,
+    "t": _t,
+    "T": property(_t),
+    "transpose": transposed,
+    "unsqueeze": _unsqueezed,
+    "index_select": _selected,
+    **{name: _of_values(name) for name in ZERO_STAYS.split()},
+    "neg": _negated,
+}
+
+
+def install() -> None:
+    """Give the classes their methods."""
+    for kind in (SparseTensor, SparseRows):
+        for name, method in _METHODS.items():
+            setattr(kind, name, method)
+
+
+fill_sections(globals())

@@ -1,0 +1,415 @@
+"""Layer 8 · sparse: tensors of which only some elements are stored.
+
+NOTE [sparse tensors]
+A sparse tensor is made of dense ones: where its elements are, and their values. Whatever is
+computed with it is computed with its values, by operations that record, so its derivatives are
+those of the values. It is no `Tensor`: functions that do not know it refuse it, instead of taking
+what is not stored for something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+
+from wengert.base.device import CPU, device
+from wengert.base.dtypes import dtype
+from wengert.base.layout import layout, sparse_coo, sparse_csr
+from wengert.base.sections import fill_sections
+from wengert.base.shapes import normal_dim
+from wengert.base.size import Size
+from wengert.ops.cast import to
+from wengert.ops.create import zeros
+from wengert.ops.gather import index_add
+from wengert.ops.index import getitem, index_put
+from wengert.sparse.printed import shown
+from wengert.tape.base import new_tensor
+from wengert.tape.modes import untraced
+
+__all__ = ["SparseBase", "SparseRows", "SparseTensor", "array_of", "coordinates", "distinct"]
+
+
+def array_of(index: Any) -> Any:
+    """The indices in a tensor as an array."""
+    untraced("it reads where the elements of a sparse tensor are")
+    return np.asarray(index.detach().numpy())
+
+
+def coordinates(array: Any) -> Any:
+    """Indices as a tensor."""
+    return new_tensor(np.ascontiguousarray(array, np.int64))
+
+
+def distinct(index: Any, sizes: tuple[int, ...]) -> tuple[Any, Any, bool]:
+    """The places that occur, in order, for each entry which of them it is, and if all are new."""
+    if not sizes:
+        count = index.shape[1]
+        return index[:, : min(count, 1)], np.zeros(count, np.int64), count <= 1
+    flat = np.ravel_multi_index(tuple(index), sizes) if index.shape[1] else np.zeros(0, np.int64)
+    if flat.size < 2 or bool((flat[1:] > flat[:-1]).all()):
+        return index, np.arange(flat.size), True
+    found, which = np.unique(flat, return_inverse=True)
+    return np.stack(np.unravel_index(found, sizes)), which.reshape(-1), False
+
+
+class _Missing(AttributeError, NotImplementedError):
+    """There is no such method of sparse tensors."""
+
+
+class SparseBase:
+    """What sparse tensors of all layouts have in common."""
+
+    # put in place by `wengert.sparse.operations`
+    __add__: Callable[[Any], Any]
+    __radd__: Callable[[Any], Any]
+    __sub__: Callable[[Any], Any]
+    __rsub__: Callable[[Any], Any]
+    __mul__: Callable[[Any], Any]
+    __rmul__: Callable[[Any], Any]
+    __truediv__: Callable[[Any], Any]
+    __matmul__: Callable[[Any], Any]
+    __rmatmul__: Callable[[Any], Any]
+    __neg__: Callable[[], Any]
+
+    shape: Size
+    _values_: Any
+    is_cpu = True
+    is_cuda = False
+    is_meta = False
+    is_quantized = False
+    is_sparse_tensor = True
+    is_sparse = False
+    is_sparse_csr = False
+    __array_priority__ = 1000
+    __array_ufunc__ = None
+    layout: layout
+
+    def __getattr__(self, name: str) -> Any:
+        raise _Missing(
+            f"{type(self).__name__} has no {name!r}, or it is not supported of sparse tensors: use "
+            "to_dense(), or values() of a coalesced tensor"
+        )
+
+    def to_sparse_coo(self) -> SparseTensor:
+        """The tensor with a pair of indices for each element."""
+        raise NotImplementedError
+
+    def _with(self, values: Any) -> Self:
+        raise NotImplementedError
+
+    @property
+    def dtype(self) -> dtype:
+        """The element type."""
+        kind: dtype = self._values_.dtype
+        return kind
+
+    @property
+    def device(self) -> device:
+        """Where the memory is: the CPU."""
+        return CPU
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether the values require a gradient."""
+        return bool(self._values_.requires_grad)
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the values are a leaf."""
+        return bool(self._values_.is_leaf)
+
+    @property
+    def grad_fn(self) -> Any:
+        """The node that made the values."""
+        return self._values_.grad_fn
+
+    @property
+    def grad(self) -> Self | None:
+        """The gradient of the values, where they are; None before there is one."""
+        found = self._values_.grad
+        return None if found is None else self._with(found)
+
+    @grad.setter
+    def grad(self, value: Self | None) -> None:
+        self._values_.grad = None if value is None else value._values_
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Let the values require a gradient."""
+        self._values_.requires_grad_(requires_grad)
+        return self
+
+    def retain_grad(self) -> None:
+        """Keep the gradient of the values, though they are no leaf."""
+        self._values_.retain_grad()
+
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return self.ndim
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or the size of one dimension."""
+        return self.shape if dim is None else self.shape[normal_dim(dim, self.ndim)]
+
+    def numel(self) -> int:
+        """The number of elements, stored or not."""
+        return self.shape.numel()
+
+    def is_floating_point(self) -> bool:
+        """Whether the dtype is a real floating type."""
+        return self.dtype.is_floating_point
+
+    def is_complex(self) -> bool:
+        """Whether the dtype is complex."""
+        return self.dtype.is_complex
+
+    def _nnz(self) -> int:
+        return int(self._values_.shape[0])
+
+    def values(self) -> Any:
+        """The values that are stored."""
+        return self._values_
+
+    def detach(self) -> Self:
+        """The tensor with values that are detached."""
+        return self._with(self._values_.detach())
+
+    def clone(self) -> Self:
+        """A copy, in memory of its own."""
+        return self._with(self._values_.clone())
+
+    def to(self, *args: Any, **kwargs: Any) -> Self:
+        """The tensor of another dtype; arguments as for `Tensor.to`."""
+        return self._with(to(self._values_, *args, **kwargs))
+
+    def float(self) -> Self:
+        """The tensor of dtype float32."""
+        return self._with(self._values_.float())
+
+    def double(self) -> Self:
+        """The tensor of dtype float64."""
+        return self._with(self._values_.double())
+
+    def cpu(self) -> Self:
+        """The tensor itself."""
+        return self
+
+    def to_dense(self, dtype: Any = None, *, masked_grad: bool = True) -> Any:
+        """The dense tensor, with zeros where nothing is stored; differentiable by the values."""
+        self = self.to_sparse_coo()
+        values = self._values_ if dtype is None else to(self._values_, dtype)
+        made = zeros(tuple(self.shape), dtype=values.dtype)
+        if not self.sparse_dim():
+            return made + values.sum(0)
+        return index_put(made, tuple(self._indices_), values, accumulate=True)
+
+    def numpy(self, *, force: bool = False) -> Any:
+        """Refused: arrays are dense.
+
+        Raises
+        ------
+        TypeError: Always.
+        """
+        raise TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.numpy()
+
+    def tolist(self) -> Any:
+        """The elements as nested lists, zeros included."""
+        return self.to_dense().tolist()
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise TypeError("len() of a 0-d tensor")
+        return self.shape[0]
+
+    def __bool__(self) -> bool:
+        if self.numel() != 1:
+            raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
+        return bool(self.to_dense())
+
+    def item(self) -> Any:
+        """The only element as a number."""
+        return self.to_dense().item()
+
+    __hash__ = object.__hash__
+
+
+class SparseTensor(SparseBase):
+    """A tensor that stores indices and values: ``layout=torch.sparse_coo``.
+
+    Made by `sparse_coo_tensor` and `Tensor.to_sparse`. Elements that are stored several times are
+    summed; `coalesce` sums them.
+    """
+
+    layout = sparse_coo
+    is_sparse = True
+
+    def __init__(self, indices: Any, values: Any, shape: Any, coalesced: bool) -> None:
+        self._indices_ = indices
+        self._values_ = values
+        self.shape = Size(shape)
+        self._coalesced = coalesced
+
+    def _with(self, values: Any) -> Self:
+        return type(self)(self._indices_, values, self.shape, self._coalesced)
+
+    def sparse_dim(self) -> int:
+        """The number of dimensions with indices, the first ones."""
+        return int(self._indices_.shape[0])
+
+    def dense_dim(self) -> int:
+        """The number of dimensions without, the last ones."""
+        return self.ndim - self.sparse_dim()
+
+    def is_coalesced(self) -> bool:
+        """Whether each element is stored once, in order."""
+        return self._coalesced
+
+    def _check_coalesced(self, what: str) -> None:
+        if not self._coalesced:
+            raise RuntimeError(
+                f"Cannot get {what} on an uncoalesced tensor, please call .coalesce() first"
+            )
+
+    def indices(self) -> Any:
+        """Where the values are: of shape (sparse_dim, nnz), int64."""
+        self._check_coalesced("indices")
+        return self._indices_
+
+    def values(self) -> Any:
+        """The values: of shape (nnz, and the dense dimensions)."""
+        self._check_coalesced("values")
+        return self._values_
+
+    def _indices(self) -> Any:
+        return self._indices_
+
+    def _values(self) -> Any:
+        return self._values_
+
+    def coalesce(self) -> SparseTensor:
+        """The tensor with each element stored once, in order.
+
+        Examples
+        --------
+        >>> i = wg.tensor([[0, 1, 0], [2, 0, 2]])
+        >>> wg.sparse_coo_tensor(i, wg.tensor([1.0, 2.0, 3.0]), (2, 3)).coalesce().values()
+        tensor([4., 2.])
+        """
+        if self._coalesced:
+            return self
+        index = array_of(self._indices_)
+        places, which, new = distinct(index, tuple(self.shape[: self.sparse_dim()]))
+        if new:
+            return SparseTensor(self._indices_, self._values_, self.shape, True)
+        empty = zeros((places.shape[1], *self._values_.shape[1:]), dtype=self.dtype)
+        values = index_add(empty, 0, coordinates(which), self._values_)
+        return SparseTensor(coordinates(places), values, self.shape, True)
+
+    def to_sparse_coo(self) -> SparseTensor:
+        """The tensor itself."""
+        return self
+
+    def to_sparse(self, *args: Any, **kwargs: Any) -> SparseTensor:
+        """The tensor itself."""
+        return self
+
+    def to_sparse_csr(self, dense_dim: int | None = None) -> SparseRows:
+        """The matrix stored by rows."""
+        if self.ndim != 2 or self.dense_dim():
+            raise RuntimeError(
+                f"to_sparse_csr(): a matrix is stored by rows, not a tensor of {self.ndim} "
+                f"dimensions, {self.sparse_dim()} of them sparse"
+            )
+        self = self.coalesce()
+        row, column = array_of(self._indices_)
+        counts = np.bincount(row, minlength=self.shape[0])
+        start = np.concatenate([[0], np.cumsum(counts)])
+        return SparseRows(coordinates(start), coordinates(column), self._values_, self.shape)
+
+    def __getitem__(self, index: Any) -> Any:
+        parts = index if isinstance(index, tuple) else (index,)
+        if not all(type(part) is int for part in parts) or len(parts) > self.sparse_dim():
+            raise NotImplementedError(
+                "sparse tensors are indexed by integers along sparse dimensions: use to_dense()"
+            )
+        where = array_of(self._indices_)
+        kept = np.ones(where.shape[1], bool)
+        for dim, part in enumerate(parts):
+            size = self.shape[dim]
+            if not -size <= part < size:
+                raise IndexError(
+                    f"index {part} is out of bounds for dimension {dim} with size {size}"
+                )
+            kept &= where[dim] == part % size
+        values = getitem(self._values_, coordinates(np.flatnonzero(kept)))
+        made = SparseTensor(
+            coordinates(where[len(parts) :, kept]), values, self.shape[len(parts) :], False
+        )
+        return made if made.sparse_dim() else made.to_dense()
+
+    def __repr__(self) -> str:
+        parts = {"indices": self._indices_, "values": self._values_}
+        return shown(parts, self, apart=True)
+
+
+class SparseRows(SparseBase):
+    """A matrix that is stored by rows: ``layout=torch.sparse_csr``.
+
+    Made by `sparse_csr_tensor` and `to_sparse_csr`.
+    """
+
+    layout = sparse_csr
+    is_sparse_csr = True
+
+    def __init__(self, starts: Any, columns: Any, values: Any, shape: Any) -> None:
+        self._starts = starts
+        self._columns = columns
+        self._values_ = values
+        self.shape = Size(shape)
+
+    def _with(self, values: Any) -> Self:
+        return type(self)(self._starts, self._columns, values, self.shape)
+
+    def crow_indices(self) -> Any:
+        """Where in `col_indices` and `values` each row begins, and where the last one ends."""
+        return self._starts
+
+    def col_indices(self) -> Any:
+        """The columns of the values."""
+        return self._columns
+
+    def to_sparse_coo(self) -> SparseTensor:
+        """The matrix with a pair of indices for each element."""
+        counts = np.diff(array_of(self._starts))
+        row = np.repeat(np.arange(self.shape[0]), counts)
+        index = np.stack([row, array_of(self._columns)])
+        places, _, new = distinct(index, tuple(self.shape))
+        return SparseTensor(coordinates(index), self._values_, self.shape, new and places is index)
+
+    def to_sparse(self, *args: Any, **kwargs: Any) -> SparseTensor:
+        """The matrix with a pair of indices for each element."""
+        return self.to_sparse_coo()
+
+    def to_sparse_csr(self, dense_dim: int | None = None) -> SparseRows:
+        """The matrix itself."""
+        return self
+
+    def __repr__(self) -> str:
+        parts = {
+            "crow_indices": self._starts,
+            "col_indices": self._columns,
+            "values": self._values_,
+        }
+        return shown(parts, self, apart=False)
+
+
+fill_sections(globals())

@@ -1,0 +1,298 @@
+"""Sparse tensors: what is computed with them is what is computed with the dense ones."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from wengert import sparse
+from wengert.autograd import gradcheck, gradgradcheck
+from wengert.sparse.operations import ZERO_STAYS
+
+INDEX = [[0, 1, 1, 0, 1], [2, 0, 2, 2, 0]]
+VALUES = [3.0, 4.0, 5.0, 1.0, -0.5]
+
+
+def given(coalesced=False, csr=False, values=VALUES):
+    x = wg.sparse_coo_tensor(INDEX, wg.tensor(values, dtype=wg.float64), (2, 3))
+    x = x.coalesce() if coalesced else x
+    return x.to_sparse_csr() if csr else x
+
+
+KINDS = pytest.mark.parametrize(
+    "x", [given(), given(True), given(csr=True)], ids=["coo", "coalesced", "csr"]
+)
+
+
+def dense(x):
+    return x.to_dense() if isinstance(x, sparse.SparseTensor | sparse.SparseRows) else x
+
+
+def check(made, wanted):
+    np.testing.assert_allclose(dense(made).numpy(), wanted.numpy(), rtol=1e-12)
+
+
+@KINDS
+def test_elements_that_occur_several_times_are_summed(x):
+    assert x.to_dense().tolist() == [[0, 0, 4], [3.5, 0, 5]]
+    assert x.tolist() == x.to_dense().tolist()
+    assert (x.shape, x.ndim, len(x), x.numel(), x.dtype) == ((2, 3), 2, 2, 6, wg.float64)
+    check(x.to_sparse_coo().coalesce(), x.to_dense())
+    check(x.to_sparse_csr(), x.to_dense())
+
+
+D = wg.arange(12.0, dtype=wg.float64).reshape(3, 4) / 5 - 1
+ROW = wg.tensor([[1.0, 2.0, 3.0]], dtype=wg.float64)
+SAME = wg.arange(6.0, dtype=wg.float64).reshape(2, 3) + 1
+
+
+@KINDS
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x @ D,
+        lambda x: x @ D[:, 0],
+        lambda x: D.t() @ x.t() if x.layout is wg.sparse_coo else D.t() @ x.to_dense().t(),
+        lambda x: D[:2, 0] @ x,
+        lambda x: sparse.mm(x, D) if x.layout is not wg.strided else wg.mm(x, D),
+        lambda x: x * 2,
+        lambda x: 2 * x,
+        lambda x: x / 2,
+        lambda x: -x,
+        lambda x: x * wg.tensor(3.0, dtype=wg.float64),
+        lambda x: x * SAME,
+        lambda x: SAME * x,
+        lambda x: x * ROW,
+        lambda x: SAME + x,
+        lambda x: SAME - x,
+        lambda x: x + x,
+        lambda x: x - 0.5 * x,
+        lambda x: x * x,
+        lambda x: x.sum(),
+        lambda x: x.sum(0),
+        lambda x: x.sum(-1),
+        lambda x: x.norm(),
+        lambda x: x.detach(),
+        lambda x: x.clone(),
+        lambda x: x.to(wg.float64),
+        lambda x: x.index_select(0, wg.tensor([1, 0, 1])),
+        lambda x: x.index_select(1, wg.tensor([2, 2])),
+    ],
+)
+def test_what_is_computed_is_what_the_dense_one_gives(x, f):
+    check(f(x), f(x.to_dense()))
+
+
+@KINDS
+@pytest.mark.parametrize("name", ZERO_STAYS.split())
+def test_functions_of_the_elements(x, name):
+    if name in ("asin", "erfinv", "atanh", "log1p"):
+        x = x / 10
+    x = x.abs() if name == "sqrt" else x
+    made, wanted = getattr(x, name)(), getattr(x.to_dense(), name)()
+    assert (
+        dense(made).tolist() == pytest.approx(np.asarray(wanted.numpy()), nan_ok=True)
+        or (dense(made).numpy() == wanted.numpy()).all()
+    )
+
+
+def test_products_of_sparse_matrices_are_sparse():
+    rng = np.random.default_rng(0)
+    for shape, other in [((4, 5), (5, 3)), ((1, 1), (1, 1)), ((3, 2), (2, 0)), ((0, 2), (2, 3))]:
+        a, b = (rng.normal(size=s) * (rng.uniform(size=s) < 0.5) for s in (shape, other))
+        x, y = wg.from_numpy(a), wg.from_numpy(b)
+        made = sparse.mm(x.to_sparse(), y.to_sparse())
+        assert made.is_coalesced()
+        np.testing.assert_allclose(made.to_dense().numpy(), a @ b, atol=1e-12)
+        np.testing.assert_allclose((x @ y.to_sparse()).numpy(), a @ b, atol=1e-12)
+        np.testing.assert_allclose((x.to_sparse() @ y).numpy(), a @ b, atol=1e-12)
+        if b.size:
+            rows = sparse.mm(x.to_sparse_csr(), y.to_sparse_csr())
+            assert rows.layout is wg.sparse_csr
+            np.testing.assert_allclose(rows.to_dense().numpy(), a @ b, atol=1e-12)
+
+
+def test_sums_along_sparse_and_dense_dimensions():
+    x = wg.arange(24.0).reshape(2, 3, 4) - 9
+    s = x.to_sparse(2)
+    assert (s.sparse_dim(), s.dense_dim(), s.values().shape) == (2, 1, (6, 4))
+    for dim in (0, 1, 2, (0, 1), (0, 2), (1, 2), (0, 1, 2), -1, None):
+        made, wanted = sparse.sum(s, dim), x.sum(dim)
+        assert wg.equal(dense(made), wanted), dim
+    assert sparse.sum(s, dtype=wg.float64).dtype is wg.float64
+    with pytest.raises(RuntimeError, match="dim appears multiple times"):
+        sparse.sum(s, (0, 0))
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2, -1])
+def test_softmax_is_over_what_is_stored(dim):
+    x = wg.tensor([[[1.0, 2.0], [0.0, 0.0]], [[-1.0, 50.0], [4.0, -900.0]]], dtype=wg.float64)
+    for count in (2, 3):
+        s = x.to_sparse(count)
+        stored = (s * 0 + s._with(wg.ones_like(s.values()))).to_dense() != 0
+        masked = x.masked_fill(~stored, -float("inf"))
+        for ours, theirs in ((sparse.softmax, wg.softmax), (sparse.log_softmax, wg.log_softmax)):
+            made = ours(s, dim).to_dense()
+            wanted = theirs(masked, dim).masked_fill(~stored, 0)
+            np.testing.assert_allclose(made.numpy(), wanted.numpy(), atol=1e-12)
+
+
+# -- derivatives -----------------------------------------------------------------------------------
+
+
+def of_values(f):
+    def function(values, *others):
+        x = wg.sparse_coo_tensor(INDEX, values, (2, 3))
+        made = f(x, *others)
+        return (
+            made.to_dense()
+            if hasattr(made, "to_sparse_coo") and made.layout is not wg.strided
+            else made
+        )
+
+    return function
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, d: x @ d,
+        lambda x, d: x.to_sparse_csr() @ d,
+        lambda x, d: d.t() @ x.t(),
+        lambda x, d: sparse.mm(x, (d * 1).to_sparse()),
+        lambda x, d: sparse.softmax(x, 1) @ d,
+        lambda x, d: sparse.log_softmax(x, 0) @ d,
+        lambda x, d: x * d[:, 0] * x,
+        lambda x, d: (x * x + x).sum(0),
+        lambda x, d: sparse.addmm(wg.ones(2, 4, dtype=wg.float64), x, d, beta=2.0, alpha=3.0),
+        lambda x, d: d[:2, :3] + x.sin(),
+        lambda x, d: sparse.cat([x, x * 2]) @ d,
+        lambda x, d: sparse.stack([x, x])[1] @ d,
+        lambda x, d: x[0].to_dense() * d[:, 0],
+    ],
+)
+def test_derivatives_are_right_to_second_order(f):
+    values = wg.tensor(VALUES, dtype=wg.float64, requires_grad=True)
+    d = (D + 0.03).clone().requires_grad_()
+    assert gradcheck(of_values(f), (values, d))
+    assert gradgradcheck(of_values(f), (values, d))
+
+
+def test_values_are_a_leaf_where_that_is_asked_for():
+    v = wg.tensor([3.0, 4.0])
+    x = wg.sparse_coo_tensor([[0, 1], [2, 0]], v, (2, 3), requires_grad=True)
+    assert x.requires_grad
+    assert x.is_leaf
+    assert not v.requires_grad
+    (x @ wg.ones(3, 2)).sum().backward()
+    assert x.grad.to_dense().tolist() == [[0, 0, 2], [2, 0, 0]]
+    x.grad = None
+    assert x.grad is None
+
+
+def test_of_a_dense_tensor_the_gradient_is_where_elements_are_stored():
+    x = wg.eye(2, requires_grad=True)
+    (x.to_sparse() @ wg.ones(2, 2)).sum().backward()
+    assert x.grad.tolist() == [[2, 0], [0, 2]]
+    y = wg.ones(2, 3, requires_grad=True)
+    mask = wg.sparse_coo_tensor([[0, 1], [2, 0]], [1.0, 1.0], (2, 3))
+    y.sparse_mask(mask).sum().backward()
+    assert y.grad.tolist() == [[0, 0, 1], [1, 0, 0]]
+
+
+def test_a_graph_convolution_learns():
+    wg.manual_seed(0)
+    edges = wg.tensor([[0, 1, 2, 3, 0], [1, 2, 3, 0, 2]])
+    adjacency = wg.sparse_coo_tensor(edges, wg.ones(5), (4, 4))
+    adjacency = (adjacency + adjacency.t()).coalesce()
+    features, target = wg.randn(4, 3), wg.randn(4, 2)
+    linear = wg.nn.Linear(3, 2)
+    optimizer = wg.optim.Adam(linear.parameters(), lr=0.1)
+    losses = []
+    for _ in range(50):
+        optimizer.zero_grad()
+        loss = (sparse.mm(adjacency, linear(features)) - target).square().mean()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < losses[0] / 5
+
+
+# -- the rest --------------------------------------------------------------------------------------
+
+
+def test_empty_tensors_are_tensors():
+    x = wg.sparse_coo_tensor((2, 3))
+    assert x.to_dense().tolist() == [[0, 0, 0], [0, 0, 0]]
+    assert (x._nnz(), x.is_coalesced()) == (0, True)
+    y = wg.sparse_coo_tensor(wg.zeros(2, 0, dtype=wg.int64), wg.ones(0), (2, 3))
+    assert (y @ wg.ones(3, 2)).tolist() == [[0, 0], [0, 0]]
+    assert y.sum().item() == 0
+    assert sparse.softmax(y, 1)._nnz() == 0
+    assert y.to_sparse_csr().crow_indices().tolist() == [0, 0, 0]
+    assert wg.zeros(0, 3).to_sparse().to_dense().shape == (0, 3)
+    assert wg.tensor(5.0).to_sparse().to_dense().item() == 5
+
+
+def test_copies_and_pickles_are_the_same():
+    for x in (given(), given(True), given(csr=True)):
+        for made in (copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
+            assert repr(made) == repr(x)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: wg.sparse_coo_tensor(INDEX, VALUES, (2, 2)), RuntimeError, "for dim 1, size is 2"),
+        (lambda: wg.sparse_coo_tensor([[-1]], [1.0], (2,)), RuntimeError, "negative index -1 for"),
+        (lambda: wg.sparse_coo_tensor([[0]], [1.0, 2.0], (2,)), RuntimeError, "must have same nnz"),
+        (lambda: wg.sparse_coo_tensor([0], [1.0], (2,)), RuntimeError, "must be sparse_dim x nnz"),
+        (lambda: wg.sparse_coo_tensor([[0.5]], [1.0], (2,)), TypeError, "must be integers"),
+        (lambda: wg.sparse_coo_tensor([[0]], [1.0], (2, 3)), RuntimeError, "number of dimensions"),
+        (lambda: wg.sparse_coo_tensor([[0]], [[1.0]], (2, 3)), RuntimeError, "incorrect size"),
+        (
+            lambda: wg.sparse_coo_tensor([[1, 0]], [1.0, 2.0], is_coalesced=True),
+            RuntimeError,
+            "is_coalesced is wrong",
+        ),
+        (lambda: wg.sparse_csr_tensor([0, 2, 1], [0], [1.0]), RuntimeError, "crow_indices must"),
+        (lambda: wg.sparse_csr_tensor([0, 1], [2], [1.0], (1, 2)), RuntimeError, "between 0 and 1"),
+        (lambda: wg.sparse_csr_tensor([0, 2], [1, 0], [1.0, 2.0]), RuntimeError, "in order within"),
+        (lambda: wg.sparse_csr_tensor([0, 1], [0], [1.0], (2, 2)), RuntimeError, "nrows . 1 = 3"),
+        (lambda: given().indices(), RuntimeError, "Cannot get indices on an uncoalesced tensor"),
+        (lambda: given().values(), RuntimeError, "Cannot get values on an uncoalesced tensor"),
+        (lambda: given() + 1, RuntimeError, r"add\(sparse, dense\) is not supported"),
+        (lambda: given() + SAME, RuntimeError, r"add\(sparse, dense\) is not supported"),
+        (lambda: given() + given().t(), RuntimeError, "to have same size"),
+        (lambda: ROW + given(), RuntimeError, "to have same size"),
+        (lambda: given() @ SAME, RuntimeError, r"cannot be multiplied \(2x3 and 2x3\)"),
+        (lambda: SAME @ given(), RuntimeError, r"cannot be multiplied \(2x3 and 2x3\)"),
+        (lambda: given().exp(), NotImplementedError, "'exp', or it is not supported of sparse"),
+        (lambda: given()[0:1], NotImplementedError, "indexed by integers"),
+        (lambda: given()[2], IndexError, "index 2 is out of bounds for dimension 0 with size 2"),
+        (lambda: given().numpy(), TypeError, "can't convert Sparse layout tensor to numpy"),
+        (lambda: np.asarray(given()), TypeError, "can't convert Sparse layout tensor to numpy"),
+        (lambda: np.ones((2, 3)) * given(), TypeError, "unsupported operand"),
+        (lambda: given().data, AttributeError, "'data', or it is not supported"),
+        (lambda: bool(given()), RuntimeError, "Boolean value of Tensor with more than one value"),
+        (lambda: wg.exp(given()), TypeError, "must be Tensor, not SparseTensor"),
+        (lambda: sparse.mm(given(), D, reduce="amax"), NotImplementedError, "reduce='amax'"),
+        (lambda: wg.ones(2, 2, 2).to_sparse_csr(), RuntimeError, "a matrix is stored by rows"),
+        (lambda: given().sum(0, keepdim=True), NotImplementedError, "keepdim"),
+    ],
+)
+def test_what_is_out_of_reach_is_refused_with_its_reason(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_the_functions_of_products_take_sparse_tensors():
+    for x in (given(), given(csr=True)):
+        wanted = x.to_dense() @ D
+        for made in (wg.mm(x, D), wg.matmul(x, D), wg.spmm(x, D), x.mm(D)):
+            check(made, wanted)
+        check(wg.mv(x, D[:, 0]), wanted[:, 0])
+        check(wg.matmul(D.t(), x.to_sparse_coo().t()), wanted.t())
+        check(wg.mm(D.t(), x.to_sparse_coo().t()), wanted.t())
