@@ -309,6 +309,8 @@ class Entry:
         if isinstance(self.tree, Graph):
             known = exit.derivatives is not None
             return known and self.tree.add(inputs, items, exit.by_blocks())
+        if captured.trace.turns.skipped:
+            return False
         if self.tree.root is None:
             self.tree = Tree(inputs, self.options.finish)
         return self.tree.add(inputs, items, exit)

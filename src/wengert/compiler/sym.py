@@ -121,6 +121,18 @@ class Sym(Lifted):
                 self._seen = storage.writes
         return self._value
 
+    @property
+    def alone(self) -> Storage | bool | None:
+        """Its memory if nobody has written to it and it shows all of it; True if none was asked for.
+
+        None if there is more to it.
+        """
+        storage = self._storage
+        if storage is None:
+            return True
+        known = self.chain or storage.writes or storage.whole or storage.origin
+        return storage if not known else None
+
     # -- what operations ask of an array -----------------------------------------------------------
 
     @property
