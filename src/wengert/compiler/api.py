@@ -157,10 +157,9 @@ class Compiled:
             result = self.function(*args, **kwargs)
         (trial.compiled if compiled else trial.eager).append(perf_counter() - started)
         eager = min(trial.eager, default=0.0)
-        alone = entry.tree.traces == 1 and not entry.by_blocks
-        if alone and not trial.eager and len(trial.compiled) > 1:
+        if entry.tree.traces == 1 and not trial.eager and len(trial.compiled) > 1:
             # where there are thousands of operations, running them all once more takes long
-            eager = _OPERATION * sum(len(block.steps) for block in entry.tree.blocks())
+            eager = _OPERATION * entry.operations
         gain = eager / min(trial.compiled)
         if gain > _PLAIN or len(trial.eager) == _TRIALS:
             entry.trial = None

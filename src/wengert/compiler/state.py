@@ -34,6 +34,7 @@ from wengert.base.dtypes import default_float
 from wengert.base.ports import PORTS
 from wengert.compiler.names import names_of
 from wengert.compiler.objects import Unknown, content_of, read
+from wengert.compiler.passes.keys import params_key
 from wengert.compiler.scalar import Scalar
 from wengert.compiler.sym import Sym
 from wengert.interp.levels import Lifted
@@ -261,7 +262,7 @@ def state_of(trace: Any, mark: int, until: CodeType) -> State | None:
     modes = (None if mode is None else (mode.grad, mode.special), default_float())
     running.reverse()
     hidden = trace.path.hidden(running, [running.index(frame) for frame in hiding])
-    key = (tuple(frames), memory, modes, reader.pattern(), tuple(hidden))
+    key = (tuple(frames), memory, modes, reader.pattern(), reader.sharing(), tuple(hidden))
     return State(key, reader, mark, running, hidden)
 
 
@@ -363,6 +364,19 @@ class _Reader:
             else:
                 found.append((value.dtype, value.shape, first.setdefault(value, i)))
         return tuple(found)
+
+    def sharing(self) -> Any:
+        """Which slots show the memory of an input, or of each other, and what they show of it."""
+        given = {~i: symbol for i, symbol in enumerate(self.trace.given)}
+        held = {id(thing): i for i, thing in enumerate(self.holders) if type(thing) is Sym}
+        for symbol in given.values():
+            held.pop(id(symbol), None)
+        shown: dict[Any, list[Any]] = {}
+        for place, symbol in [*given.items(), *((i, self.holders[i]) for i in held.values())]:
+            if symbol.memory is not None:
+                chain = tuple([(prim.name, params_key(p)) for prim, p in symbol.chain])
+                shown.setdefault(symbol.memory, []).append((place, chain))
+        return tuple([tuple(group) for group in shown.values() if len(group) > 1])
 
 
 def _frozen(thing: Any) -> Any:

@@ -122,6 +122,12 @@ class Sym(Lifted):
         return self._value
 
     @property
+    def memory(self) -> Storage | None:
+        """What holds the elements, of several that show one memory the same; None if unasked for."""
+        storage = self._storage
+        return storage if storage is None or storage.whole is None else storage.whole
+
+    @property
     def alone(self) -> Storage | bool | None:
         """Its memory if nobody has written to it and it shows all of it; True if none was asked for.
 
