@@ -110,7 +110,10 @@ VALUES = [
     *("grow({t})", "grow({t}, 2.0 + {n})", "counted({t})", "counted({t}, {i})", "descend({t})"),
     *("{t} * grow({t})", "({t} * 2) + counted({t} + 0.1)", "picks([{t}, {t}, {t}], {t})"),
     *("both([{t}, {t}, {t}], {t}) * {t}", "kept({t})", "nested({t}) * {t}", "sloped({t})"),
-    *("wg.stack([grow({t}), {t}]).sum(0)", "max([grow(u) for u in ({t}, {t})], key=lambda u: u[0])"),
+    *(
+        "wg.stack([grow({t}), {t}]).sum(0)",
+        "max([grow(u) for u in ({t}, {t})], key=lambda u: u[0])",
+    ),
     *("sum([grow(u, 2.5) for u in [{t}, {t}]])", "reduce(lambda u, v: grow(u) - v, [{t}, {t}])"),
     *("(lambda u: grow(u + {t}))({t})", "wg.where({t} > 0, {t}, grow({t}))", "box.v * {t}"),
     *("held[0] + {t}", "{t} * STATE['w']", "descend({t}, 0.3 + {n})", "{t}.clamp(-3, 3)"),
@@ -128,7 +131,12 @@ LINES = [
     *("{r} = {r} * 1.25", "{k} = {k} + 2", "box.v = {t}", "box.n += 1", "held[0] = {t}"),
     *("held.append({t})", "held = [{t}, *held[:1]]", "{v} = {v}.clone()\n{v}.add_({t})"),
     *("{v} = {v}.clone()\n{v}[0] = {t}.sum()", "{v}, {v} = {t}, {value}", "{r} = {t}.sum().item()"),
-    *("with wg.no_grad():\n    {v} = {value}", "{v} = {v} + {i} * 0.1", "{k} = -{k}", "box = Box({t}, {k})"),
+    *(
+        "with wg.no_grad():\n    {v} = {value}",
+        "{v} = {v} + {i} * 0.1",
+        "{k} = -{k}",
+        "box = Box({t}, {k})",
+    ),
     *("STATE['w'] = {t}.detach()", "STATE['n'] += 1", "x.data.mul_(0.9)", "held = held[-2:]"),
     *("f = lambda u: u * {v}\n{v} = f({t})", "{v} = {v}[1:].sum() + {v}", "LOG.append({i})"),
 ]

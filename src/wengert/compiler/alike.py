@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: blocks that do the same, or the same with other numbers, share what runs them.
+"""Layer 8 · compiler: blocks that are equal, or equal up to numbers, share what runs them.
 
 A loop whose counter or rate is a number of Python is traced as one block for each of its turns, and
 these differ in nothing but numbers. To make code takes far longer than to run it. So of blocks that
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.ir import Number, Program, Step, Value
-from wengert.compiler.passes.keys import param_key, program_key
+from wengert.compiler.passes.keys import program_key
 from wengert.prims.table import TABLE
 
 __all__ = ["Made", "Programs"]

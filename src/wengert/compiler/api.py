@@ -62,7 +62,16 @@ class Compiled:
 
     __slots__ = (
         *("__dict__", "__weakref__", "_options", "_passed", "_plain", "_quick", "_settings"),
-        *("_numbers", "_skips", "_writes", "entries", "function", "reason", "seconds", "under_transforms"),
+        *(
+            "_numbers",
+            "_skips",
+            "_writes",
+            "entries",
+            "function",
+            "reason",
+            "seconds",
+            "under_transforms",
+        ),
     )
     _entry_class: type[Entry] = Entry
     where = ""

@@ -432,7 +432,7 @@ class Graph:
         """What runs a backward pass, which blocks that do the same share."""
         _, run, numbers = self._backwards.made(program)
         more = [value.constant for value in numbers]
-        return (lambda arrays: run([*arrays, *more])) if more else run  # type: ignore[no-any-return]
+        return (lambda arrays: run([*arrays, *more])) if more else run
 
     def path_to(self, exit: Any) -> tuple[list[Step], list[Value]]:
         """No steps, since how often they run is not known, and the random numbers of all blocks."""

@@ -295,7 +295,8 @@ class _Reader:
         if len(self._seen) > _MOST or depth > _DEPTH:
             raise Unknown("there are too many objects")
         if isinstance(thing, TensorBase):
-            return self._tensor(thing)
+            known = any(thing is tensor for tensor in self.trace.reached)
+            return self._tensor(thing), None if known else self._carried(thing, depth)
         reading = read(thing)
         if reading.by == "value":
             return (kind, _bits(thing) if isinstance(thing, np.generic) else thing)
@@ -322,6 +323,18 @@ class _Reader:
             self.tensors.setdefault(place, tensor)
         given = [i for i, symbol in enumerate(self.trace.given) if symbol is payload]
         return (payload.dtype, payload.shape, edge, *given)
+
+    def _carried(self, tensor: Any, depth: int) -> Any:
+        """What is to be compared of what a tensor carries with it, besides its value."""
+        if getattr(tensor, "__dict__", None):
+            raise Unknown("a tensor has attributes of its own")
+        ext = tensor.ext
+        if ext is None:
+            return _NOTHING
+        if ext.hooks or ext.post_hooks or ext.watchpoint is not None:
+            raise Unknown("a tensor has hooks")
+        grad = None if ext.grad is None else self.key(ext.grad, depth + 1)
+        return ext.base is None, ext.no_write, ext.stale, ext.retains, ext.name, grad
 
     def _payload(self, payload: Any) -> Any:
         """What a value under transforms holds."""
@@ -377,6 +390,10 @@ class _Reader:
                 chain = tuple([(prim.name, params_key(p)) for prim, p in symbol.chain])
                 shown.setdefault(symbol.memory, []).append((place, chain))
         return tuple([tuple(group) for group in shown.values() if len(group) > 1])
+
+
+_NOTHING = (True, None, False, False, None, None)
+"""What nearly all tensors carry with them."""
 
 
 def _frozen(thing: Any) -> Any:

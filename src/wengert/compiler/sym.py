@@ -123,15 +123,15 @@ class Sym(Lifted):
 
     @property
     def memory(self) -> Storage | None:
-        """What holds the elements, of several that show one memory the same; None if unasked for."""
+        """What holds the elements, which is one for all that show them; None if unasked for."""
         storage = self._storage
         return storage if storage is None or storage.whole is None else storage.whole
 
     @property
     def alone(self) -> Storage | bool | None:
-        """Its memory if nobody has written to it and it shows all of it; True if none was asked for.
+        """Its memory, if nobody has written to it and it shows all of it; None otherwise.
 
-        None if there is more to it.
+        True if nobody has asked for it, so that no other symbol shows it.
         """
         storage = self._storage
         if storage is None:

@@ -1,20 +1,23 @@
-"""Layer 8 · compiler: turns of loops that are computed while a function is traced, not gone through.
+"""Layer 8 · compiler: turns of loops that are computed while a function is traced, not traced.
 
 NOTE [turns that are known]
 A loop that comes back to a decision in a state that was met (NOTE [states]) does again what it did,
 with other values in its slots. So when the steps from one decision to the next have been traced
-twice, and were the same both times, a trace need not go through them once more. The kernels of
-the steps are run one after another, from decision to decision, as long as all that follows is known;
-then the symbols in the slots get the arrays that they would have at the last of these turns which
+twice, and were the same both times, a trace need not go through them once more. The kernels of the
+steps are run one after another, from decision to decision, as long as all that follows is known.
+Then the symbols in the slots get the arrays that they would have at the last of these turns which
 began where the function stands, and it goes on from there. It finds what it would have found, since
 everything else is the same: that is what equal states mean. So the number of turns of a loop costs
-a trace little, and a function that loops as long as a solver does is traced in no time.
+a trace little.
 
 That holds where all that changes lies in slots. Not skipped, therefore, are turns that write to
-memory of the environment, record a history, draw random numbers, or make anything else be noted
+memory of the environment, record a history, draw random numbers, or let anything else be noted
 besides steps; nor are any while something that was computed lies on the interpreter's stack, where
 it is not seen (`wengert.compiler.stacks`), in a function that has got anywhere within these turns.
 Those that call such a function stand where they stood: they may hold what they like.
+
+A trace that has skipped turns says nothing where it turns out to be no graph: the next call is
+traced with all of its turns (`Compiled._traced_alone`).
 """
 
 from __future__ import annotations
@@ -48,8 +51,10 @@ class _Stretch:
     still: How many of the functions that are running, from the outermost one on, stand still in it.
     """
 
-    __slots__ = ("_code", "_known", "_places", "_size", "after", "block", "confirmed", "key")
-    __slots__ += ("slots", "still")
+    __slots__ = (
+        *("_code", "_known", "_places", "_size", "after", "block", "confirmed", "key"),
+        *("slots", "still"),
+    )
 
     def __init__(self, block: Block, before: State, after: State, still: int) -> None:
         self.block = block
