@@ -46,6 +46,8 @@ __all__ = ["Path", "State", "Surroundings", "state_of"]
 
 _DEPTH = 16
 _MOST = 2000
+_WAYS = 2000
+"""So many decisions of ``for`` loops are told apart; a function with more of them is unrolled."""
 _PLAIN = frozenset({type(None), int, str, bool, bytes, float, complex, range})
 _CALLERS = {
     *(function.__name__ for function in (map, filter, sorted, max, min, sum, any, all)),
@@ -211,6 +213,8 @@ class Path:
 
     def hidden(self, frames: Sequence[FrameType], places: Sequence[int]) -> list[int | None]:
         """Numbers that stand for what is hidden in those of some functions that `places` says."""
+        if places and len(self._numbers) > _WAYS:
+            raise Unknown("there are too many ways to its decisions")
         still = self.still(frames)
         return [
             None
@@ -254,14 +258,14 @@ def state_of(trace: Any, mark: int, until: CodeType) -> State | None:
             running.append(frame)
             frame = frame.f_back
         memory = tuple(reader.memory())
+        running.reverse()
+        hidden = trace.path.hidden(running, [running.index(frame) for frame in hiding])
     except Unknown:
         return None
     if frame is None:
         return None
     mode = current_mode()
     modes = (None if mode is None else (mode.grad, mode.special), default_float())
-    running.reverse()
-    hidden = trace.path.hidden(running, [running.index(frame) for frame in hiding])
     key = (tuple(frames), memory, modes, reader.pattern(), reader.sharing(), tuple(hidden))
     return State(key, reader, mark, running, hidden)
 

@@ -111,6 +111,7 @@ class Trace:
         self.turns, self.path = Turns(), Path()
         self._mark: int | None = None
         self._is_known = True
+        self._inner: set[int] = set()
         self.namespace = _Bound(self)
         self._drawing = False
         self._streams = 0
@@ -283,9 +284,20 @@ class Trace:
 
     def passes(self, edges: Sequence[Any], wanted: Container[Any] | None) -> None:
         """End the trace if a pass runs nodes older than the call, whose history is no condition."""
-        found = [*edges, *(edge for n in self.behind(edges) if n.seq < 0 for edge in n.edges)]
-        nodes = [node_of(edge) for edge in found if edge is not None]
-        if any(self.start <= n.seq < 0 and (wanted is None or n in wanted) for n in nodes):
+        stack, seen, old = [edge for edge in edges if edge is not None], set(), []
+        while stack:
+            node = node_of(stack.pop())
+            if node.seq > 0 or node.seq in seen or node.seq in self._inner:
+                continue
+            seen.add(node.seq)
+            if node.seq >= self.start:
+                old.append(node)
+            else:
+                stack += [edge for edge in node.edges if edge is not None]
+        if not old:
+            # nor will another pass find any behind these
+            self._inner |= seen
+        elif any(wanted is None or node in wanted for node in old):
             self.give_up("a backward pass inside of it goes on to what was recorded before")
 
     def behind(self, edges: Iterable[Any]) -> Iterator[Any]:
