@@ -62,7 +62,16 @@ class Compiled:
 
     __slots__ = (
         *("__dict__", "__weakref__", "_options", "_passed", "_plain", "_quick", "_settings"),
-        *("_writes", "entries", "function", "reason", "seconds", "under_transforms"),
+        *(
+            "_numbers",
+            "_skips",
+            "_writes",
+            "entries",
+            "function",
+            "reason",
+            "seconds",
+            "under_transforms",
+        ),
     )
     _entry_class: type[Entry] = Entry
     where = ""
@@ -75,6 +84,8 @@ class Compiled:
         self.entries: list[tuple[Any, Entry]] = []
         self.seconds = 0.0
         self._passed = 0
+        self._skips = True
+        self._numbers: dict[Any, int] = {}
         self._writes = False
         self._quick: list[tuple[Any, Any, Callable[..., Any]]] = []
         self.under_transforms: dict[tuple[str, ...], _Beneath] = {}
@@ -155,10 +166,9 @@ class Compiled:
             result = self.function(*args, **kwargs)
         (trial.compiled if compiled else trial.eager).append(perf_counter() - started)
         eager = min(trial.eager, default=0.0)
-        alone = entry.tree.traces == 1 and not entry.by_blocks
-        if alone and not trial.eager and len(trial.compiled) > 1:
+        if entry.tree.traces == 1 and not trial.eager and len(trial.compiled) > 1:
             # where there are thousands of operations, running them all once more takes long
-            eager = _OPERATION * sum(len(block.steps) for block in entry.tree.blocks())
+            eager = _OPERATION * entry.operations
         gain = eager / min(trial.compiled)
         if gain > _PLAIN or len(trial.eager) == _TRIALS:
             entry.trial = None
@@ -205,6 +215,7 @@ class Compiled:
         """Drop all traces."""
         with _TRACING:
             self.entries, self._quick, self.under_transforms = [], [], {}
+            self._skips, self._numbers = True, {}
             self.reason = None
             self._passed = 0
             self._writes = False
@@ -258,10 +269,13 @@ class Compiled:
             if environment.refusal is not None:
                 self._stop(Reason(environment.refusal, None))
                 return MISS
+            environment.skips = environment.skips and self._skips
+            environment.numbers = self._numbers
             before = environment.apart
             started = perf_counter()
             captured = self._captured(environment, entry, args, kwargs, drawn)
             if captured.exit is None:
+                self._skips = self._skips and not captured.trace.turns.skipped
                 self._passed += captured.trace.broken is None
                 broken = captured.trace.broken
                 if broken is not None:
@@ -299,6 +313,10 @@ class Compiled:
         entry.strides.update(captured.strides)
         known = entry.note_foreign(captured)
         added = known and entry.add(captured)
+        if known and not (added or entry.by_blocks) and captured.trace.turns.skipped:
+            # it is told with all turns in the next call
+            self._skips = False
+            return captured.result
         if added and all(one is not entry for _, one in self.entries):
             # only now may other threads find it
             self.entries.insert(0, (key, entry))

@@ -22,9 +22,10 @@ from wengert.compiler.node import Backward, Between, hidden_in, partials
 from wengert.compiler.outcome import check_containers, effects_of, leaves_of, writes_to
 from wengert.compiler.payloads import real_payload
 from wengert.compiler.scalar import Scalar
-from wengert.compiler.state import Surroundings
+from wengert.compiler.state import Path, Surroundings
 from wengert.compiler.sym import Sym
 from wengert.compiler.trace import Trace
+from wengert.compiler.turns import Turns
 from wengert.prims import whole
 from wengert.tape import level_writes, levels
 from wengert.tape.base import LEAF, TensorBase, new_tensor
@@ -84,6 +85,8 @@ def capture(
         trace.given = inputs
         trace.reached = tensors
         trace.surroundings = environment.surroundings()
+        trace.path = Path(environment.numbers)
+        trace.turns = Turns(environment.skips and all(t.edge is None for t in tensors))
         values = [symbol.value for symbol in inputs]
         captured = Captured(environment, trace, [*values, *trace.wholes])
         memory = [symbol.array for symbol in inputs]
@@ -118,6 +121,9 @@ def capture(
                     # a loop of tensors of a transform, whose blocks nobody differentiates
                     spent = True
                 derivatives = None if spent else derived(trace, leaves, outputs, tensors)
+            if trace.turns.skipped and derivatives is None:
+                # it is no graph, so it needs all turns
+                trace.discard()
             _settle(trace, environment, inputs)
             if any(t.edge is not edge for t, edge in zip(tensors, edges, strict=True)):
                 trace.give_up("an operation in place changes the history of an argument")

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.compiler.ir import Value
-from wengert.compiler.state import State
 
 __all__ = ["Draw", "Guard", "Reason", "crowded", "outcome_of"]
 
@@ -46,7 +45,7 @@ class Guard(NamedTuple):
     value: Value
     outcome: Any
     site: tuple[str, int] | None
-    state: State | None = None
+    state: Any = None
 
 
 class Draw(NamedTuple):

@@ -15,7 +15,7 @@ from wengert.compiler.decisions import Draw, Guard, Reason
 from wengert.compiler.environment import Environment, Matcher
 from wengert.compiler.exit import Exit
 from wengert.compiler.graph import Graph, Visit
-from wengert.compiler.ir import Program, Value
+from wengert.compiler.ir import Program, Step, Value
 from wengert.compiler.memory import Shared, is_turned, layout_of
 from wengert.compiler.node import Between, Variants, attach, partials
 from wengert.compiler.passes import roll, simplify, vectorise
@@ -112,11 +112,12 @@ class Call:
     why: Why there is no derivative, or None.
     """
 
-    def __init__(self, entry: Entry, exit: Exit) -> None:
+    def __init__(self, entry: Entry, exit: Exit, tree: Any = None) -> None:
         self.name = entry.name
         self.exit = exit
         self.why = None if exit.backward is None else exit.backward.why
         self.entry = entry
+        self._tree = entry.tree if tree is None else tree
         self._executable: Variants | None = None
         self._pulled: Variants | None = None
 
@@ -170,7 +171,7 @@ class Call:
         found = self.entry.match(args, kwargs)
         if self.exit.effects:
             why = "it writes to tensors"
-        elif self.entry.tree.path_to(self.exit)[1]:
+        elif self._tree.path_to(self.exit)[1]:
             why = "it draws random numbers"
         elif found is None or any(found[0][i] is not tensor for i, tensor in inputs.items()):
             why = "what it reaches has changed since it was called"
@@ -214,7 +215,7 @@ class GraphCall(Call):
     def pull(self, saved: Any, cotangents: list[Any], present: list[bool]) -> list[Any]:
         """The gradients, block by block."""
         parts = zip(cotangents, present, strict=True)
-        total = self.entry.tree.pull(saved, [g if there else None for g, there in parts])
+        total = self._tree.pull(saved, [g if there else None for g, there in parts])
         return [total.get(place) for place in self.entry.places]
 
 
@@ -229,6 +230,7 @@ class Entry:
     layout: How inputs lie in memory, if some trace writes to any (see `wengert.compiler.memory`).
     strides: The strides of those of which some trace sees how their elements lie, by place.
     left: Why calls whose inputs lie so run the function as it is, or None.
+    operations: How many the last call computed that was traced.
     trial, gain, counted
         The measurements under way, how much quicker compiled runs turned out to be, and whether
         that is what they are at least, going by the number of operations.
@@ -246,6 +248,8 @@ class Entry:
         self.trial: Trial | None = Trial()
         self.gain: float | None = None
         self.counted = False
+        self.operations = 0
+        self._graphs = True
         self.foreign: list[Any] = []
         self.verified = True
         self.layout: Any = None
@@ -301,17 +305,22 @@ class Entry:
         """Add a trace; False if it contradicts those that are there."""
         assert captured.exit is not None
         inputs, items, exit = self._inputs(captured), captured.trace.items, captured.exit
+        self.operations = sum(isinstance(item, Step) for item in items)
+        self.operations += captured.trace.turns.skipped
         if is_on():
             verify_trace(captured.inputs, items, exit)
-        if exit.derivatives is not None and not isinstance(self.tree, Graph):
-            graph = Graph(inputs, self.options)
-            if graph.add(inputs, items, exit.by_blocks()):
+        if exit.derivatives is not None and self._graphs:
+            tree = self.tree if self.by_blocks else Graph(inputs, self.options)
+            if tree.add(inputs, items, exit.by_blocks()):
                 # what a tree knew is traced again where it is needed
-                self.tree = graph
+                self.tree = tree
                 return True
-        if isinstance(self.tree, Graph):
-            known = exit.derivatives is not None
-            return known and self.tree.add(inputs, items, exit.by_blocks())
+        if self.by_blocks:
+            # what a graph knew is, too
+            self._graphs = False
+            self.tree = Tree(inputs, self.options.finish)
+        if captured.trace.turns.skipped:
+            return False
         if self.tree.root is None:
             self.tree = Tree(inputs, self.options.finish)
         return self.tree.add(inputs, items, exit)
@@ -360,7 +369,7 @@ class Entry:
             # another thread has added a trace that writes
             raise Missing
         if isinstance(tree, Graph):
-            return self._gone_through(given, tensors, arrays, (args, kwargs))
+            return self._gone_through(tree, given, tensors, arrays, (args, kwargs))
         exit, known = tree.run(given)
         return self.finished(exit, known, tensors, arrays, (args, kwargs))
 
@@ -373,6 +382,7 @@ class Entry:
 
     def _gone_through(
         self,
+        graph: Graph,
         inputs: list[Any],
         tensors: list[Any],
         arrays: list[Any],
@@ -382,18 +392,18 @@ class Entry:
         """As `run`, on a graph; if a trace has `done` all, as it did, and without effects."""
         visits: list[Visit] | None = [] if self.records else None
         if done is None:
-            exit, known = self.tree.run(inputs, visits)
+            exit, known = graph.run(inputs, visits)
             leaves = exit.finish(known, tensors, arrays)
         else:
             items, before = done.trace.items, {**done.trace.arrays, **done.trace.before}
             drawn = [before[item.value] for item in items if isinstance(item, Draw)]
             outcomes = [item.outcome for item in items if isinstance(item, Guard)]
-            exit, known = self.tree.run(inputs, visits, drawn, outcomes)
+            exit, known = graph.run(inputs, visits, drawn, outcomes)
             leaves = exit.without_effects().finish(known, tensors, arrays)
         if exit.outputs:
             saved = {id(array) for visit in visits or () for array in visit.saved}
             attach(
-                GraphCall(self, exit),
+                GraphCall(self, exit, graph),
                 [tensors[place] for place in self.places],
                 [leaves[i] for i in exit.outputs],
                 visits,
@@ -453,7 +463,9 @@ class Entry:
         places = self._inputs(captured)
         inputs = [contiguous(known[value]) for value in places]
         if added and isinstance(self.tree, Graph):
-            return self._gone_through(inputs, list(tensors), list(arrays), given, captured)
+            return self._gone_through(
+                self.tree, inputs, list(tensors), list(arrays), given, captured
+            )
         if added and self.tree.traces == 1:
             # what later calls run
             found, known = self.tree.run(inputs, known)

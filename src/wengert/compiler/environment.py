@@ -93,9 +93,13 @@ class Environment(Reach):
     apart: The conditions without those on gradients.
     is_outermost
         Whether no transform is under way, so that inputs and results lie in memory as users see.
+    skips: Whether a trace may leave out turns that are known.
+    numbers: What the traces of a function number the ways to its decisions by, if they have to.
     """
 
     is_outermost = True
+    skips = True
+    numbers: dict[Any, int] | None = None
 
     def __init__(
         self,

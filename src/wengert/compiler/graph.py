@@ -11,18 +11,18 @@ it to those of the slots before it, and of the inputs; a run notes which blocks 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from wengert.compiler.alike import Programs
 from wengert.compiler.backends.executable import RAISED, Makers, Station
 from wengert.compiler.decisions import Guard, outcome_of
 from wengert.compiler.ir import Program, Step, Value, apply, uses
 from wengert.compiler.node import Backward, Between, Variants, hidden_in, partials
 from wengert.compiler.operations import S
-from wengert.compiler.passes.keys import program_key
 from wengert.compiler.state import State
 from wengert.compiler.trace import Trace
 from wengert.compiler.tree import Block, Missing, agree, blocks_of, key_of, machines_of
@@ -190,7 +190,8 @@ class Graph:
         self.traces = 0
         self.root: Block | None = None
         self._parts: dict[Any, Part] = {}
-        self._programs: dict[Any, Program] = {}
+        self._programs = Programs(lambda program: (makers.simplified(program), None))
+        self._backwards = Programs(_built(makers))
         self._executables: dict[Program, Any] = {}
         self._makers = makers
         self._driver: Any = None
@@ -277,17 +278,8 @@ class Graph:
             wanted |= {v for v in block.exit.needs() if v in own}
         assert part.backward is not None
         wanted |= {v for v in part.backward.saved if v in own}
-        block.make(wanted, self._simplified)
-
-    def _simplified(self, program: Program) -> tuple[Program, Any]:
-        """A program made simpler, which blocks that do the same share.
-
-        What runs it is made when it is needed, since a driver does without.
-        """
-        key = program_key(program)
-        if key not in self._programs:
-            self._programs[key] = self._makers.simplified(program)
-        return self._programs[key], None
+        # what runs it is made when it is needed, since a driver does without
+        block.make(wanted, self._programs.made)
 
     def prepare(self) -> None:
         """Make what runs each block by itself."""
@@ -377,7 +369,7 @@ class Graph:
                 known[value] = np.asarray(made[-1], order="C")
             if block.steps:
                 try:
-                    results = self._executable(block)([known[v] for v in block.inputs])
+                    results = self._executable(block)([_of(v, known) for v in block.inputs])
                 except RAISED as error:
                     # the function itself raises it, or catches it
                     raise Missing(made) from error
@@ -430,12 +422,17 @@ class Graph:
                 values, present
             )
         if part.executable is None:
-            make = self._makers
-            part.executable = Variants(part.backward, lambda p: make.build(make.simplified(p)))
+            part.executable = Variants(part.backward, self._run_back)
         arrays = [
             np.ascontiguousarray(value) if np.ndim(value) else np.asarray(value) for value in values
         ]
         return part.executable.gradients(arrays, present)
+
+    def _run_back(self, program: Program) -> Callable[[list[Any]], Any]:
+        """What runs a backward pass, which blocks that do the same share."""
+        _, run, numbers = self._backwards.made(program)
+        more = [value.constant for value in numbers]
+        return (lambda arrays: run([*arrays, *more])) if more else run
 
     def path_to(self, exit: Any) -> tuple[list[Step], list[Value]]:
         """No steps, since how often they run is not known, and the random numbers of all blocks."""
@@ -455,6 +452,14 @@ class Graph:
     def blocks(self) -> Iterable[Block]:
         """All blocks."""
         return [part.block for part in self._parts.values()]
+
+
+def _built(makers: Makers) -> Callable[[Program], tuple[Program, Any]]:
+    def finish(program: Program) -> tuple[Program, Any]:
+        simple = makers.simplified(program)
+        return simple, makers.build(simple)
+
+    return finish
 
 
 def _of(value: Value, known: dict[Value, Any]) -> Any:

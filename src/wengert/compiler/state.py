@@ -11,9 +11,12 @@ was when the trace began (`Surroundings`). Where anything is not known, there is
 decision is no repetition of any other.
 
 Not to be seen are the iterators of ``for`` loops, and what functions in C are about that call back
-(``sorted(parts, key=f)``); decisions inside of these have no state. Values that lie on the
-interpreter's stack are not to be seen either, but are missed: a block that reads what is in no slot
-is taken for no repetition (see `wengert.compiler.graph`).
+(``sorted(parts, key=f)``). Where these stand follows from the decision before and from its outcome;
+so a state is known by these, too, where they are underway, unless all that happened since took
+place in a function that is called from there (`Path`). So what a function comes back to while it is
+called in a ``for`` loop is known to be the same, and what it comes to in another round is not.
+Values that lie on the interpreter's stack are not to be seen either, but are missed: a block that
+reads what is in no slot is taken for no repetition (see `wengert.compiler.graph`).
 """
 
 from __future__ import annotations
@@ -21,8 +24,8 @@ from __future__ import annotations
 import dis
 import functools
 import sys
-from collections.abc import Iterable, Iterator
-from types import CodeType, ModuleType
+from collections.abc import Iterable, Iterator, Sequence
+from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -31,6 +34,7 @@ from wengert.base.dtypes import default_float
 from wengert.base.ports import PORTS
 from wengert.compiler.names import names_of
 from wengert.compiler.objects import Unknown, content_of, read
+from wengert.compiler.passes.keys import params_key
 from wengert.compiler.scalar import Scalar
 from wengert.compiler.sym import Sym
 from wengert.interp.levels import Lifted
@@ -38,10 +42,12 @@ from wengert.tape.base import LEAF, TensorBase
 from wengert.tape.modes import current_mode
 from wengert.tape.sites import OURS
 
-__all__ = ["State", "Surroundings", "state_of"]
+__all__ = ["Path", "State", "Surroundings", "state_of"]
 
 _DEPTH = 16
 _MOST = 2000
+_WAYS = 2000
+"""So many decisions of ``for`` loops are told apart; a function with more of them is unrolled."""
 _PLAIN = frozenset({type(None), int, str, bool, bytes, float, complex, range})
 _CALLERS = {
     *(function.__name__ for function in (map, filter, sorted, max, min, sum, any, all)),
@@ -134,16 +140,33 @@ class State:
     tensors: Those tensors among the slots that have a history, by the place of their slot.
     edges: The histories that they had.
     mark: A sequence number between the nodes that were recorded before, and after.
+    holders: While the decision is taken, what holds the values: symbols, scalars, or None.
+    frames: And the functions that are running, the outermost first.
+    hidden: Numbers that stand for what is hidden in these (see `Path`).
     """
 
-    __slots__ = ("edges", "key", "mark", "tensors", "values")
+    __slots__ = ("edges", "frames", "hidden", "holders", "key", "mark", "tensors", "values")
 
-    def __init__(self, key: Any, values: list[Any], tensors: dict[int, Any], mark: int) -> None:
+    def __init__(
+        self,
+        key: Any,
+        reader: _Reader,
+        mark: int,
+        frames: Sequence[FrameType],
+        hidden: list[int | None],
+    ) -> None:
         self.key = key
-        self.values = values
-        self.tensors = tensors
-        self.edges = {place: tensor.edge for place, tensor in tensors.items()}
+        self.values = reader.values
+        self.tensors = reader.tensors
+        self.edges = {place: tensor.edge for place, tensor in self.tensors.items()}
         self.mark = mark
+        self.holders: Sequence[Any] = reader.holders
+        self.frames = frames
+        self.hidden = hidden
+
+    def let_go(self) -> None:
+        """Keep nothing of what the function is about."""
+        self.holders = self.frames = ()
 
     def is_kept(self) -> bool:
         """Whether its tensors still have the histories that they had, and no hooks."""
@@ -161,34 +184,90 @@ def _has_hooks(tensor: Any) -> bool:
     return node.ext is not None and bool(node.ext.tensor_hooks)
 
 
+class Path:
+    """How a function came to a decision, as far as that says what is not to be seen.
+
+    Parameters
+    ----------
+    numbers: For each state and outcome that were followed by something hidden, a number.
+    """
+
+    def __init__(self, numbers: dict[Any, int] | None = None) -> None:
+        self._numbers = {} if numbers is None else numbers
+        self._frames: Sequence[FrameType] = ()
+        self._hidden: list[int | None] = []
+        self._last: Any = None
+
+    def still(self, frames: Sequence[FrameType]) -> int:
+        """How many of the functions that are running, the outermost first, have stood still.
+
+        That is since the last decision.
+        """
+        same = 0
+        for mine, yours in zip(self._frames, frames, strict=False):
+            if mine is not yours:
+                break
+            same += 1
+        # the innermost of those that were running all the time may have got on
+        return max(same - 1, 0)
+
+    def hidden(self, frames: Sequence[FrameType], places: Sequence[int]) -> list[int | None]:
+        """Numbers that stand for what is hidden in those of some functions that `places` says."""
+        if places and len(self._numbers) > _WAYS:
+            raise Unknown("there are too many ways to its decisions")
+        still = self.still(frames)
+        return [
+            None
+            if place not in places
+            else self._hidden[place]
+            if place < still and self._hidden[place] is not None
+            else self._numbers.setdefault(self._last, len(self._numbers))
+            for place in range(len(frames))
+        ]
+
+    def decided(self, state: State, outcome: Any) -> None:
+        """Go on from a decision."""
+        self._frames, self._hidden = state.frames, state.hidden
+        self._last = state.key, outcome
+
+    def end(self) -> None:
+        """Let go of what was running."""
+        self._frames = ()
+
+
 def state_of(trace: Any, mark: int, until: CodeType) -> State | None:
     """The state of the functions that are running, down to the one whose code is `until`."""
     if not trace.surroundings.are_still():
         return None
     reader = _Reader(trace)
-    frames = []
+    frames: list[Any] = []
+    running: list[FrameType] = []
     frame: Any = sys._getframe(2)
     called = False
+    hiding: list[FrameType] = []
     try:
         while frame is not None and frame.f_code is not until:
             code = frame.f_code
             ours = OURS[code.co_filename]
             if _is_in_for(code, frame.f_lasti) or (called and not ours and _calls_back(code)):
-                return None
+                hiding.append(frame)
             called = called or not ours
             held = frame.f_locals
             inside = tuple([(name, reader.key(held[name], 0)) for name in sorted(held)])
             frames.append((id(code), _positions(code)[frame.f_lasti // 2], inside))
+            running.append(frame)
             frame = frame.f_back
         memory = tuple(reader.memory())
+        running.reverse()
+        hidden = trace.path.hidden(running, [running.index(frame) for frame in hiding])
     except Unknown:
         return None
     if frame is None:
         return None
     mode = current_mode()
     modes = (None if mode is None else (mode.grad, mode.special), default_float())
-    key = (tuple(frames), memory, modes, reader.pattern())
-    return State(key, reader.values, reader.tensors, mark)
+    key = (tuple(frames), memory, modes, reader.pattern(), reader.sharing(), tuple(hidden))
+    return State(key, reader, mark, running, hidden)
 
 
 class _Reader:
@@ -197,6 +276,7 @@ class _Reader:
     def __init__(self, trace: Any) -> None:
         self.trace = trace
         self.values: list[Any] = []
+        self.holders: list[Any] = []
         self.tensors: dict[int, Any] = {}
         self._seen: dict[int, int] = {}
 
@@ -206,9 +286,9 @@ class _Reader:
         if kind in _PLAIN:
             return (kind, repr(thing))
         if kind is Scalar:
-            return ("number", self._slot(thing.symbol.value))
+            return ("number", self._slot(thing.symbol.value, thing))
         if kind is Sym:
-            return ("value", self._slot(thing.value))
+            return ("value", self._slot(thing.value, thing))
         if thing is self.trace or kind is ModuleType or thing in self.trace.surroundings:
             return id(thing)
         if not fresh:
@@ -219,7 +299,8 @@ class _Reader:
         if len(self._seen) > _MOST or depth > _DEPTH:
             raise Unknown("there are too many objects")
         if isinstance(thing, TensorBase):
-            return self._tensor(thing)
+            known = any(thing is tensor for tensor in self.trace.reached)
+            return self._tensor(thing), None if known else self._carried(thing, depth)
         reading = read(thing)
         if reading.by == "value":
             return (kind, _bits(thing) if isinstance(thing, np.generic) else thing)
@@ -241,11 +322,23 @@ class _Reader:
             # a constant, or one that nothing has been computed with
             return ("array", id(payload), None if tensor.vc is None else tensor.vc[0])
         edge = "none" if tensor.edge is None else "leaf" if tensor.edge is LEAF else "node"
-        place = self._slot(payload.value)
+        place = self._slot(payload.value, payload)
         if edge == "node":
             self.tensors.setdefault(place, tensor)
         given = [i for i, symbol in enumerate(self.trace.given) if symbol is payload]
         return (payload.dtype, payload.shape, edge, *given)
+
+    def _carried(self, tensor: Any, depth: int) -> Any:
+        """What is to be compared of what a tensor carries with it, besides its value."""
+        if getattr(tensor, "__dict__", None):
+            raise Unknown("a tensor has attributes of its own")
+        ext = tensor.ext
+        if ext is None:
+            return _NOTHING
+        if ext.hooks or ext.post_hooks or ext.watchpoint is not None:
+            raise Unknown("a tensor has hooks")
+        grad = None if ext.grad is None else self.key(ext.grad, depth + 1)
+        return ext.base is None, ext.no_write, ext.stale, ext.retains, ext.name, grad
 
     def _payload(self, payload: Any) -> Any:
         """What a value under transforms holds."""
@@ -256,7 +349,7 @@ class _Reader:
             place = levels.index(payload.owner.number)
             return (type(payload), place, tuple(map(self._payload, payload.contents())))
         if isinstance(payload, Sym):
-            self._slot(payload.value)
+            self._slot(payload.value, payload)
             return (payload.dtype, payload.shape)
         return id(payload)
 
@@ -265,13 +358,14 @@ class _Reader:
         for symbol in self.trace.given:
             writes = symbol.storage.writes
             if writes:
-                self._slot(symbol.storage.value)
+                self._slot(symbol.storage.value, None)
             yield bool(writes)
         for tensor in self.trace.reached:
             yield tensor.ext is not None and tensor.ext.grad is not None
 
-    def _slot(self, value: Any) -> int:
+    def _slot(self, value: Any, holder: Any) -> int:
         self.values.append(value)
+        self.holders.append(holder)
         return len(self.values) - 1
 
     def pattern(self) -> Any:
@@ -287,6 +381,23 @@ class _Reader:
             else:
                 found.append((value.dtype, value.shape, first.setdefault(value, i)))
         return tuple(found)
+
+    def sharing(self) -> Any:
+        """Which slots show the memory of an input, or of each other, and what they show of it."""
+        given = {~i: symbol for i, symbol in enumerate(self.trace.given)}
+        held = {id(thing): i for i, thing in enumerate(self.holders) if type(thing) is Sym}
+        for symbol in given.values():
+            held.pop(id(symbol), None)
+        shown: dict[Any, list[Any]] = {}
+        for place, symbol in [*given.items(), *((i, self.holders[i]) for i in held.values())]:
+            if symbol.memory is not None:
+                chain = tuple([(prim.name, params_key(p)) for prim, p in symbol.chain])
+                shown.setdefault(symbol.memory, []).append((place, chain))
+        return tuple([tuple(group) for group in shown.values() if len(group) > 1])
+
+
+_NOTHING = (True, None, False, False, None, None)
+"""What nearly all tensors carry with them."""
 
 
 def _frozen(thing: Any) -> Any:

@@ -121,6 +121,24 @@ class Sym(Lifted):
                 self._seen = storage.writes
         return self._value
 
+    @property
+    def memory(self) -> Storage | None:
+        """What holds the elements, which is one for all that show them; None if unasked for."""
+        storage = self._storage
+        return storage if storage is None or storage.whole is None else storage.whole
+
+    @property
+    def alone(self) -> Storage | bool | None:
+        """Its memory, if nobody has written to it and it shows all of it; None otherwise.
+
+        True if nobody has asked for it, so that no other symbol shows it.
+        """
+        storage = self._storage
+        if storage is None:
+            return True
+        known = self.chain or storage.writes or storage.whole or storage.origin
+        return storage if not known else None
+
     # -- what operations ask of an array -----------------------------------------------------------
 
     @property

@@ -27,8 +27,10 @@ from wengert.compiler.operations import S, run
 from wengert.compiler.payloads import real_payload, traces_of
 from wengert.compiler.returns import is_returned
 from wengert.compiler.scalar import Scalar
-from wengert.compiler.state import Surroundings, state_of
+from wengert.compiler.state import Path, Surroundings, state_of
 from wengert.compiler.sym import Storage, Sym
+from wengert.compiler.tree import key_of
+from wengert.compiler.turns import Turns
 from wengert.compiler.writes import write
 from wengert.interp.levels import Lifted
 from wengert.prims.facet import NUMPY
@@ -71,6 +73,7 @@ class Trace:
     walked_back
         Whether a backward pass went back beyond a decision, to what was recorded before it.
     counts: Whether what it leaves behind says which tensors count writes together.
+    turns, path: The turns of its loops, and how it has come to the last decision.
     """
 
     def __init__(
@@ -105,7 +108,10 @@ class Trace:
         self.before: dict[Value, Any] = {}
         self.where: tuple[str, int] | None = None
         self.walked_back = self.counts = False
+        self.turns, self.path = Turns(), Path()
         self._mark: int | None = None
+        self._is_known = True
+        self._inner: set[int] = set()
         self.namespace = _Bound(self)
         self._drawing = False
         self._streams = 0
@@ -278,9 +284,20 @@ class Trace:
 
     def passes(self, edges: Sequence[Any], wanted: Container[Any] | None) -> None:
         """End the trace if a pass runs nodes older than the call, whose history is no condition."""
-        found = [*edges, *(edge for n in self.behind(edges) if n.seq < 0 for edge in n.edges)]
-        nodes = [node_of(edge) for edge in found if edge is not None]
-        if any(self.start <= n.seq < 0 and (wanted is None or n in wanted) for n in nodes):
+        stack, seen, old = [edge for edge in edges if edge is not None], set(), []
+        while stack:
+            node = node_of(stack.pop())
+            if node.seq > 0 or node.seq in seen or node.seq in self._inner:
+                continue
+            seen.add(node.seq)
+            if node.seq >= self.start:
+                old.append(node)
+            else:
+                stack += [edge for edge in node.edges if edge is not None]
+        if not old:
+            # nor will another pass find any behind these
+            self._inner |= seen
+        elif any(wanted is None or node in wanted for node in old):
             self.give_up("a backward pass inside of it goes on to what was recorded before")
 
     def behind(self, edges: Iterable[Any]) -> Iterator[Any]:
@@ -354,14 +371,45 @@ class Trace:
 
     def decide(self, kind: str, symbol: Sym) -> Any:
         """What Python learns of a value; from then on the trace holds for this outcome only."""
-        outcome = outcome_of(kind, symbol.array)
-        if self.active and symbol.value.constant is None:
-            state = None
-            if self._until is not None:
-                state = state_of(self, next_sequence(), self._until)
-                self._mark = self._mark if state is None else state.mark
-            self.items.append(Guard(kind, symbol.value, outcome, self.here(), state))
+        if not self.active or symbol.value.constant is not None:
+            return outcome_of(kind, symbol.array)
+        state = None
+        if self._until is not None and self._is_known:
+            state = state_of(self, next_sequence(), self._until)
+            # how it went on from where nothing is known is not known either
+            self._is_known = state is not None
+            self._mark = self._mark if state is None else state.mark
+        outcome = self.turns.outcome(self, kind, symbol, state)
+        if state is not None:
+            self.path.decided(state, key_of(outcome))
+            state.let_go()
+        self.items.append(Guard(kind, symbol.value, outcome, self.here(), state))
         return outcome
+
+    def noted(self) -> list[int]:
+        """How much has been noted besides steps, to see whether anything has."""
+        return [
+            len(part)
+            for name, part in vars(self).items()
+            if name not in _GROWING and part.__class__ in (list, dict, set)
+        ]
+
+    def origins(self) -> set[Value]:
+        """The values of the inputs."""
+        return {s.storage.origin for s in self.given if s.storage.origin is not None}
+
+    def is_untouched(self) -> bool:
+        """Whether the environment is as it was when the function began."""
+        return not (
+            self.shared
+            or any(symbol.storage.writes for symbol in self.given)
+            or any(
+                tensor.payload is not symbol
+                or tensor.edge is not None
+                or (tensor.ext is not None and tensor.ext.grad is not None)
+                for tensor, symbol in zip(self.reached, self.given, strict=False)
+            )
+        )
 
     def fix_shape(self, prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> None:
         """Decide on what the shape of a result depends on."""
@@ -426,6 +474,8 @@ class Trace:
         if self._streams:
             self.give_up("random numbers that are drawn in one piece with what they are used for")
         self._running = False
+        self.turns.end()
+        self.path.end()
 
     def unmask(self) -> None:
         """Give tensors and nodes that are still there their real arrays in place of symbols.
@@ -458,6 +508,9 @@ class Trace:
         """Put `result` into the memory of `target`."""
         write(self, target, result)
 
+
+_GROWING = frozenset({"items", "scalars", "taken"})
+"""What grows with the steps."""
 
 _ENTRIES: dict[str, Callable[[Trace, Any], Any]] = {
     "constant": Trace.constant,

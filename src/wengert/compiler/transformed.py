@@ -61,6 +61,7 @@ class TransformedEnvironment(Environment):
     """
 
     is_outermost = False
+    skips = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.levels = tuple(PORTS.levels())

@@ -11,17 +11,18 @@ again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import pairwise
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
+from wengert.compiler.alike import Made, Programs
 from wengert.compiler.backends.executable import RAISED
 from wengert.compiler.collector import seldom
 from wengert.compiler.decisions import Draw, Guard, outcome_of
 from wengert.compiler.ir import Program, Step, Value, uses
-from wengert.compiler.passes.keys import program_key
 from wengert.compiler.speculation import speculated
 from wengert.compiler.tables import finished
 
@@ -61,7 +62,9 @@ class Block:
     outcome: That of the decision before it.
     exit: What a trace that ends here leaves behind.
     program, executable: Made from the steps when first run.
-    inputs, outputs: The values, as the steps know them, that the program takes and gives.
+    inputs, outputs
+        The values, as the steps know them, that the program takes and gives; constants among those
+        that it takes are numbers of its own.
     """
 
     __slots__ = (
@@ -115,7 +118,7 @@ class Block:
             wanted.update(uses(step))
         return found
 
-    def make(self, wanted: set[Value], finish: Callable[[Program], tuple[Program, Any]]) -> None:
+    def make(self, wanted: set[Value], finish: Callable[[Program], Made]) -> None:
         """Make the program that gives the values of `wanted` which this block computes."""
         outputs = [out for step in self.steps for out in step.outs if out in wanted]
         if self.program is not None and self.outputs == tuple(outputs):
@@ -128,9 +131,9 @@ class Block:
                     inputs[value] = None
         writes = () if self.exit is None else self.exit.writes(set(outputs), set(inputs))
         program = Program(tuple(inputs), self.steps, outputs, writes)
-        self.inputs, self.outputs = program.inputs, program.outputs
         # whose values may be others
-        self.program, self.executable = finish(program)
+        self.program, self.executable, numbers = finish(program)
+        self.inputs, self.outputs = (*program.inputs, *numbers), program.outputs
 
 
 class Tree:
@@ -149,24 +152,17 @@ class Tree:
         self.inputs = tuple(inputs)
         self.root: Block | None = None
         self.traces = 0
-        self._finish = finish
         self._stale = True
         self._version = 0
         self._making = Lock()
-        self._programs: dict[Any, tuple[Program, Any]] = {}
+        self._programs = Programs(partial(speculated, finish=partial(finished, finish=finish)))
 
-    def _made(self, program: Program) -> tuple[Program, Any]:
+    def _made(self, program: Program) -> Made:
         """A program made simpler, and what runs it; blocks that do the same share these."""
         alone = self.root is not None and not self.root.children
         if alone or len(program.steps) > _SHARED:
-            return speculated(program, self._whole)
-        key = program_key(program)
-        if key not in self._programs:
-            self._programs[key] = speculated(program, self._whole)
-        return self._programs[key]
-
-    def _whole(self, program: Program) -> tuple[Program, Any]:
-        return finished(program, self._finish)
+            return self._programs.alone(program)
+        return self._programs.made(program)
 
     def add(self, inputs: Sequence[Value], items: Iterable[Any], exit: Any) -> bool:
         """Add a trace; False if it contradicts those that are there.
@@ -242,6 +238,8 @@ class Tree:
         ------
         Missing: If a decision has an outcome that no trace has met.
         """
+        if self.root is None:
+            raise Missing
         if self._stale:
             self.prepare()
         version = self._version
@@ -269,7 +267,9 @@ class Tree:
                 known[value] = np.asarray(made[-1], order="C")
             if block.steps:
                 try:
-                    results = block.executable([known[v] for v in block.inputs])
+                    results = block.executable(
+                        [known[v] if v.constant is None else v.constant for v in block.inputs]
+                    )
                 except RAISED as error:
                     # the function itself raises it, or catches it
                     raise Missing(made) from error
