@@ -6,7 +6,7 @@ import functools
 import importlib
 import importlib.util
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any, TypeVar, overload
 
@@ -19,6 +19,7 @@ from wengert.compiler.decisions import Reason, crowded
 from wengert.compiler.entry import Entry, Options
 from wengert.compiler.environment import Environment
 from wengert.compiler.explanation import Explanation
+from wengert.compiler.prints import told_before
 from wengert.compiler.quick import MISS, quick_call
 from wengert.compiler.transformed import (
     TransformedEntry,
@@ -122,7 +123,7 @@ class Compiled:
 
     def _run(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The general way of a call."""
-        drawn: Sequence[Any] = ()
+        missing: Missing | None = None
         for entry_key, entry in self.entries:
             if entry_key != key:
                 continue
@@ -136,10 +137,10 @@ class Compiled:
                     return entry.run(*found, args, kwargs)
                 except Elsewhere:
                     continue
-                except Missing as missing:
-                    drawn = missing.drawn
+                except Missing as found_missing:
+                    missing = found_missing
                     break
-        return self._traced(key, args, kwargs, drawn)
+        return self._traced(key, args, kwargs, missing)
 
     def _tried(self, entry: Entry, found: Any, args: Any, kwargs: Any) -> Any:
         """One of the first runs on traces, by turns compiled and not, to see what it gains."""
@@ -229,28 +230,34 @@ class Compiled:
         return Environment(self.function, args, kwargs, gradients)
 
     def _captured(
-        self, environment: Any, entry: Any, args: Any, kwargs: Any, drawn: Sequence[Any]
+        self, environment: Any, entry: Any, args: Any, kwargs: Any, missing: Missing | None
     ) -> Captured:
         by_blocks = entry is not None and entry.by_blocks
-        return capture(self.function, args, kwargs, environment, by_blocks, drawn)
+        return capture(self.function, args, kwargs, environment, by_blocks, missing)
 
     def _traced(
-        self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], drawn: Sequence[Any]
+        self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], missing: Missing | None
     ) -> Any:
+        said = () if missing is None else missing.said
         if not _TRACING.acquire(blocking=False):
             # another thread traces: the tensors of this call may be among those that it reaches
             if not _TRACING.acquire(timeout=_PATIENCE):
-                return self.function(*args, **kwargs)
-            _TRACING.release()
-            return self._run(key, args, kwargs)
+                with told_before(said):
+                    return self.function(*args, **kwargs)
+            if missing is None or not (missing.drawn or said):
+                _TRACING.release()
+                return self._run(key, args, kwargs)
         try:
-            result = self._traced_alone(key, args, kwargs, drawn)
+            result = self._traced_alone(key, args, kwargs, missing)
         finally:
             _TRACING.release()
-        return self.function(*args, **kwargs) if result is MISS else result
+        if result is MISS:
+            with told_before(said):
+                return self.function(*args, **kwargs)
+        return result
 
     def _traced_alone(
-        self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], drawn: Sequence[Any]
+        self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], missing: Missing | None
     ) -> Any:
         with seldom():
             entry = self._entry(key, args, kwargs)
@@ -260,7 +267,7 @@ class Compiled:
                 return MISS
             before = environment.apart
             started = perf_counter()
-            captured = self._captured(environment, entry, args, kwargs, drawn)
+            captured = self._captured(environment, entry, args, kwargs, missing)
             if captured.exit is None:
                 self._passed += captured.trace.broken is None
                 broken = captured.trace.broken
@@ -269,6 +276,8 @@ class Compiled:
                 elif self._passed > self._options.limit:
                     self._stop(Reason("each call makes anew what the next one is to find", None))
                 return captured.result
+            if captured.exit.said and self._options.fullgraph:
+                self._stop(Reason("it calls print()", captured.exit.said[0].site))
             after = self._environment(args, kwargs, gradients=False)
             if not before.equals(after):
                 captured.trace.unmask()
@@ -367,10 +376,10 @@ class _Beneath(Compiled):
         return TransformedEnvironment(self.function, args, kwargs, gradients)
 
     def _captured(
-        self, environment: Any, entry: Any, args: Any, kwargs: Any, drawn: Sequence[Any]
+        self, environment: Any, entry: Any, args: Any, kwargs: Any, missing: Missing | None
     ) -> Captured:
         by_blocks = entry is not None and entry.by_blocks
-        return capture_transformed(self.function, args, kwargs, environment, by_blocks, drawn)
+        return capture_transformed(self.function, args, kwargs, environment, by_blocks, missing)
 
     def _hasten(self) -> None:
         """There is no quicker way than the general one."""
@@ -485,9 +494,9 @@ def compile(
     -----
     Traces hold for what the function reached when it was traced: numbers, strings and the structure
     of containers among its arguments, in enclosing functions, globals and attributes are compared
-    in each call; tensors and arrays there are read anew. A function that prints, reads files or
-    clocks, draws random numbers outside of wengert or changes objects other than tensors is not
-    compiled.
+    in each call; tensors and arrays there are read anew. What it prints is printed in each call,
+    once all is computed. A function that reads files or clocks, draws random numbers outside of
+    wengert or changes objects other than tensors is not compiled.
 
     Examples
     --------

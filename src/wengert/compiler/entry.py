@@ -19,6 +19,7 @@ from wengert.compiler.ir import Program, Value
 from wengert.compiler.memory import Shared, is_turned, layout_of
 from wengert.compiler.node import Between, Variants, attach, partials
 from wengert.compiler.passes import roll, simplify, vectorise
+from wengert.compiler.prints import are_known, silent
 from wengert.compiler.pulled import Pulled
 from wengert.compiler.sym import Sym
 from wengert.compiler.tables import finished
@@ -182,7 +183,8 @@ class Call:
             # the transform that they are the inputs of may have ended, but somebody follows them
             for ext in ended:
                 ext.ended = False
-            leaves = self.leaves(args, kwargs)
+            with silent():
+                leaves = self.leaves(args, kwargs)
         finally:
             for ext in ended:
                 ext.ended = True
@@ -226,6 +228,7 @@ class Entry:
     layout: How inputs lie in memory, if some trace writes to any (see `wengert.compiler.memory`).
     strides: The strides of those of which some trace sees how their elements lie, by place.
     left: Why calls whose inputs lie so run the function as it is, or None.
+    prints: Whether some trace prints.
     trial, gain, counted
         The measurements under way, how much quicker compiled runs turned out to be, and whether
         that is what they are at least, going by the number of operations.
@@ -248,6 +251,7 @@ class Entry:
         self.layout: Any = None
         self.strides: dict[int, Any] = {}
         self.left: Reason | None = None
+        self.prints = False
         self._windows: list[Shared] = []
 
     @property
@@ -298,6 +302,7 @@ class Entry:
         """Add a trace; False if it contradicts those that are there."""
         assert captured.exit is not None
         inputs, items, exit = self._inputs(captured), captured.trace.items, captured.exit
+        self.prints = self.prints or bool(exit.said)
         if is_on():
             verify_trace(captured.inputs, items, exit)
         if exit.derivatives is not None and not isinstance(self.tree, Graph):
@@ -341,7 +346,7 @@ class Entry:
         self, tensors: list[Any], arrays: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """What the function returns, with its effects."""
-        if self.left is not None:
+        if self.left is not None or (self.prints and not are_known()):
             return self.function(*args, **kwargs)
         memory = [*[tensor.array() for tensor in tensors], *arrays]
         given = [
@@ -359,6 +364,8 @@ class Entry:
         if isinstance(tree, Graph):
             return self._gone_through(given, tensors, arrays, (args, kwargs))
         exit, known = tree.run(given)
+        if exit.said:
+            exit.say(known, tensors, lambda: [known[value] for value in tree.path_to(exit)[1]])
         return self.finished(exit, known, tensors, arrays, (args, kwargs))
 
     def _in_order(self, array: Any, memory: list[Any]) -> Any:
@@ -380,6 +387,7 @@ class Entry:
         visits: list[Visit] | None = [] if self.records else None
         if done is None:
             exit, known = self.tree.run(inputs, visits)
+            exit.say(known, tensors)
             leaves = exit.finish(known, tensors, arrays)
         else:
             items, before = done.trace.items, {**done.trace.arrays, **done.trace.before}

@@ -26,15 +26,17 @@ class Names:
     written: The variables of the module that are set.
     imported: The modules that are imported while it runs.
     attributes: All names of attributes, and strings that may be some.
+    passed: The variables of the module that are used otherwise than to be called there.
     """
 
-    __slots__ = ("attributes", "imported", "read", "written")
+    __slots__ = ("attributes", "imported", "passed", "read", "written")
 
     def __init__(self, code: CodeType) -> None:
         self.read: dict[str, set[tuple[str, ...]]] = {}
         self.written: set[str] = set()
         self.imported: set[str] = set()
         self.attributes: set[str] = set()
+        self.passed: set[str] = set()
         for part in _codes(code):
             self._add(part)
 
@@ -55,6 +57,8 @@ class Names:
                 chain = None
             if what in _READ:
                 name, chain = step.argval, []
+                if what != "LOAD_GLOBAL" or not (step.arg or 0) & 1:
+                    self.passed.add(name)
             elif what in _WRITE:
                 self.written.add(step.argval)
             elif what == "IMPORT_NAME":

@@ -48,7 +48,14 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
         and (leaf.version is None or (leaf.version[0] is not None and leaf.version[2] >= 0))
         for leaf in exit.leaves
     ]
-    if exit.effects or exit.backward is not None or not all(plain) or exit.repeats or exit.roots:
+    if (
+        exit.effects
+        or exit.said
+        or exit.backward is not None
+        or not all(plain)
+        or exit.repeats
+        or exit.roots
+    ):
         return None
     outputs = {value: f"r[{i}]" for i, value in enumerate(block.outputs)}
     if any(leaf.kind == "tensor" and leaf.what not in outputs for leaf in exit.leaves):

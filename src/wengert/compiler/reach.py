@@ -15,6 +15,7 @@ from wengert.compiler.conditions import Conditions
 from wengert.compiler.libraries import is_constant, is_library_module, is_pure, is_trusted
 from wengert.compiler.names import Names, names_of
 from wengert.compiler.objects import Unknown, read
+from wengert.compiler.prints import is_unchanged
 
 __all__ = ["DYNAMIC", "Reach"]
 
@@ -66,7 +67,10 @@ class Reach(Conditions):
             if key not in space:
                 absent.append(key)
                 if key in names.read and key in built_in:
-                    self._built_in(key, built_in[key])
+                    if key == "print" and key not in names.passed | names.written:
+                        self._prints(function)
+                    else:
+                        self._built_in(key, built_in[key])
                 continue
             if where is None:
                 where = self._tool(space)
@@ -78,6 +82,12 @@ class Reach(Conditions):
             self._line(f"if {there}: return None")
         for key in sorted(names.imported):
             self._imported(key, names)
+
+    def _prints(self, function: types.FunctionType) -> None:
+        """The condition that what a function calls by the name of ``print`` is Python's."""
+        if not is_unchanged() or function.__builtins__ is not vars(builtins):
+            raise Unknown("it calls print(), which is not Python's")
+        self._require(f"{self._tool(is_unchanged)}()")
 
     def _built_in(self, key: str, value: Any) -> None:
         """Raise unless a built-in function is one that only computes."""

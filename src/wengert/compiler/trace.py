@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from _thread import get_ident
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from functools import partial
 from types import CodeType
 from typing import Any
 
@@ -19,12 +20,14 @@ import numpy as np
 
 from wengert.compiler.decisions import Draw, Guard, Reason, outcome_of
 from wengert.compiler.facets import SIZE
+from wengert.compiler.flows import is_printed, is_printed_number
 from wengert.compiler.ir import Number, Step, Value
 from wengert.compiler.leftovers import full_collections, instances, replace
 from wengert.compiler.memory import Shared, lying, shared_of
 from wengert.compiler.objects import slots_of
 from wengert.compiler.operations import S, run
 from wengert.compiler.payloads import real_payload, traces_of
+from wengert.compiler.prints import PRINT, Marks, Piece, Said, number_text, said_of, tensor_text
 from wengert.compiler.returns import is_returned
 from wengert.compiler.scalar import Scalar
 from wengert.compiler.state import Surroundings, state_of
@@ -34,9 +37,10 @@ from wengert.interp.levels import Lifted
 from wengert.prims.facet import NUMPY
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
-from wengert.tape.base import TensorBase, node_of
+from wengert.tape.base import LEAF, TensorBase, node_of
 from wengert.tape.node import Node, next_sequence
 from wengert.tape.sites import OURS
+from wengert.tensor.printing import history_of
 
 __all__ = ["Trace"]
 
@@ -71,6 +75,7 @@ class Trace:
     walked_back
         Whether a backward pass went back beyond a decision, to what was recorded before it.
     counts: Whether what it leaves behind says which tensors count writes together.
+    said: What it prints.
     """
 
     def __init__(
@@ -78,6 +83,7 @@ class Trace:
         code: CodeType | None = None,
         until: CodeType | None = None,
         drawn: Sequence[Any] = (),
+        said: Sequence[Any] = (),
     ) -> None:
         self._running = True
         self._collections = full_collections()
@@ -110,6 +116,10 @@ class Trace:
         self._drawing = False
         self._streams = 0
         self._drawn = iter(drawn)
+        self.said: list[Said] = []
+        self._said_before = iter(said)
+        self._marks = Marks()
+        self._printing = False
 
     @property
     def active(self) -> bool:
@@ -420,6 +430,68 @@ class Trace:
         # and some into memory that is made once
         self.items.append(Draw(symbol.value, lambda: np.array(draw())))
         return symbol
+
+    # -- what is printed ---------------------------------------------------------------------------
+
+    def say(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Print as the function says, and note it (see NOTE [what is printed])."""
+        before = next(self._said_before, None)
+        if isinstance(before, BaseException):
+            self.discard()
+            raise before
+        said = self._noted(args, kwargs)
+        if before is not None:
+            return
+        try:
+            if said is None:
+                PRINT(*args, **kwargs)
+            else:
+                said.say()
+        except BaseException:
+            # later runs may print it
+            self.discard()
+            raise
+
+    def _noted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Said | None:
+        decisions = sum(isinstance(item, Guard) for item in self.items)
+        self._printing = True
+        try:
+            said = said_of(args, kwargs, self._text_of, decisions, self.here())
+        finally:
+            self._printing = False
+        if isinstance(said, str):
+            self.give_up(said)
+            return None
+        self.said.append(said)
+        return said
+
+    def _text_of(self, thing: Any) -> Any:
+        return self._marks.text(str(thing))
+
+    def number_written(self, symbol: Sym, spec: str | None) -> str | None:
+        """What stands for the text of a number, if that is only printed."""
+        if not self.active or not (self._printing or is_printed(spec is None)):
+            return None
+        text = partial(number_text, spec)
+        return self._marks.mark(Piece(symbol.value, text, text(symbol.array)))
+
+    def tensor_written(self, tensor: Any, name: str) -> str | None:
+        """What stands for the text of a tensor, if that is only printed."""
+        symbol = tensor.payload
+        if not self.active or not (self._printing or is_printed(True)):
+            return None
+        edge, source = tensor.edge, None
+        if edge is not None and edge is not LEAF and self.start <= node_of(edge).seq < 0:
+            # what was recorded before is no condition
+            source = next((i for i, known in enumerate(self.reached) if known is tensor), None)
+            if source is None:
+                self.give_up("it prints a tensor with a history from before")
+        text = partial(tensor_text, name, history_of(edge))
+        return self._marks.mark(Piece(symbol.value, text, text(symbol.array), source))
+
+    def is_printed(self) -> bool:
+        """Whether the number that is read off a tensor just now is only printed."""
+        return self.active and is_printed_number()
 
     def finish(self) -> None:
         """The function has ended."""
