@@ -108,6 +108,7 @@ _LAZY = frozenset(
     {
         "_C",
         "_VF",
+        "_dynamo",
         "_vmap_internals",
         "accelerator",
         "amp",

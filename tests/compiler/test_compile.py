@@ -274,8 +274,12 @@ def test_reset_forgets_traces_and_reasons() -> None:
 def test_options_that_do_not_exist_are_refused() -> None:
     with pytest.raises(ValueError, match="backend must be"):
         wg.compile(double, backend="cuda")
-    with pytest.raises(ValueError, match="options has the key 'tune'"):
+    with pytest.raises(RuntimeError, match="Unexpected optimization option tune, known"):
         wg.compile(double, options={"tune": 1})
+    with pytest.raises(RuntimeError, match="Unrecognized mode=fast, should be one of: default"):
+        wg.compile(double, mode="fast")
+    with pytest.raises(RuntimeError, match="Either mode or options can be specified"):
+        wg.compile(double, mode="default", options={})
 
 
 def test_compiled_functions_are_pickled_without_their_traces() -> None:

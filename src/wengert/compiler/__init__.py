@@ -6,7 +6,32 @@ what is computed with them (`trace`); programs are made simpler (`passes`) and r
 
 from wengert.base.names import shows
 from wengert.compiler.api import Compiled, CompileError, compile
-from wengert.compiler.control import disable, is_compiling, reset
+from wengert.compiler.control import (
+    allow_in_graph,
+    assume_constant_result,
+    cudagraph_mark_step_begin,
+    disable,
+    is_compiling,
+    is_dynamo_compiling,
+    is_exporting,
+    list_backends,
+    reset,
+    set_stance,
+)
 
-__all__ = ["CompileError", "Compiled", "compile", "disable", "is_compiling", "reset"]
+__all__ = [
+    "CompileError",
+    "Compiled",
+    "allow_in_graph",
+    "assume_constant_result",
+    "compile",
+    "cudagraph_mark_step_begin",
+    "disable",
+    "is_compiling",
+    "is_dynamo_compiling",
+    "is_exporting",
+    "list_backends",
+    "reset",
+    "set_stance",
+]
 __dir__ = shows(__all__)

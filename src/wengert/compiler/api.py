@@ -14,7 +14,7 @@ from wengert.base.dtypes import default_float
 from wengert.base.sections import fill_sections
 from wengert.compiler.capture import Captured, capture
 from wengert.compiler.collector import seldom
-from wengert.compiler.control import COMPILED
+from wengert.compiler.control import COMPILED, CONFIG, STANCES
 from wengert.compiler.decisions import Reason, crowded
 from wengert.compiler.entry import Entry, Options
 from wengert.compiler.environment import Environment
@@ -45,6 +45,14 @@ _TRACING = threading.RLock()
 """Held by the thread that traces: meanwhile the tensors that it reaches hold symbols."""
 _OPERATION = 2.5e-7
 """Seconds that an operation of NumPy takes at least, on the smallest arrays."""
+
+
+_MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
+_INDUCTOR = (
+    *("epilogue_fusion", "max_autotune", "max_autotune_gemm", "fallback_random", "shape_padding"),
+    *("triton", "trace", "cpp", "guard_filter_fn", "freezing", "coordinate_descent_tuning"),
+)
+"""The options of PyTorch's compiler, or what these begin with, that programs set."""
 
 
 class CompileError(RuntimeError):
@@ -93,6 +101,8 @@ class Compiled:
         # a compiled module has parameters, modes and a state: those of the module
         if name == "function":
             raise AttributeError(name)
+        if name == "_orig_mod" and hasattr(self.function, "named_parameters"):
+            return self.function
         return getattr(self.function, name)
 
     def __repr__(self) -> str:
@@ -103,6 +113,8 @@ class Compiled:
         mode = current_mode()
         if mode is not None and mode is not NO_GRAD:
             return self._beneath(mode, args, kwargs)
+        if STANCES and STANCES[0] == "force_eager":
+            return self.function(*args, **kwargs)
         default = default_float()
         for quick_mode, quick_default, quick in self._quick:
             if quick_mode is mode and quick_default is default:
@@ -239,6 +251,14 @@ class Compiled:
         self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], missing: Missing | None
     ) -> Any:
         said = () if missing is None else missing.said
+        if STANCES:
+            if STANCES[0] == "fail_on_recompile":
+                raise RuntimeError(
+                    "Detected recompile when torch.compile stance is 'fail_on_recompile': no trace "
+                    f"of {self!r} holds for this call"
+                )
+            with told_before(said):
+                return self.function(*args, **kwargs)
         if not _TRACING.acquire(blocking=False):
             # another thread traces: the tensors of this call may be among those that it reaches
             if not _TRACING.acquire(timeout=_PATIENCE):
@@ -276,8 +296,8 @@ class Compiled:
                 elif self._passed > self._options.limit:
                     self._stop(Reason("each call makes anew what the next one is to find", None))
                 return captured.result
-            if captured.exit.said and self._options.fullgraph:
-                self._stop(Reason("it calls print()", captured.exit.said[0].site))
+            if captured.trace.parted is not None and self._options.fullgraph:
+                self._stop(captured.trace.parted)
             after = self._environment(args, kwargs, gradients=False)
             if not before.equals(after):
                 captured.trace.unmask()
@@ -367,7 +387,7 @@ class _Beneath(Compiled):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function returns, and does, at the levels under way."""
         mode = current_mode()
-        if self.reason is not None or mode is None:
+        if self.reason is not None or mode is None or "force_eager" in STANCES:
             return self.function(*args, **kwargs)
         levels = tuple([(level.size, level.randomness) for level in mode.levels])
         return self._run((levels, mode.grad, default_float()), args, kwargs)
@@ -407,6 +427,9 @@ def _backend(name: str) -> Any:
     """The module that makes programs run."""
     if name in ("auto", "inductor"):
         name = "llvm" if importlib.util.find_spec("llvmlite") else "numpy"
+    elif name == "aot_eager":
+        # the traced program by the kernels of eager code
+        name = "numpy"
     if name not in ("llvm", "numpy"):
         raise ValueError(
             f"compile(): backend must be 'auto', 'llvm', 'numpy' or 'eager', not {name!r}"
@@ -426,7 +449,7 @@ def compile(
     disable: bool = False,
     fastmath: bool = False,
     threads: int | None = None,
-    limit: int = 8,
+    limit: int | None = None,
 ) -> F: ...
 @overload
 def compile(
@@ -440,7 +463,7 @@ def compile(
     disable: bool = False,
     fastmath: bool = False,
     threads: int | None = None,
-    limit: int = 8,
+    limit: int | None = None,
 ) -> Callable[[F], F]: ...
 def compile(
     model: Callable[..., Any] | None = None,
@@ -453,7 +476,7 @@ def compile(
     disable: bool = False,
     fastmath: bool = False,
     threads: int | None = None,
-    limit: int = 8,
+    limit: int | None = None,
 ) -> Any:
     """`model` as a function that runs as native loops, where its calls allow it.
 
@@ -469,17 +492,20 @@ def compile(
         returned.
     fullgraph : bool. Raise `CompileError` where otherwise the function would run as it is.
     backend : {"auto", "llvm", "numpy", "eager"}. What runs the loops: native code, which needs
-        llvmlite, or NumPy. ``"inductor"`` means ``"auto"``, and with ``"eager"`` nothing is
-        compiled, as in PyTorch.
+        llvmlite, or NumPy. ``"inductor"`` means ``"auto"``, ``"aot_eager"`` means ``"numpy"``, and
+        with ``"eager"`` nothing is compiled.
     disable : bool. Return `model` as it is.
     fastmath : bool. Allow rewriting that changes rounding, and that supposes finite numbers.
     threads : int, optional. 1 keeps large loops on one thread; otherwise, and by default, they use
         as many as `get_num_threads` says.
-    limit : int. How many traces there may be for one kind of arguments, and how many kinds.
+    limit : int, optional. How many traces there may be for one kind of arguments, and how many
+        kinds: 8, or what ``wengert._dynamo.config.recompile_limit`` says.
     options : dict, optional. ``{"measure": False}`` goes on with compiled code also where it turns
         out to be slower; by default the first calls run by turns compiled and not, and the quicker
-        way is taken.
-    dynamic, mode: Accepted for PyTorch's sake, without effect: each shape has traces of its own.
+        way is taken. Those of PyTorch's Inductor are accepted, without effect.
+    dynamic : bool, optional. Accepted for PyTorch's sake: each shape has traces of its own.
+    mode : str, optional. Accepted for PyTorch's sake: ``"default"``, ``"reduce-overhead"``,
+        ``"max-autotune"``, ``"max-autotune-no-cudagraphs"`` or ``"lite"``, without effect.
 
     Returns
     -------
@@ -488,7 +514,8 @@ def compile(
 
     Raises
     ------
-    ValueError: If there is no such backend or option.
+    ValueError: If there is no such backend.
+    RuntimeError: If there is no such option or mode, or both are given.
 
     Notes
     -----
@@ -512,9 +539,17 @@ def compile(
     >>> x.grad
     tensor([-251.,  101.,   50.])
     """
+    if mode is not None and options is not None:
+        raise RuntimeError(
+            "Either mode or options can be specified, but both can't be specified at the same time."
+        )
+    if mode is not None and mode not in _MODES:
+        raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(_MODES)}")
     asked = {"measure": True, **(options or {})}
-    if len(asked) > 1:
-        raise ValueError(f"compile(): options has the key {list(asked)[1]!r}; known is 'measure'")
+    for name in asked:
+        if name != "measure" and name.partition(".")[0] not in _INDUCTOR:
+            known = ["measure", *_INDUCTOR]
+            raise RuntimeError(f"Unexpected optimization option {name}, known options are {known}")
     settings: dict[str, Any] = {
         "fullgraph": fullgraph,
         "options": options,
@@ -525,10 +560,11 @@ def compile(
     }
     if model is None:
         return functools.partial(compile, **settings, disable=disable)
-    if disable or backend == "eager":
+    if disable or CONFIG.disable or backend == "eager":
         return model
+    most = CONFIG.recompile_limit if limit is None else limit
     chosen = Options(
-        _backend(backend), fastmath, fullgraph, asked["measure"], threads=threads, limit=limit
+        _backend(backend), fastmath, fullgraph, asked["measure"], threads=threads, limit=most
     )
     return Compiled(model, chosen, settings)
 

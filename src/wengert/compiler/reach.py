@@ -85,7 +85,8 @@ class Reach(Conditions):
 
     def _prints(self, function: types.FunctionType) -> None:
         """The condition that what a function calls by the name of ``print`` is Python's."""
-        if not is_unchanged() or function.__builtins__ is not vars(builtins):
+        found: Any = function
+        if not is_unchanged() or found.__builtins__ is not vars(builtins):
             raise Unknown("it calls print(), which is not Python's")
         self._require(f"{self._tool(is_unchanged)}()")
 

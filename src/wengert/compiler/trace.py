@@ -76,6 +76,7 @@ class Trace:
         Whether a backward pass went back beyond a decision, to what was recorded before it.
     counts: Whether what it leaves behind says which tensors count writes together.
     said: What it prints.
+    parted: Where it does what PyTorch parts programs at, if it does.
     """
 
     def __init__(
@@ -117,6 +118,7 @@ class Trace:
         self._streams = 0
         self._drawn = iter(drawn)
         self.said: list[Said] = []
+        self.parted: Reason | None = None
         self._said_before = iter(said)
         self._marks = Marks()
         self._printing = False
@@ -149,6 +151,8 @@ class Trace:
             self.discard()
         elif event == "draw":
             self._note_stream()
+        elif event == "part":
+            self._part(what)
         else:
             self.give_up(what)
 
@@ -463,7 +467,12 @@ class Trace:
             self.give_up(said)
             return None
         self.said.append(said)
+        self._part("it calls print()")
         return said
+
+    def _part(self, what: str) -> None:
+        if self.parted is None:
+            self.parted = Reason(what, self.here())
 
     def _text_of(self, thing: Any) -> Any:
         return self._marks.text(str(thing))
