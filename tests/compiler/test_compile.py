@@ -547,3 +547,30 @@ def test_nothing_stands_between_a_call_and_a_function_that_runs_as_it_is():
     assert compiled(x=wg.ones(2)).tolist() == [2.0, 2.0]
     compiled.forget()
     assert compiled.reason is None and type(compiled) is wg.compiler.Compiled
+
+
+def test_the_line_of_what_cannot_be_looked_through() -> None:
+    def f(x: Any) -> Any:
+        y = x + 1
+        globals()
+        return y
+
+    g = wg.compile(f, **NUMPY)
+    with pytest.warns(UserWarning, match=r"it calls globals\(\) \(test_compile.py:\d+\)"):
+        g(wg.ones(2))
+    assert "\n    globals()\n" in str(g.explain())
+
+
+def test_many_ways_through_few_decisions_are_not_many_outcomes() -> None:
+    def f(x: Any) -> Any:
+        if x.sum() > 100:
+            return x
+        for k in range(4):
+            x = x * 2 if x[k] > 0 else x
+        return x
+
+    g = wg.compile(f, **NUMPY)
+    with pytest.warns(UserWarning, match="went more than 8 ways in all"):
+        for n in range(16):
+            g(wg.tensor([1.0 if n >> k & 1 else -1.0 for k in range(4)]))
+    assert "x = x * 2 if x[k] > 0 else x" in str(g.explain())

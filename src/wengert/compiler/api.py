@@ -283,7 +283,7 @@ class Compiled:
             entry = self._entry(key, args, kwargs)
             environment = self._environment(args, kwargs)
             if environment.refusal is not None:
-                self._stop(Reason(environment.refusal, None))
+                self._stop(Reason(environment.refusal, environment.where))
                 return MISS
             before = environment.apart
             started = perf_counter()

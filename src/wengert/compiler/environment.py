@@ -88,7 +88,7 @@ class Environment(Reach):
     compared: The places of the arrays that are known by their content, with that.
     shapes: What they are, for people to read, once it is closed.
     places: Which of the tensors require a gradient.
-    refusal: Why nothing can be promised, or None.
+    refusal, where: Why nothing can be promised, or None, and the line that leads to it, if known.
     walked: The objects that have parts.
     apart: The conditions without those on gradients.
     is_outermost
@@ -114,6 +114,7 @@ class Environment(Reach):
         self._called: Any = None
         self._plain_at: dict[int, int] = {}
         self.apart: Conditions = self
+        self.where: tuple[str, int] | None = None
         self.shapes: list[str] = []
         named = f"list(kwargs) != {list(kwargs)!r}" if kwargs else "kwargs"
         self._line(f"if len(args) != {len(args)} or {named}: return None")
@@ -136,6 +137,7 @@ class Environment(Reach):
             self._refuse("it reaches objects too deep to be looked at in each call")
         except Unknown as unknown:
             self._refuse(str(unknown))
+            self.where = unknown.where
         self.places = [i for i, t in enumerate(self.tensors) if t.edge is not None]
 
     def close(self) -> None:

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Iterator
 from types import CodeType
 
-__all__ = ["Names", "names_of"]
+__all__ = ["Names", "line_of_name", "names_of"]
 
 _READ = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
 _WRITE = frozenset({"STORE_GLOBAL", "STORE_NAME", "DELETE_GLOBAL", "DELETE_NAME"})
@@ -76,6 +76,17 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _codes(constant)
+
+
+def line_of_name(code: CodeType, name: str) -> tuple[str, int] | None:
+    """The first line that looks up a name."""
+    for part in _codes(code):
+        line = part.co_firstlineno
+        for step in dis.get_instructions(part):
+            line = (step.positions and step.positions.lineno) or line
+            if step.argval == name and (step.opname in _READ | _WRITE or "IMPORT" in step.opname):
+                return part.co_filename, line
+    return None
 
 
 @functools.lru_cache(2048)
