@@ -474,6 +474,24 @@ def test_print_raises(place, catches, draws):
     assert made.reason is None
 
 
+def test_print_raises_in_a_call_without_decisions():
+    def f(x):
+        print("first", x.sum())
+        print("\u00e9", f"{x.sum().item():.1f}", x)
+        return x * 2
+
+    made = wg.compile(f, **NUMPY)
+    x = wg.tensor([1.0, 2.0])
+    for encoding in ("utf-8", "utf-8", "utf-8", "ascii", "utf-8", "ascii", "utf-8"):
+        mine, yours = encoded(made, encoding, x), encoded(f, encoding, x)
+        assert mine[0] == yours[0]
+        if encoding == "ascii":
+            assert mine[1] == yours[1] and "UnicodeEncodeError" in mine[1]
+        else:
+            assert mine[1].tolist() == yours[1].tolist()
+    assert made.reason is None and made._quick
+
+
 def test_another_function_in_the_place_of_print(monkeypatch):
     def f(x):
         print("value", x)

@@ -118,7 +118,11 @@ class Compiled:
         default = default_float()
         for quick_mode, quick_default, quick in self._quick:
             if quick_mode is mode and quick_default is default:
-                result = quick(args, kwargs)
+                try:
+                    result = quick(args, kwargs)
+                except Missing as missing:
+                    # what it prints could not be printed
+                    return self._traced((mode, default), args, kwargs, missing)
                 if result is not MISS:
                     return result
         return self._run((mode, default), args, kwargs)

@@ -166,7 +166,7 @@ class Piece(NamedTuple):
     source: int | None = None
 
 
-Text = tuple[str | Piece, ...]
+Text = str | tuple[str | Piece, ...]
 
 
 class Said(NamedTuple):
@@ -206,13 +206,21 @@ class Said(NamedTuple):
     def say(self, known: dict[Value, Any] | None = None, tensors: Sequence[Any] = ()) -> None:
         """Print it, with the values of a run, or as it was in the one that was traced."""
 
-        def of(text: Any) -> Any:
-            if not isinstance(text, tuple):
-                return text
-            return "".join([p if isinstance(p, str) else _shown(p, known, tensors) for p in text])
+        texts = [
+            text if text.__class__ is str else _joined(text, known, tensors) for text in self.texts
+        ]
+        if not self.options:
+            PRINT(*texts)
+            return
+        options = {
+            name: _joined(option, known, tensors) if isinstance(option, tuple) else option
+            for name, option in self.options.items()
+        }
+        PRINT(*texts, **options)
 
-        options = {name: of(option) for name, option in self.options.items()}
-        PRINT(*map(of, self.texts), **options)
+
+def _joined(text: Any, known: dict[Value, Any] | None, tensors: Sequence[Any]) -> str:
+    return "".join([p if p.__class__ is str else _shown(p, known, tensors) for p in text])
 
 
 def _shown(piece: Piece, known: dict[Value, Any] | None, tensors: Sequence[Any]) -> str:
@@ -281,6 +289,8 @@ class Marks:
     def text(self, written: str) -> Text:
         """A text with its pieces."""
         # every second part is a number
+        if self._name not in written:
+            return written
         parts = re.split(re.escape(self._name) + "([0-9]+)\u27e7", written)
         found = [self._pieces[int(part)] if i % 2 else part for i, part in enumerate(parts)]
         return tuple([part for part in found if part != ""])

@@ -18,6 +18,7 @@ from wengert.compiler.backends.executable import RAISED
 from wengert.compiler.entry import Entry
 from wengert.compiler.exit import Exit
 from wengert.compiler.ir import Value
+from wengert.compiler.prints import are_known
 from wengert.tape.base import LEAF, TensorBase
 
 __all__ = ["MISS", "quick_call"]
@@ -48,17 +49,14 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
         and (leaf.version is None or (leaf.version[0] is not None and leaf.version[2] >= 0))
         for leaf in exit.leaves
     ]
-    if (
-        exit.effects
-        or exit.said
-        or exit.backward is not None
-        or not all(plain)
-        or exit.repeats
-        or exit.roots
-    ):
+    if exit.effects or exit.backward is not None or not all(plain) or exit.repeats or exit.roots:
         return None
     outputs = {value: f"r[{i}]" for i, value in enumerate(block.outputs)}
     if any(leaf.kind == "tensor" and leaf.what not in outputs for leaf in exit.leaves):
+        return None
+    said = {value: f"s{i}" for i, value in enumerate(v for one in exit.said for v in one.values())}
+    known = {*outputs, *entry.tree.inputs}
+    if any(value.constant is None and value not in known for value in said):
         return None
     environment = entry.environment
     names = [f"p{i}" for i in range(len(environment.tensors))]
@@ -66,11 +64,14 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
     own = dict(zip(entry.tree.inputs, names, strict=True))
     given = [own[value] for value in block.inputs]
     lines = environment.lines()
+    if exit.said:
+        lines.append("if not are_known(): return MISS")
     seen = [*given, *[names[i] for i in entry.strides if names[i] not in given]]
     lines += [f"if not {name}.flags.c_contiguous: return MISS" for name in seen]
     scope = {
         **environment.scope(),
         "MISS": MISS,
+        "are_known": are_known,
         "RAISED": RAISED,
         "LEAF": LEAF,
         "new": TensorBase.__new__,
@@ -82,6 +83,8 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
     lines.append(f"r = run({', '.join(given)})" if call else f"r = run([{', '.join(given)}])")
     if call:
         lines.append("if r is None: return MISS")
+    if exit.said:
+        lines.append(_says(exit, said, {**own, **outputs}, len(environment.tensors), scope))
     made = []
     for i, leaf in enumerate(exit.leaves):
         made.append(f"l{i}")
@@ -99,6 +102,17 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
     )
     exec(compile(source, "<wengert quick call>", "exec"), scope)
     return scope["quick"]
+
+
+def _says(
+    exit: Exit, said: dict[Value, str], names: dict[Value, str], count: int, scope: dict[str, Any]
+) -> str:
+    """The statement that prints."""
+    scope["say"] = exit.say
+    scope |= {name: value for value, name in said.items()}
+    values = [f"{name}: {names[v]}" for v, name in said.items() if v.constant is None]
+    tensors = "".join(f"t{i}, " for i in range(count))
+    return f"say({{{', '.join(values)}}}, ({tensors}))"
 
 
 def _in_order(entry: Entry) -> bool:
