@@ -101,6 +101,8 @@ STEPS: dict[str, list[str]] = {
         'print(i.sum().item(), f"{i.sum().item()} {i.sum()} {m.sum().item():3d}")\nout = i + 0',
         'print(s, f"{s:.2f}", k)\nout = s * a',
         'print(len(f"{i.sum().item()}"), f"{i.sum().item()}" == "2")\nout = i * 1',
+        'if s % 3 == 0:\n    print("third", s, f"{s:.1f}")\nout = a * 1',
+        'print(f"{s}")\nout = a * 2 if s else a - 1',
         "for n in range(2):\n    print(n, a.sum() * n)\nout = a * 1",
         "out = a.clone()\nprint(out)\nout.mul_(2)\nprint(out[..., :1])",
         "with wg.no_grad():\n    a.mul_(0.5)\nprint(a, a.detach())\nout = a * 1",

@@ -665,3 +665,103 @@ def test_explanation_shows_the_line():
     assert 'print("value", y)' in text
     ((file, _line),) = made.explain().prints
     assert file == __file__
+
+
+# -- numbers that are only asked something, or printed ---------------------------------------------
+
+
+def steps(*numbers):
+    return lambda: ((wg.tensor([1.0, float(n % 7)], **F64), n) for n in numbers)
+
+
+def test_a_counter_of_steps_is_no_condition():
+    def f(x, step):
+        y = (x * 2).sin()
+        if step % 10 == 0:
+            print(f"step {step:3d}/{step}: {y.sum().item():.4f}", step)
+        return y * 2
+
+    made, printed = check(f, steps(*range(45)), limit=2)
+    assert made.explain().traces == 2
+    assert sum(map(bool, printed)) == 5
+
+
+@pytest.mark.parametrize(
+    ("ask", "traces"),
+    [
+        (lambda x, n: x * 2 if n else x, 2),
+        (lambda x, n: x * 2 if not n % 3 else x, 2),
+        (lambda x, n: x * 2 if (n + 1) % 4 == 0 else x, 2),
+        (lambda x, n: x * 2 if n // 3 > 1 else x, 2),
+        (lambda x, n: x * (n < 4) + (n >= 9), 3),
+        (lambda x, n: x * 2, 1),
+        (lambda x, n: x * n, 15),
+        (lambda x, n: (x * 2, n)[0], 15),
+        (lambda x, n: x * (n % 3), 15),
+        (lambda x, n: x * 2 if 1 < n < 4 else x, 15),
+        (lambda x, n: x * (lambda: n)(), 15),
+        (lambda x, n: x * 2 if n % 3 == 0 else x * n, 15),
+        (lambda x, n: x * vars()["n"], 15),
+        (lambda x, n: x * len(f"{n}"), 15),
+    ],
+)
+def test_questions_about_numbers(ask, traces):
+    made, _ = check(ask, steps(*range(-2, 12), 10**30), limit=32)
+    assert made.explain().traces == traces
+
+
+def test_a_number_is_one_whatever_it_is_asked():
+    def f(x, n):
+        if n == 1:
+            print("one", n)
+        return x + 1
+
+    check(f, lambda: ((wg.ones(2), n) for n in (1, 2, True, 1.0, 1, 2, False)))
+
+
+def test_numbers_by_keyword_and_of_methods():
+    class Trainer:
+        def step(self, x, *, step, epoch=0):
+            if step % 2 == 0:
+                print(f"epoch {epoch} step {step}")
+            return x * 2
+
+    trainer = Trainer()
+    made = wg.compile(trainer.step, limit=2, **NUMPY)
+    for n in range(12):
+        for more in ({"step": n}, {"step": n, "epoch": n}, {"epoch": n, "step": n}):
+            expected = told(lambda more=more: trainer.step(wg.ones(2), **more))
+            met = told(lambda more=more: made(wg.ones(2), **more))
+            assert met[0] == expected[0]
+            assert met[1].tolist() == expected[1].tolist()
+
+
+def test_a_counter_beside_loops_that_values_end():
+    def f(x, step):
+        y = x.exp()
+        while y.sum() > 3:
+            y = y / 2
+        if step % 2 == 0:
+            print("step", step, y.sum().item())
+        return y
+
+    check(f, steps(*range(12)), limit=64)
+
+
+def test_a_counter_and_second_derivatives():
+    def f(x, step):
+        y = (x**3).sum()
+        print("step", step)
+        return y
+
+    made = wg.compile(f, limit=2, **NUMPY)
+    for n in range(6):
+        x = wg.tensor([1.0, 2.0], **F64, requires_grad=True)
+
+        def second(function, n=n, x=x):
+            (first,) = wg.autograd.grad(function(x, n), x, create_graph=True)
+            return wg.autograd.grad(first.sum(), x)[0]
+
+        mine, yours = told(second, made), told(second, f)
+        assert mine[0] == yours[0] == f"step {n}\n"
+        assert np.allclose(mine[1].numpy(), yours[1].numpy())

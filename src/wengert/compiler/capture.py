@@ -103,8 +103,10 @@ def capture(
         left = None
         try:
             try:
+                shown, named = trace.shown_arguments(environment.loose, args, kwargs)
                 with intercepted(trace.say):
-                    result = function(*args, **kwargs)
+                    result = function(*shown, **named)
+                del shown, named
             finally:
                 left = _left_mode(inside, before, trace)
             walked_back = trace.walked_back

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -365,7 +366,8 @@ class Entry:
             return self._gone_through(given, tensors, arrays, (args, kwargs))
         exit, known = tree.run(given)
         if exit.said:
-            exit.say(known, tensors, lambda: [known[value] for value in tree.path_to(exit)[1]])
+            drawn = partial(_drawn, tree, exit, known)
+            exit.say(known, tensors, (args, kwargs), drawn)
         return self.finished(exit, known, tensors, arrays, (args, kwargs))
 
     def _in_order(self, array: Any, memory: list[Any]) -> Any:
@@ -387,7 +389,7 @@ class Entry:
         visits: list[Visit] | None = [] if self.records else None
         if done is None:
             exit, known = self.tree.run(inputs, visits)
-            exit.say(known, tensors)
+            exit.say(known, tensors, given)
             leaves = exit.finish(known, tensors, arrays)
         else:
             items, before = done.trace.items, {**done.trace.arrays, **done.trace.before}
@@ -474,6 +476,11 @@ class Entry:
         # with its effects, which forbid to run the function again
         found.call = own.call_of(found)
         return own.finished(found.without_effects(), known, list(tensors), list(arrays), given)
+
+
+def _drawn(tree: Tree, exit: Exit, known: Any) -> list[Any]:
+    """The random numbers of a run that came to `exit`."""
+    return [known[value] for value in tree.path_to(exit)[1]]
 
 
 def pulled_back(

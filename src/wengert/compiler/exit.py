@@ -252,9 +252,10 @@ class Exit:
         self,
         known: dict[Value, Any],
         tensors: Sequence[Any],
+        given: Any,
         drawn: Callable[[], Sequence[Any]] = tuple,
     ) -> None:
-        """Print what the function prints.
+        """Print what the function prints for the arguments `given`.
 
         Raises
         ------
@@ -262,7 +263,7 @@ class Exit:
         """
         for n, said in enumerate(self.said):
             try:
-                said.say(known, tensors)
+                said.say((known, tensors, given))
             except BaseException as error:
                 raise Missing(drawn(), [*[True] * n, error]) from error
 

@@ -21,7 +21,7 @@ from typing import Any
 from wengert.compiler.returns import instructions_of
 from wengert.tape.sites import OURS
 
-__all__ = ["is_printed", "is_printed_number"]
+__all__ = ["is_printed", "is_printed_number", "questions_of"]
 
 _QUIET = frozenset({"CACHE", "NOP", "PRECALL", "KW_NAMES", "RESUME", "EXTENDED_ARG", "NOT_TAKEN"})
 _PUSHES = {
@@ -81,6 +81,66 @@ def is_printed_number() -> bool:
     k = _place(frame)
     formats = instructions_of(frame.f_code)[0][k].opname != "CALL"
     return is_printed(False) if formats else _flows(frame.f_code, k, False, frozenset())
+
+
+@functools.lru_cache(512)
+def questions_of(code: CodeType, name: str) -> tuple[str, ...] | None:
+    """What a function asks of a parameter that is a whole number, if it does no more than that.
+
+    Each is an expression of ``{0}``, such as ``({0} % 100) == 0``, whose answer is all that is used
+    of it, or nothing where the number is only printed. None if it is used otherwise.
+    """
+    if name in code.co_cellvars or "vars" in code.co_names:
+        return None
+    asked = []
+    steps = [step for step in instructions_of(code)[0] if step.opname not in _QUIET]
+    places = {step.offset: k for k, step in enumerate(instructions_of(code)[0])}
+    for i, step in enumerate(steps):
+        if not _is_variable(step, name):
+            continue
+        if step.opname not in _LOADS:
+            return None
+        if _flows(code, places[step.offset], False, frozenset()):
+            continue
+        question = _question(steps, i + 1)
+        if question is None:
+            return None
+        asked.append(question)
+    return tuple(dict.fromkeys(asked))
+
+
+def _question(steps: list[Any], i: int) -> str | None:
+    """What is asked of the number on the stack, by arithmetic and comparison with constants."""
+    text = "{0}"
+    while i + 1 < len(steps):
+        step, other = steps[i], steps[i + 1]
+        if step.opname in ("TO_BOOL", "UNARY_NOT") or (
+            step.opname.startswith("POP_JUMP") and "NONE" not in step.opname
+        ):
+            return f"{text} != 0"
+        number = step.argval
+        if step.opname not in ("LOAD_CONST", "LOAD_SMALL_INT") or type(number) is not int:
+            return None
+        if other.opname == "COMPARE_OP":
+            return f"{text} {other.argval} {number}" if other.argval in _COMPARISONS else None
+        if other.opname != "BINARY_OP" or other.argrepr not in _ARITHMETIC:
+            return None
+        if other.argrepr in _DIVISIONS and not number:
+            return None
+        text = f"({text} {other.argrepr} {number})"
+        i += 2
+    return None
+
+
+_COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+_DIVISIONS = frozenset({"//", "%"})
+_ARITHMETIC = _DIVISIONS | {"+", "-"}
+
+
+def _is_variable(step: Any, name: str) -> bool:
+    """Whether an instruction is one on a local variable of that name."""
+    named = step.argval == name or (type(step.argval) is tuple and name in step.argval)
+    return named and (step.opname.endswith("_FAST") or "_FAST_" in step.opname)
 
 
 def _user(frame: Any) -> Any:
@@ -212,10 +272,12 @@ def _is_stored(code: CodeType, k: int, is_text: bool, seen: frozenset[int]) -> b
     following = next((s for s in steps[k + 1 :] if s.opname not in _QUIET), None)
     if not is_text or following is None or following.opname != "STORE_FAST":
         return False
+    if "vars" in code.co_names:
+        # which gives all variables
+        return False
     name = following.argval
     for i, step in enumerate(steps):
-        named = step.argval == name or (type(step.argval) is tuple and name in step.argval)
-        if not named or (not step.opname.endswith("_FAST") and "_FAST_" not in step.opname):
+        if not _is_variable(step, name):
             continue
         if step.opname in ("STORE_FAST", "DELETE_FAST"):
             continue

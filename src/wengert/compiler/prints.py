@@ -33,6 +33,7 @@ from wengert.compiler.libraries import is_of_library
 from wengert.compiler.objects import VALUES
 from wengert.compiler.scalar import Scalar
 from wengert.tape.base import TensorBase
+from wengert.tape.modes import current_mode
 from wengert.tensor.printing import array_text, history_of
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "Marks",
     "Piece",
     "Said",
+    "Shown",
     "are_known",
     "intercepted",
     "is_print",
@@ -48,6 +50,7 @@ __all__ = [
     "said_of",
     "silent",
     "tensor_text",
+    "text_of_int",
     "told_before",
 ]
 
@@ -158,12 +161,14 @@ class Piece(NamedTuple):
     text: Gives the text of an array; and of the tensor that `source` says, if it says one.
     now: The text in the run that was traced.
     source: The place of a tensor of the environment, whose own history shows.
+    key: The place of an argument, by number or name, that shows in the place of a value.
     """
 
-    value: Value
+    value: Value | None
     text: Callable[..., str]
     now: str
     source: int | None = None
+    key: int | str | None = None
 
 
 Text = str | tuple[str | Piece, ...]
@@ -189,7 +194,8 @@ class Said(NamedTuple):
         """The values that it shows."""
         for text in (*self.texts, *self.options.values()):
             if isinstance(text, tuple):
-                yield from [part.value for part in text if isinstance(part, Piece)]
+                parts = [part for part in text if isinstance(part, Piece)]
+                yield from [part.value for part in parts if part.value is not None]
 
     def renamed(self, rename: Callable[[Value], Value]) -> Said:
         """The same in other values."""
@@ -197,38 +203,76 @@ class Said(NamedTuple):
         def of(text: Any) -> Any:
             if not isinstance(text, tuple):
                 return text
-            parts = [p._replace(value=rename(p.value)) if isinstance(p, Piece) else p for p in text]
-            return tuple(parts)
+            return tuple(
+                [
+                    part._replace(value=rename(part.value))
+                    if isinstance(part, Piece) and part.value is not None
+                    else part
+                    for part in text
+                ]
+            )
 
         options = {name: of(option) for name, option in self.options.items()}
         return self._replace(texts=tuple(map(of, self.texts)), options=options)
 
-    def say(self, known: dict[Value, Any] | None = None, tensors: Sequence[Any] = ()) -> None:
+    def say(self, run: Run | None = None) -> None:
         """Print it, with the values of a run, or as it was in the one that was traced."""
-
-        texts = [
-            text if text.__class__ is str else _joined(text, known, tensors) for text in self.texts
-        ]
+        texts = [text if text.__class__ is str else _joined(text, run) for text in self.texts]
         if not self.options:
             PRINT(*texts)
             return
-        options = {
-            name: _joined(option, known, tensors) if isinstance(option, tuple) else option
+        options: dict[str, Any] = {
+            name: _joined(option, run) if isinstance(option, tuple) else option
             for name, option in self.options.items()
         }
         PRINT(*texts, **options)
 
 
-def _joined(text: Any, known: dict[Value, Any] | None, tensors: Sequence[Any]) -> str:
-    return "".join([p if p.__class__ is str else _shown(p, known, tensors) for p in text])
+Run = tuple[dict[Value, Any], Sequence[Any], Any]
+"""What a run knows: values, the tensors of the environment, and the arguments of the call."""
 
 
-def _shown(piece: Piece, known: dict[Value, Any] | None, tensors: Sequence[Any]) -> str:
-    if known is None:
+def _joined(text: Any, run: Run | None) -> str:
+    return "".join([part if part.__class__ is str else _shown(part, run) for part in text])
+
+
+def _shown(piece: Piece, run: Run | None) -> str:
+    if run is None:
         return piece.now
+    known, tensors, given = run
     value = piece.value
+    if value is None:
+        args, kwargs = given
+        return piece.text(args[piece.key] if piece.key.__class__ is int else kwargs[piece.key])
     array = known[value] if value.constant is None else value.constant
     return piece.text(array) if piece.source is None else piece.text(array, tensors[piece.source])
+
+
+class Shown(int):
+    """An argument of a function that is traced, which is a whole number, and only printed.
+
+    Questions that are asked of it are conditions (see `wengert.compiler.flows.questions_of`).
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return self._written(None)
+
+    def __format__(self, spec: str) -> str:
+        return self._written(spec)
+
+    def _written(self, spec: str | None) -> str:
+        mode = current_mode()
+        text = text_of_int(spec, int(self))
+        if mode is None or mode.tracing is None:
+            return text
+        return str(mode.tracing.argument_written(self, text, spec))
+
+
+def text_of_int(spec: str | None, number: int) -> str:
+    """The text of an argument."""
+    return repr(number) if spec is None else format(number, spec)
 
 
 def said_of(
@@ -266,7 +310,7 @@ _DEPTH = 20
 def _is_plain(thing: Any, depth: int = 0) -> bool:
     """Whether the text of a thing follows from what it is, and nobody but us makes it."""
     kind = type(thing)
-    if kind in _TEXTS or kind is Scalar:
+    if kind in _TEXTS or kind is Scalar or kind is Shown:
         return True
     if kind in _HELD and depth < _DEPTH:
         parts = [*thing.keys(), *thing.values()] if kind is dict else thing

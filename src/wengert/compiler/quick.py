@@ -112,7 +112,7 @@ def _says(
     scope |= {name: value for value, name in said.items()}
     values = [f"{name}: {names[v]}" for v, name in said.items() if v.constant is None]
     tensors = "".join(f"t{i}, " for i in range(count))
-    return f"say({{{', '.join(values)}}}, ({tensors}))"
+    return f"say({{{', '.join(values)}}}, ({tensors}), (args, kwargs))"
 
 
 def _in_order(entry: Entry) -> bool:

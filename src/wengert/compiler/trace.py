@@ -27,7 +27,17 @@ from wengert.compiler.memory import Shared, lying, shared_of
 from wengert.compiler.objects import slots_of
 from wengert.compiler.operations import S, run
 from wengert.compiler.payloads import real_payload, traces_of
-from wengert.compiler.prints import PRINT, Marks, Piece, Said, number_text, said_of, tensor_text
+from wengert.compiler.prints import (
+    PRINT,
+    Marks,
+    Piece,
+    Said,
+    Shown,
+    number_text,
+    said_of,
+    tensor_text,
+    text_of_int,
+)
 from wengert.compiler.returns import is_returned
 from wengert.compiler.scalar import Scalar
 from wengert.compiler.state import Surroundings, state_of
@@ -122,6 +132,7 @@ class Trace:
         self._said_before = iter(said)
         self._marks = Marks()
         self._printing = False
+        self._arguments: dict[int, tuple[Any, Any]] = {}
 
     @property
     def active(self) -> bool:
@@ -497,6 +508,26 @@ class Trace:
                 self.give_up("it prints a tensor with a history from before")
         text = partial(tensor_text, name, history_of(edge))
         return self._marks.mark(Piece(symbol.value, text, text(symbol.array), source))
+
+    def shown_arguments(self, keys: Iterable[Any], args: Any, kwargs: Any) -> tuple[Any, Any]:
+        """The arguments, with those at `keys` as what notes that they are printed."""
+        args, kwargs = list(args), dict(kwargs)
+        for key in keys:
+            held = args if key.__class__ is int else kwargs
+            held[key] = Shown(held[key])
+            self._arguments[id(held[key])] = held[key], key
+        return tuple(args), kwargs
+
+    def argument_written(self, shown: Any, text: str, spec: str | None) -> str:
+        """What stands for the text of an argument, which is only printed."""
+        found = self._arguments.get(id(shown))
+        if not self.active or found is None or found[0] is not shown:
+            return text
+        if not (self._printing or is_printed(spec is None)):
+            self.give_up("an argument is printed in a way that is not followed")
+            return text
+        how = partial(text_of_int, spec)
+        return self._marks.mark(Piece(None, how, text, key=found[1]))
 
     def is_printed(self) -> bool:
         """Whether the number that is read off a tensor just now is only printed."""
