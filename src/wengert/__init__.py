@@ -110,6 +110,7 @@ _LAZY = frozenset(
     {
         "_C",
         "_VF",
+        "_dynamo",
         "_vmap_internals",
         "accelerator",
         "amp",

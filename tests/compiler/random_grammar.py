@@ -90,6 +90,25 @@ MADE = {"i": ["wg.tensor([0, 2, 1])", "wg.tensor([0, 0])", "wg.arange(3)", "wg.t
 """What stands for operands that a program does not have yet."""
 
 STEPS: dict[str, list[str]] = {
+    "prints": [
+        *("print(a)\nout = a * 1", "print(b, a.sum(), i)\nout = a + 1", "print(w)\nout = a * 1"),
+        'out = a * 2\nprint("text", f"{out.sum().item():.3f} and {out.mean():.2e}", end=";")',
+        'print(f"{a.norm():.2e}", a.shape, a.dtype, sep="|")\nout = a.detach() * 1',
+        'if {?}:\n    print("taken", a)\nout = a * 1',
+        'if {?}:\n    print(f"{b.sum().item()}")\n    out = a * 2\nelse:\n    out = a',
+        'text = f"{a.sum().item():.3f}"\nprint("<" + text, s, sep="|")\nout = a - 1',
+        'print([a.sum().item(), b], {"x": (i, m)})\nout = i * 1',
+        'print(i.sum().item(), f"{i.sum().item()} {i.sum()} {m.sum().item():3d}")\nout = i + 0',
+        'print(s, f"{s:.2f}", k)\nout = s * a',
+        'print(len(f"{i.sum().item()}"), f"{i.sum().item()}" == "2")\nout = i * 1',
+        'if s % 3 == 0:\n    print("third", s, f"{s:.1f}")\nout = a * 1',
+        'print(f"{s}")\nout = a * 2 if s else a - 1',
+        "for n in range(2):\n    print(n, a.sum() * n)\nout = a * 1",
+        "out = a.clone()\nprint(out)\nout.mul_(2)\nprint(out[..., :1])",
+        "with wg.no_grad():\n    a.mul_(0.5)\nprint(a, a.detach())\nout = a * 1",
+        "print(wg.rand(2), z)\nout = z * 1",
+        'text = ""\nfor part in (a, b):\n    text += f"{part.sum():.2f}"\nprint(text)\nout = a + b',
+    ],
     "pointwise": [
         *("{a}", "{a}", "F.leaky_relu(a, 0.2)", "F.elu(a)", "a.sign() * a"),
         *("a.reciprocal().tanh()", "wg.lerp(a, b, 0.3)", "wg.addcmul(a, b, b, value=0.5)"),

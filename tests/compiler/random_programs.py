@@ -10,7 +10,9 @@ with the name of a file it runs the program in that file.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import io
 import re
 import sys
 import warnings
@@ -243,7 +245,8 @@ class _Drawer:
         return f"try:\n    {text}\nexcept {kinds}:\n    {out} = {other} * 2"
 
     def works(self, text: str, out: str) -> bool:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
+        heard = contextlib.redirect_stdout(io.StringIO())
+        with warnings.catch_warnings(), np.errstate(all="ignore"), heard:
             warnings.simplefilter("ignore")
             try:
                 exec(text, self.space)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import linecache
 import re
 import sys
@@ -186,8 +188,11 @@ def _story(made: dict[str, Any], backend: str | None) -> tuple[list[Any], Any]:
         result: Any = None
         try:
             if made.get("THREADS") and not found:
-                facts += in_threads(used, args, made["THREADS"], known)
-            result = used(*args)
+                with contextlib.redirect_stdout(io.StringIO()):
+                    # in whatever order
+                    facts += in_threads(used, args, made["THREADS"], known)
+            with printed_to(facts):
+                result = used(*args)
             facts += [seen(leaf, known) for leaf in flatten(result)[0]]
             facts += [lies(leaf) for leaf in flatten(result)[0] if isinstance(leaf, wg.Tensor)]
             facts.append(differentiated(result, known, made["OUTSIDE"]))
@@ -208,6 +213,23 @@ def _story(made: dict[str, Any], backend: str | None) -> tuple[list[Any], Any]:
         found.append(facts)
     found.append(wg.rand(2).numpy())
     return found, used
+
+
+_NUMBERS = re.compile(r"(-?(?:\d+\.?\d*(?:e[-+]?\d+)?|inf\b|nan\b))")
+
+
+@contextlib.contextmanager
+def printed_to(facts: list[Any]) -> Iterator[None]:
+    """Add what is printed: texts, and numbers, which may be rounded otherwise."""
+    with contextlib.redirect_stdout(io.StringIO()) as heard:
+        try:
+            yield
+        finally:
+            text = heard.getvalue()
+            # how wide numbers are shows in blanks
+            parts = _NUMBERS.split(" ".join(text.split()))
+            facts.append([part.strip() for part in parts[::2]] + [text.count("\n")])
+            facts.append([float(part) for part in parts[1::2]])
 
 
 def lies(tensor: Any) -> list[int]:

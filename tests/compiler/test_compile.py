@@ -274,8 +274,12 @@ def test_reset_forgets_traces_and_reasons() -> None:
 def test_options_that_do_not_exist_are_refused() -> None:
     with pytest.raises(ValueError, match="backend must be"):
         wg.compile(double, backend="cuda")
-    with pytest.raises(ValueError, match="options has the key 'tune'"):
+    with pytest.raises(RuntimeError, match="Unexpected optimization option tune, known"):
         wg.compile(double, options={"tune": 1})
+    with pytest.raises(RuntimeError, match="Unrecognized mode=fast, should be one of: default"):
+        wg.compile(double, mode="fast")
+    with pytest.raises(RuntimeError, match="Either mode or options can be specified"):
+        wg.compile(double, mode="default", options={})
 
 
 def test_compiled_functions_are_pickled_without_their_traces() -> None:
@@ -532,7 +536,7 @@ def test_loops_that_read_an_argument_each_time_have_its_gradient_once_for_each()
 
 def test_nothing_stands_between_a_call_and_a_function_that_runs_as_it_is():
     def function(x):
-        print(end="")
+        globals()
         return x * 2
 
     compiled = wg.compile(function, backend="numpy")
@@ -543,3 +547,30 @@ def test_nothing_stands_between_a_call_and_a_function_that_runs_as_it_is():
     assert compiled(x=wg.ones(2)).tolist() == [2.0, 2.0]
     compiled.forget()
     assert compiled.reason is None and type(compiled) is wg.compiler.Compiled
+
+
+def test_the_line_of_what_cannot_be_looked_through() -> None:
+    def f(x: Any) -> Any:
+        y = x + 1
+        globals()
+        return y
+
+    g = wg.compile(f, **NUMPY)
+    with pytest.warns(UserWarning, match=r"it calls globals\(\) \(test_compile.py:\d+\)"):
+        g(wg.ones(2))
+    assert "\n    globals()\n" in str(g.explain())
+
+
+def test_many_ways_through_few_decisions_are_not_many_outcomes() -> None:
+    def f(x: Any) -> Any:
+        if x.sum() > 100:
+            return x
+        for k in range(4):
+            x = x * 2 if x[k] > 0 else x
+        return x
+
+    g = wg.compile(f, **NUMPY)
+    with pytest.warns(UserWarning, match="went more than 8 ways in all"):
+        for n in range(16):
+            g(wg.tensor([1.0 if n >> k & 1 else -1.0 for k in range(4)]))
+    assert "x = x * 2 if x[k] > 0 else x" in str(g.explain())

@@ -158,7 +158,7 @@ def a_counter() -> World:
     return f, calls(6, lambda: (randn(3),)), []
 
 
-@eager
+@compiled
 def printing() -> World:
     def f(x: Any) -> Any:
         print(end="")

@@ -110,6 +110,8 @@ def test_products_in_registers_of_all_lengths(monkeypatch, first, second, size):
             a, b = laid(drawn(m, k, dtype=dtype), first), laid(drawn(k, n, dtype=dtype), second)
             tolerance = 1e-3 if dtype == f4 else 1e-11
             agrees("mm", a, b, strided=(0, 1), tolerance=tolerance)
+
+
 @pytest.mark.parametrize("second", ["rows", "columns", "apart", "backwards", "part"])
 @pytest.mark.parametrize("dtype", [f4, f8], ids=str)
 def test_large_products_of_long_columns_are_computed_transposed(second, dtype):

@@ -174,6 +174,8 @@ def test_where_indices_may_be_wrong_arguments_are_written_to_when_they_are_known
                 np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-12)
         assert over_inputs(run) in over
         run = compiled(function)
+
+
 def test_places_of_extremes_are_found_row_by_row_where_rows_are_computed():
     rng = np.random.default_rng(0)
     x = rng.integers(0, 50, (1100, 130)).astype(float)

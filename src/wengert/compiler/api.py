@@ -6,7 +6,7 @@ import functools
 import importlib
 import importlib.util
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any, TypeVar, overload
 
@@ -14,11 +14,12 @@ from wengert.base.dtypes import default_float
 from wengert.base.sections import fill_sections
 from wengert.compiler.capture import Captured, capture
 from wengert.compiler.collector import seldom
-from wengert.compiler.control import COMPILED
+from wengert.compiler.control import COMPILED, CONFIG, STANCES
 from wengert.compiler.decisions import Reason, crowded
 from wengert.compiler.entry import Entry, Options
 from wengert.compiler.environment import Environment
 from wengert.compiler.explanation import Explanation
+from wengert.compiler.prints import told_before
 from wengert.compiler.quick import MISS, quick_call
 from wengert.compiler.transformed import (
     TransformedEntry,
@@ -44,6 +45,14 @@ _TRACING = threading.RLock()
 """Held by the thread that traces: meanwhile the tensors that it reaches hold symbols."""
 _OPERATION = 2.5e-7
 """Seconds that an operation of NumPy takes at least, on the smallest arrays."""
+
+
+_MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
+_INDUCTOR = (
+    *("epilogue_fusion", "max_autotune", "max_autotune_gemm", "fallback_random", "shape_padding"),
+    *("triton", "trace", "cpp", "guard_filter_fn", "freezing", "coordinate_descent_tuning"),
+)
+"""The options of PyTorch's compiler, or what these begin with, that programs set."""
 
 
 class CompileError(RuntimeError):
@@ -103,6 +112,8 @@ class Compiled:
         # a compiled module has parameters, modes and a state: those of the module
         if name == "function":
             raise AttributeError(name)
+        if name == "_orig_mod" and hasattr(self.function, "named_parameters"):
+            return self.function
         return getattr(self.function, name)
 
     def __repr__(self) -> str:
@@ -113,10 +124,16 @@ class Compiled:
         mode = current_mode()
         if mode is not None and mode is not NO_GRAD:
             return self._beneath(mode, args, kwargs)
+        if STANCES and STANCES[0] == "force_eager":
+            return self.function(*args, **kwargs)
         default = default_float()
         for quick_mode, quick_default, quick in self._quick:
             if quick_mode is mode and quick_default is default:
-                result = quick(args, kwargs)
+                try:
+                    result = quick(args, kwargs)
+                except Missing as missing:
+                    # what it prints could not be printed
+                    return self._traced((mode, default), args, kwargs, missing)
                 if result is not MISS:
                     return result
         return self._run((mode, default), args, kwargs)
@@ -133,7 +150,7 @@ class Compiled:
 
     def _run(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The general way of a call."""
-        drawn: Sequence[Any] = ()
+        missing: Missing | None = None
         for entry_key, entry in self.entries:
             if entry_key != key:
                 continue
@@ -147,10 +164,10 @@ class Compiled:
                     return entry.run(*found, args, kwargs)
                 except Elsewhere:
                     continue
-                except Missing as missing:
-                    drawn = missing.drawn
+                except Missing as found_missing:
+                    missing = found_missing
                     break
-        return self._traced(key, args, kwargs, drawn)
+        return self._traced(key, args, kwargs, missing)
 
     def _tried(self, entry: Entry, found: Any, args: Any, kwargs: Any) -> Any:
         """One of the first runs on traces, by turns compiled and not, to see what it gains."""
@@ -240,40 +257,54 @@ class Compiled:
         return Environment(self.function, args, kwargs, gradients)
 
     def _captured(
-        self, environment: Any, entry: Any, args: Any, kwargs: Any, drawn: Sequence[Any]
+        self, environment: Any, entry: Any, args: Any, kwargs: Any, missing: Missing | None
     ) -> Captured:
         by_blocks = entry is not None and entry.by_blocks
-        return capture(self.function, args, kwargs, environment, by_blocks, drawn)
+        return capture(self.function, args, kwargs, environment, by_blocks, missing)
 
     def _traced(
-        self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], drawn: Sequence[Any]
+        self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], missing: Missing | None
     ) -> Any:
+        said = () if missing is None else missing.said
+        if STANCES:
+            if STANCES[0] == "fail_on_recompile":
+                raise RuntimeError(
+                    "Detected recompile when torch.compile stance is 'fail_on_recompile': no trace "
+                    f"of {self!r} holds for this call"
+                )
+            with told_before(said):
+                return self.function(*args, **kwargs)
         if not _TRACING.acquire(blocking=False):
             # another thread traces: the tensors of this call may be among those that it reaches
             if not _TRACING.acquire(timeout=_PATIENCE):
-                return self.function(*args, **kwargs)
-            _TRACING.release()
-            return self._run(key, args, kwargs)
+                with told_before(said):
+                    return self.function(*args, **kwargs)
+            if missing is None or not (missing.drawn or said):
+                _TRACING.release()
+                return self._run(key, args, kwargs)
         try:
-            result = self._traced_alone(key, args, kwargs, drawn)
+            result = self._traced_alone(key, args, kwargs, missing)
         finally:
             _TRACING.release()
-        return self.function(*args, **kwargs) if result is MISS else result
+        if result is MISS:
+            with told_before(said):
+                return self.function(*args, **kwargs)
+        return result
 
     def _traced_alone(
-        self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], drawn: Sequence[Any]
+        self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], missing: Missing | None
     ) -> Any:
         with seldom():
             entry = self._entry(key, args, kwargs)
             environment = self._environment(args, kwargs)
             if environment.refusal is not None:
-                self._stop(Reason(environment.refusal, None))
+                self._stop(Reason(environment.refusal, environment.where))
                 return MISS
             environment.skips = environment.skips and self._skips
             environment.numbers = self._numbers
             before = environment.apart
             started = perf_counter()
-            captured = self._captured(environment, entry, args, kwargs, drawn)
+            captured = self._captured(environment, entry, args, kwargs, missing)
             if captured.exit is None:
                 self._skips = self._skips and not captured.trace.turns.skipped
                 self._passed += captured.trace.broken is None
@@ -283,6 +314,8 @@ class Compiled:
                 elif self._passed > self._options.limit:
                     self._stop(Reason("each call makes anew what the next one is to find", None))
                 return captured.result
+            if captured.trace.parted is not None and self._options.fullgraph:
+                self._stop(captured.trace.parted)
             after = self._environment(args, kwargs, gradients=False)
             if not before.equals(after):
                 captured.trace.unmask()
@@ -378,7 +411,7 @@ class _Beneath(Compiled):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function returns, and does, at the levels under way."""
         mode = current_mode()
-        if self.reason is not None or mode is None:
+        if self.reason is not None or mode is None or "force_eager" in STANCES:
             return self.function(*args, **kwargs)
         levels = tuple([(level.size, level.randomness) for level in mode.levels])
         return self._run((levels, mode.grad, default_float()), args, kwargs)
@@ -387,10 +420,10 @@ class _Beneath(Compiled):
         return TransformedEnvironment(self.function, args, kwargs, gradients)
 
     def _captured(
-        self, environment: Any, entry: Any, args: Any, kwargs: Any, drawn: Sequence[Any]
+        self, environment: Any, entry: Any, args: Any, kwargs: Any, missing: Missing | None
     ) -> Captured:
         by_blocks = entry is not None and entry.by_blocks
-        return capture_transformed(self.function, args, kwargs, environment, by_blocks, drawn)
+        return capture_transformed(self.function, args, kwargs, environment, by_blocks, missing)
 
     def _hasten(self) -> None:
         """There is no quicker way than the general one."""
@@ -418,6 +451,9 @@ def _backend(name: str) -> Any:
     """The module that makes programs run."""
     if name in ("auto", "inductor"):
         name = "llvm" if importlib.util.find_spec("llvmlite") else "numpy"
+    elif name == "aot_eager":
+        # the traced program by the kernels of eager code
+        name = "numpy"
     if name not in ("llvm", "numpy"):
         raise ValueError(
             f"compile(): backend must be 'auto', 'llvm', 'numpy' or 'eager', not {name!r}"
@@ -437,7 +473,7 @@ def compile(
     disable: bool = False,
     fastmath: bool = False,
     threads: int | None = None,
-    limit: int = 8,
+    limit: int | None = None,
 ) -> F: ...
 @overload
 def compile(
@@ -451,7 +487,7 @@ def compile(
     disable: bool = False,
     fastmath: bool = False,
     threads: int | None = None,
-    limit: int = 8,
+    limit: int | None = None,
 ) -> Callable[[F], F]: ...
 def compile(
     model: Callable[..., Any] | None = None,
@@ -464,7 +500,7 @@ def compile(
     disable: bool = False,
     fastmath: bool = False,
     threads: int | None = None,
-    limit: int = 8,
+    limit: int | None = None,
 ) -> Any:
     """`model` as a function that runs as native loops, where its calls allow it.
 
@@ -480,17 +516,21 @@ def compile(
         returned.
     fullgraph : bool. Raise `CompileError` where otherwise the function would run as it is.
     backend : {"auto", "llvm", "numpy", "eager"}. What runs the loops: native code, which needs
-        llvmlite, or NumPy. ``"inductor"`` means ``"auto"``, and with ``"eager"`` nothing is
-        compiled, as in PyTorch.
+        llvmlite, or NumPy. ``"inductor"`` means ``"auto"``, ``"aot_eager"`` means ``"numpy"``, and
+        with ``"eager"`` nothing is compiled.
     disable : bool. Return `model` as it is.
     fastmath : bool. Allow rewriting that changes rounding, and that supposes finite numbers.
     threads : int, optional. 1 keeps large loops on one thread; otherwise, and by default, they use
         as many as `get_num_threads` says.
-    limit : int. How many traces there may be for one kind of arguments, and how many kinds.
+    limit : int, optional. How many traces there may be for one kind of arguments, and how many
+        kinds: 8, or what ``wengert._dynamo.config.recompile_limit`` says.
     options : dict, optional. ``{"measure": False}`` goes on with compiled code also where it turns
         out to be slower; by default the first calls run by turns compiled and not, and the quicker
-        way is taken. ``{"quiet": True}`` leaves out the warning.
-    dynamic, mode: Accepted for PyTorch's sake, without effect: each shape has traces of its own.
+        way is taken. ``{"quiet": True}`` leaves out the warning. Those of PyTorch's Inductor are
+        accepted, without effect.
+    dynamic : bool, optional. Accepted for PyTorch's sake: each shape has traces of its own.
+    mode : str, optional. Accepted for PyTorch's sake: ``"default"``, ``"reduce-overhead"``,
+        ``"max-autotune"``, ``"max-autotune-no-cudagraphs"`` or ``"lite"``, without effect.
 
     Returns
     -------
@@ -499,15 +539,16 @@ def compile(
 
     Raises
     ------
-    ValueError: If there is no such backend or option.
+    ValueError: If there is no such backend.
+    RuntimeError: If there is no such option or mode, or both are given.
 
     Notes
     -----
     Traces hold for what the function reached when it was traced: numbers, strings and the structure
     of containers among its arguments, in enclosing functions, globals and attributes are compared
-    in each call; tensors and arrays there are read anew. A function that prints, reads files or
-    clocks, draws random numbers outside of wengert or changes objects other than tensors is not
-    compiled.
+    in each call; tensors and arrays there are read anew. What it prints is printed in each call,
+    once all is computed. A function that reads files or clocks, draws random numbers outside of
+    wengert or changes objects other than tensors is not compiled.
 
     Examples
     --------
@@ -523,11 +564,17 @@ def compile(
     >>> x.grad
     tensor([-251.,  101.,   50.])
     """
-    asked = {"measure": True, "quiet": False, **(options or {})}
-    if len(asked) > 2:
-        raise ValueError(
-            f"compile(): options has the key {list(asked)[2]!r}; known are 'measure' and 'quiet'"
+    if mode is not None and options is not None:
+        raise RuntimeError(
+            "Either mode or options can be specified, but both can't be specified at the same time."
         )
+    if mode is not None and mode not in _MODES:
+        raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(_MODES)}")
+    asked = {"measure": True, "quiet": False, **(options or {})}
+    for name in asked:
+        if name not in ("measure", "quiet") and name.partition(".")[0] not in _INDUCTOR:
+            known = ["measure", "quiet", *_INDUCTOR]
+            raise RuntimeError(f"Unexpected optimization option {name}, known options are {known}")
     settings: dict[str, Any] = {
         "fullgraph": fullgraph,
         "options": options,
@@ -538,15 +585,16 @@ def compile(
     }
     if model is None:
         return functools.partial(compile, **settings, disable=disable)
-    if disable or backend == "eager":
+    if disable or CONFIG.disable or backend == "eager":
         return model
+    most = CONFIG.recompile_limit if limit is None else limit
     chosen = Options(
         _backend(backend),
         fastmath,
         fullgraph,
         asked["measure"],
         threads=threads,
-        limit=limit,
+        limit=most,
         quiet=asked["quiet"],
     )
     return Compiled(model, chosen, settings)

@@ -21,10 +21,12 @@ from wengert.compiler.memory import counted_together, is_turned, layout_of
 from wengert.compiler.node import Backward, Between, hidden_in, partials
 from wengert.compiler.outcome import check_containers, effects_of, leaves_of, writes_to
 from wengert.compiler.payloads import real_payload
+from wengert.compiler.prints import intercepted
 from wengert.compiler.scalar import Scalar
 from wengert.compiler.state import Path, Surroundings
 from wengert.compiler.sym import Sym
 from wengert.compiler.trace import Trace
+from wengert.compiler.tree import Missing
 from wengert.compiler.turns import Turns
 from wengert.prims import whole
 from wengert.tape import level_writes, levels
@@ -69,17 +71,20 @@ def capture(
     kwargs: dict[str, Any],
     environment: Environment,
     by_blocks: bool = False,
-    drawn: Sequence[Any] = (),
+    missing: Missing | None = None,
 ) -> Captured:
     """Run `function` and note what it does.
 
     With `by_blocks` it is to join a graph: its blocks are differentiated one by one, whether it
-    comes back to a state itself or not. Its first random numbers are those of `drawn`.
+    comes back to a state itself or not. What a run has drawn and printed, which then was `missing`
+    a trace, is not drawn and printed again.
 
     Whatever the function raises is raised, and every tensor is left as it would be without tracing.
     """
     until = getattr(function, "until", capture.__code__)
-    trace = Trace(getattr(function, "__code__", None), until, drawn)
+    missing = Missing() if missing is None else missing
+    code = getattr(function, "__code__", None)
+    trace = Trace(code, until, missing.drawn, missing.said)
     tensors = environment.tensors
     with _symbols(trace, environment) as inputs:
         trace.given = inputs
@@ -101,7 +106,10 @@ def capture(
         left = None
         try:
             try:
-                result = function(*args, **kwargs)
+                shown, named = trace.shown_arguments(environment.loose, args, kwargs)
+                with intercepted(trace.say):
+                    result = function(*shown, **named)
+                del shown, named
             finally:
                 left = _left_mode(inside, before, trace)
             walked_back = trace.walked_back
@@ -115,7 +123,12 @@ def capture(
             if outputs and any(e.leaf >= 0 and _is_shown(e.leaf, count, made) for e in effects):
                 trace.give_up("a result that requires a gradient is left behind elsewhere, too")
             derivatives = None
-            if trace.broken is None and not walked_back and comes_back(trace.items, by_blocks):
+            loops = not walked_back and comes_back(trace.items, by_blocks)
+            if loops and not _prints_last(trace):
+                loops = False
+                if by_blocks:
+                    trace.give_up("it prints in a loop that decisions on values end")
+            if trace.broken is None and loops:
                 spent = backward is not None and backward.spent
                 if outputs and not environment.is_outermost:
                     # a loop of tensors of a transform, whose blocks nobody differentiates
@@ -159,7 +172,8 @@ def capture(
         if trace.broken is None and not trace.passing:
             known = frozenset(captured.inputs)
             captured.exit = Exit(
-                made, rebuild, effects, backward, outputs, origins, count, roots, known
+                *(made, rebuild, effects, backward, outputs, origins, count, roots, known),
+                trace.said,
             )
             captured.exit.derivatives = derivatives
         else:
@@ -168,6 +182,13 @@ def capture(
     result = None
     release(trace)
     return captured
+
+
+def _prints_last(trace: Trace) -> bool:
+    """Whether it prints only where no decision follows, and draws nothing before."""
+    kinds = [type(item) for item in trace.items]
+    last = all(said.decisions == kinds.count(Guard) for said in trace.said)
+    return last and not (trace.said and Draw in kinds)
 
 
 def _left_mode(inside: Any, before: Any, trace: Trace) -> tuple[Any] | None:

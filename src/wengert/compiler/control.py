@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from wengert.base.sections import fill_sections
@@ -12,6 +13,8 @@ from wengert.tape.modes import current_mode
 
 __all__ = [
     "COMPILED",
+    "CONFIG",
+    "STANCES",
     "allow_in_graph",
     "assume_constant_result",
     "cudagraph_mark_step_begin",
@@ -19,6 +22,7 @@ __all__ = [
     "is_compiling",
     "is_dynamo_compiling",
     "is_exporting",
+    "list_backends",
     "reset",
     "set_stance",
     "substitute_in_graph",
@@ -27,6 +31,9 @@ __all__ = [
 F = TypeVar("F", bound=Callable[..., Any])
 COMPILED: weakref.WeakSet[Any] = weakref.WeakSet()
 """All functions that are compiled."""
+STANCES: list[str] = []
+"""What `set_stance` has set, if that is not ``"default"``."""
+_KNOWN = ("default", "eager_then_compile", "force_eager", "eager_on_recompile", "fail_on_recompile")
 
 
 def is_compiling() -> bool:
@@ -84,64 +91,88 @@ def reset() -> None:
         compiled.forget()
 
 
-is_dynamo_compiling = is_compiling
+class _Config:
+    """Settings under the names of PyTorch's, with its defaults; most have no effect.
 
-
-def is_exporting() -> bool:
-    """False: functions are not exported.
-
-    Examples
-    --------
-    >>> wg.compiler.is_exporting(), wg.compiler.is_dynamo_compiling()
-    (False, False)
+    ``recompile_limit`` is the ``limit`` of functions that are compiled from then on, and while
+    ``disable`` is True, `compile` gives functions back as they are.
     """
-    return False
+
+    _settings: dict[str, Any]
+
+    def __init__(self) -> None:
+        off = (
+            *("capture_dynamic_output_shape_ops", "capture_scalar_outputs", "compiled_autograd"),
+            *("disable", "fail_on_recompile_limit_hit", "specialize_int", "suppress_errors"),
+            *("specialize_float", "verbose", "skip_nnmodule_hook_guards"),
+        )
+        on = (
+            *("assume_static_by_default", "automatic_dynamic_shapes", "guard_nn_modules"),
+            *("inline_inbuilt_nn_modules", "optimize_ddp", "trace_numpy"),
+        )
+        limits = {"recompile_limit": 8, "accumulated_recompile_limit": 256}
+        object.__setattr__(
+            self, "_settings", {**dict.fromkeys(off, False), **dict.fromkeys(on, True), **limits}
+        )
+
+    def _known(self, name: str) -> str:
+        name = name.replace("cache_size_limit", "recompile_limit")
+        if name not in self._settings:
+            raise AttributeError(f"wengert._dynamo.config.{name} does not exist")
+        return name
+
+    def __getattr__(self, name: str) -> Any:
+        return self._settings[self._known(name)]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._settings[self._known(name)] = value
+
+    @contextlib.contextmanager
+    def patch(self, *names: Any, **settings: Any) -> Iterator[None]:
+        """Other settings inside of a ``with`` block, or in calls of a function.
+
+        By keyword, as a dictionary, or as a name and a value.
+        """
+        given = names[0] if len(names) == 1 else dict([names] if names else [])
+        before = dict(self._settings)
+        try:
+            for name, value in {**given, **settings}.items():
+                setattr(self, name, value)
+            yield
+        finally:
+            self._settings.update(before)
 
 
-def allow_in_graph(fn: F) -> F:
-    """`fn` itself: what it computes is traced."""
-    return fn
+CONFIG = _Config()
+"""Of functions that are compiled from now on."""
 
 
-def assume_constant_result(fn: F) -> F:
-    """`fn` itself: its result is looked at in each call."""
-    return fn
+class set_stance:  # as PyTorch calls it
+    """Say what becomes of calls of compiled functions, in all threads.
 
-
-def substitute_in_graph(original_fn: Any, **options: Any) -> Callable[[F], F]:
-    """The decorator of what would be traced in place of a function; that is traced itself."""
-    return lambda fn: fn
-
-
-def cudagraph_mark_step_begin() -> None:
-    """Has no effect: there is no GPU whose memory would be used again."""
-
-
-class set_stance:
-    """How compiled functions are run from now on, or in a context, or in a decorated function.
-
-    They adapt to their arguments by themselves, so what PyTorch can be told has no effect, but for
-    what would run them as they are, which is refused.
+    It holds from the call on, or inside of a ``with`` block, or, as a decorator, in the calls of a
+    function.
 
     Parameters
     ----------
-    stance : {"default", "eager_on_recompile", "aot_eager_then_compile", "eager_then_compile"}
-    skip_guard_eval_unsafe : bool. Has no effect.
-    force_backend : optional. Has no effect.
+    stance
+        ``"default"`` and ``"eager_then_compile"``: calls are compiled, and the first of a kind runs
+        as it is. ``"force_eager"``: all calls run as they are. ``"eager_on_recompile"``: those do
+        that no trace holds for. ``"fail_on_recompile"``: these raise a RuntimeError.
+    skip_guard_eval_unsafe : bool. Accepted for PyTorch's sake: conditions are always checked.
+    force_backend : optional. Accepted for PyTorch's sake, without effect.
 
     Raises
     ------
-    NotImplementedError: For "force_eager" and "fail_on_recompile".
-    RuntimeError: For what is no stance.
+    RuntimeError: If there is no such stance.
 
     Examples
     --------
-    >>> with wg.compiler.set_stance("default"):
-    ...     pass
+    >>> double = wg.compile(lambda x: x * 2)
+    >>> with wg.compiler.set_stance("force_eager"):
+    ...     double(wg.ones(2))
+    tensor([2., 2.])
     """
-
-    _KNOWN = ("default", "eager_on_recompile", "aot_eager_then_compile", "eager_then_compile")
-    _REFUSED = ("force_eager", "fail_on_recompile")
 
     def __init__(
         self,
@@ -150,21 +181,112 @@ class set_stance:
         skip_guard_eval_unsafe: bool = False,
         force_backend: Any = None,
     ) -> None:
-        if stance in self._REFUSED:
-            raise NotImplementedError(
-                f"set_stance({stance!r}) is not offered: call the function itself, without compile"
-            )
-        if stance not in self._KNOWN:
-            raise RuntimeError(f"invalid torch.compile stance {stance!r}")
+        if stance not in _KNOWN:
+            raise RuntimeError(f"invalid torch.compile stance {stance!r}: know {list(_KNOWN)}")
+        self.stance = stance
+        self._before = self._set()
+
+    def _set(self) -> list[str]:
+        before = list(STANCES)
+        STANCES[:] = [] if self.stance in _KNOWN[:2] else [self.stance]
+        return before
 
     def __enter__(self) -> None:
-        """Nothing changes."""
+        """It has been set when this was made."""
 
-    def __exit__(self, *exc: object) -> None:
-        """Nothing has changed."""
+    def __exit__(self, *error: object) -> None:
+        """Set what was set before."""
+        STANCES[:] = self._before
 
-    def __call__(self, fn: F) -> F:
-        return fn
+    def __call__(self, function: F) -> F:
+        """`function`, with the stance in its calls."""
+        STANCES[:] = self._before
+
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            with set_stance(self.stance):
+                return function(*args, **kwargs)
+
+        return call  # type: ignore[return-value]  # with the same signature
+
+
+def cudagraph_mark_step_begin() -> None:
+    """Nothing: there are no CUDA graphs.
+
+    Examples
+    --------
+    >>> wg.compiler.cudagraph_mark_step_begin()
+    """
+
+
+def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
+    """The names that `compile` takes as ``backend``.
+
+    Parameters
+    ----------
+    exclude_tags : optional. With None, also those that compile nothing.
+
+    Examples
+    --------
+    >>> wg.compiler.list_backends()
+    ['auto', 'inductor', 'llvm', 'numpy']
+    """
+    return ["auto", "inductor", "llvm", "numpy", *([] if exclude_tags else ["aot_eager", "eager"])]
+
+
+def allow_in_graph(fn: F) -> F:
+    """`fn` itself: whatever it does with tensors is part of a program.
+
+    Examples
+    --------
+    >>> wg.compiler.allow_in_graph(abs)
+    <built-in function abs>
+    """
+    return fn
+
+
+def assume_constant_result(fn: F) -> F:
+    """`fn` itself: what it computes is looked at in each call.
+
+    Examples
+    --------
+    >>> wg.compiler.assume_constant_result(abs)
+    <built-in function abs>
+    """
+    return fn
+
+
+def substitute_in_graph(original_fn: Any, **options: Any) -> Callable[[F], F]:
+    """The decorator of what would be traced in place of a function; that is traced itself.
+
+    Examples
+    --------
+    >>> wg.compiler.substitute_in_graph(abs)(abs)
+    <built-in function abs>
+    """
+    return lambda fn: fn
+
+
+def is_dynamo_compiling() -> bool:
+    """The same as `is_compiling`.
+
+    Examples
+    --------
+    >>> wg.compiler.is_dynamo_compiling()
+    False
+    """
+    return is_compiling()
+
+
+def is_exporting() -> bool:
+    """False: nothing is exported.
+
+    Examples
+    --------
+    >>> wg.compiler.is_exporting()
+    False
+    """
+    return False
 
 
 fill_sections(globals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -57,9 +58,18 @@ class Draw(NamedTuple):
 
 def crowded(blocks: Iterable[Any], most: int) -> Reason:
     """Why there are too many traces."""
-    widest = max(blocks, key=lambda block: len(block.children))
-    assert widest.guard is not None
-    return Reason(f"a decision on values had more than {most} outcomes", widest.guard.site)
+    outcomes: dict[Any, set[Any]] = {}
+    ways: Counter[Any] = Counter()
+    for block in blocks:
+        if block.guard is not None:
+            outcomes.setdefault(block.guard.site, set()).update(block.children)
+            ways[block.guard.site] += len(block.children)
+    widest = max(outcomes, key=lambda site: len(outcomes[site]))
+    if len(outcomes[widest]) > most:
+        return Reason(f"a decision on values had more than {most} outcomes", widest)
+    # the one that is taken most often, in a loop, or behind others
+    most_often = ways.most_common(1)[0][0]
+    return Reason(f"decisions on values went more than {most} ways in all", most_often)
 
 
 def outcome_of(kind: str, array: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from wengert.compiler.ir import Program, Step, Value
 from wengert.compiler.memory import Shared, is_turned, layout_of
 from wengert.compiler.node import Between, Variants, attach, partials
 from wengert.compiler.passes import roll, simplify, vectorise
+from wengert.compiler.prints import are_known, silent
 from wengert.compiler.pulled import Pulled
 from wengert.compiler.sym import Sym
 from wengert.compiler.tables import finished
@@ -186,7 +188,8 @@ class Call:
             # the transform that they are the inputs of may have ended, but somebody follows them
             for ext in ended:
                 ext.ended = False
-            leaves = self.leaves(args, kwargs)
+            with silent():
+                leaves = self.leaves(args, kwargs)
         finally:
             for ext in ended:
                 ext.ended = True
@@ -231,6 +234,7 @@ class Entry:
     strides: The strides of those of which some trace sees how their elements lie, by place.
     left: Why calls whose inputs lie so run the function as it is, or None.
     operations: How many the last call computed that was traced.
+    prints: Whether some trace prints.
     trial, gain, counted
         The measurements under way, how much quicker compiled runs turned out to be, and whether
         that is what they are at least, going by the number of operations.
@@ -255,6 +259,7 @@ class Entry:
         self.layout: Any = None
         self.strides: dict[int, Any] = {}
         self.left: Reason | None = None
+        self.prints = False
         self._windows: list[Shared] = []
 
     @property
@@ -307,6 +312,7 @@ class Entry:
         inputs, items, exit = self._inputs(captured), captured.trace.items, captured.exit
         self.operations = sum(isinstance(item, Step) for item in items)
         self.operations += captured.trace.turns.skipped
+        self.prints = self.prints or bool(exit.said)
         if is_on():
             verify_trace(captured.inputs, items, exit)
         if exit.derivatives is not None and self._graphs:
@@ -353,7 +359,7 @@ class Entry:
         self, tensors: list[Any], arrays: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """What the function returns, with its effects."""
-        if self.left is not None:
+        if self.left is not None or (self.prints and not are_known()):
             return self.function(*args, **kwargs)
         memory = [*[tensor.array() for tensor in tensors], *arrays]
         given = [
@@ -371,6 +377,9 @@ class Entry:
         if isinstance(tree, Graph):
             return self._gone_through(tree, given, tensors, arrays, (args, kwargs))
         exit, known = tree.run(given)
+        if exit.said:
+            drawn = partial(_drawn, tree, exit, known)
+            exit.say(known, tensors, (args, kwargs), drawn)
         return self.finished(exit, known, tensors, arrays, (args, kwargs))
 
     def _in_order(self, array: Any, memory: list[Any]) -> Any:
@@ -393,6 +402,7 @@ class Entry:
         visits: list[Visit] | None = [] if self.records else None
         if done is None:
             exit, known = graph.run(inputs, visits)
+            exit.say(known, tensors, given)
             leaves = exit.finish(known, tensors, arrays)
         else:
             items, before = done.trace.items, {**done.trace.arrays, **done.trace.before}
@@ -481,6 +491,11 @@ class Entry:
         # with its effects, which forbid to run the function again
         found.call = own.call_of(found)
         return own.finished(found.without_effects(), known, list(tensors), list(arrays), given)
+
+
+def _drawn(tree: Tree, exit: Exit, known: Any) -> list[Any]:
+    """The random numbers of a run that came to `exit`."""
+    return [known[value] for value in tree.path_to(exit)[1]]
 
 
 def pulled_back(

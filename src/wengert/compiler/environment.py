@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.conditions import Conditions, Matcher
+from wengert.compiler.flows import questions_of
 from wengert.compiler.libraries import is_of_library
 from wengert.compiler.objects import CACHED, MOST_BYTES, Part, Unknown, content_of, read
 from wengert.compiler.reach import DYNAMIC, Reach
@@ -88,8 +89,11 @@ class Environment(Reach):
     compared: The places of the arrays that are known by their content, with that.
     shapes: What they are, for people to read, once it is closed.
     places: Which of the tensors require a gradient.
-    refusal: Why nothing can be promised, or None.
+    refusal, where: Why nothing can be promised, or None, and the line that leads to it, if known.
     walked: The objects that have parts.
+    loose
+        The places, by number or name, of the arguments that are whole numbers of which the function
+        only asks something, or that it prints.
     apart: The conditions without those on gradients.
     is_outermost
         Whether no transform is under way, so that inputs and results lie in memory as users see.
@@ -118,14 +122,21 @@ class Environment(Reach):
         self._called: Any = None
         self._plain_at: dict[int, int] = {}
         self.apart: Conditions = self
+        self.loose: list[int | str] = []
+        self.where: tuple[str, int] | None = None
         self.shapes: list[str] = []
         named = f"list(kwargs) != {list(kwargs)!r}" if kwargs else "kwargs"
         self._line(f"if len(args) != {len(args)} or {named}: return None")
         try:
-            for i, value in enumerate(args):
-                self._value(value, f"args[{i}]")
-            for name, value in kwargs.items():
-                self._value(value, f"kwargs[{name!r}]")
+            given: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
+            for key, value in given:
+                path = f"args[{key}]" if type(key) is int else f"kwargs[{key!r}]"
+                questions = self._questions(function, key, value)
+                if questions is None:
+                    self._value(value, path)
+                else:
+                    self.loose.append(key)
+                    self._asks(value, path, questions)
             self._called = function if isinstance(function, types.FunctionType) else None
             self._value(function, self._constant(function))
             self._escaped()
@@ -140,6 +151,7 @@ class Environment(Reach):
             self._refuse("it reaches objects too deep to be looked at in each call")
         except Unknown as unknown:
             self._refuse(str(unknown))
+            self.where = unknown.where
         self.places = [i for i, t in enumerate(self.tensors) if t.edge is not None]
 
     def close(self) -> None:
@@ -200,6 +212,33 @@ class Environment(Reach):
         return Surroundings(self.walked, self.looked_up, arrays)
 
     # -- values ------------------------------------------------------------------------------------
+
+    def _questions(self, function: Any, key: int | str, value: Any) -> tuple[str, ...] | None:
+        """What is asked of an argument that is a whole number, if that is all it is used for."""
+        first = 0
+        if type(function) is types.MethodType:
+            function, first = function.__func__, 1
+        if (
+            type(value) is not int
+            or type(function) is not types.FunctionType
+            or not self.is_outermost
+        ):
+            return None
+        code = function.__code__
+        count = code.co_argcount
+        if type(key) is int:
+            name = code.co_varnames[first + key] if first + key < count else ""
+        else:
+            name = key if key in code.co_varnames[: count + code.co_kwonlyargcount] else ""
+        return questions_of(code, name) if name else None
+
+    def _asks(self, value: int, path: str, questions: Iterable[str]) -> None:
+        """The conditions on the answers to questions about a whole number."""
+        name = self._local(path)
+        self._require(f"{name}.__class__ is int")
+        for question in questions:
+            answer = eval(question.format("value"), {"value": value})
+            self._require(f"({question.format(name)}) is {answer}")
 
     def _value(self, value: Any, path: str, fresh: bool = False) -> None:
         if isinstance(value, TensorBase):

@@ -12,6 +12,8 @@ from wengert.base.ports import PORTS
 from wengert.compiler.ir import Value
 from wengert.compiler.memory import lying
 from wengert.compiler.node import Backward
+from wengert.compiler.prints import Said
+from wengert.compiler.tree import Missing
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.modes import MODE, changed, current_mode
 from wengert.tape.record import T
@@ -140,6 +142,7 @@ class Exit:
     count: How many of the leaves are returned; the others are left behind, or bases of views.
     roots: The memory that leaves share.
     given: The inputs, whose memory is the environment's.
+    said: What is printed before anything is written.
     kept: The places of the results that the backward pass reads.
     late, parts, again
         The places of the leaves that are no values: of memory of the environment, of other leaves,
@@ -157,6 +160,7 @@ class Exit:
         count: int | None = None,
         roots: Sequence[Value] = (),
         given: frozenset[Value] = frozenset(),
+        said: Sequence[Said] = (),
     ) -> None:
         self.leaves = tuple(leaves)
         self.rebuild = rebuild
@@ -169,6 +173,7 @@ class Exit:
         self.count = len(self.leaves) if count is None else count
         self.roots = tuple(roots)
         self.given = given
+        self.said = tuple(said)
         own = [*self.roots, *[effect.value for effect in effects if effect.value is not None]]
         own += [leaf.what for leaf in leaves if isinstance(leaf.what, Value) and leaf.root is None]
         # what is handed out twice must not be one array
@@ -192,6 +197,8 @@ class Exit:
         for effect in self.effects:
             if effect.value is not None:
                 yield effect.value
+        for said in self.said:
+            yield from said.values()
         if self.backward is not None:
             yield from self.backward.saved
 
@@ -224,6 +231,7 @@ class Exit:
             self.count,
             [rename(value) for value in self.roots],
             frozenset(map(rename, self.given)),
+            [said.renamed(rename) for said in self.said],
         )
         made.call, made.derivatives = self.call, self.derivatives
         return made
@@ -237,8 +245,27 @@ class Exit:
     def without_effects(self) -> Exit:
         """The same results alone."""
         made = copy.copy(self)
-        made.effects = ()
+        made.effects = made.said = ()
         return made
+
+    def say(
+        self,
+        known: dict[Value, Any],
+        tensors: Sequence[Any],
+        given: Any,
+        drawn: Callable[[], Sequence[Any]] = tuple,
+    ) -> None:
+        """Print what the function prints for the arguments `given`.
+
+        Raises
+        ------
+        Missing: If ``print`` raises; `drawn` gives the random numbers of the run.
+        """
+        for n, said in enumerate(self.said):
+            try:
+                said.say((known, tensors, given))
+            except BaseException as error:
+                raise Missing(drawn(), [*[True] * n, error]) from error
 
     def finish(self, known: dict[Value, Any], tensors: list[Any], arrays: list[Any]) -> list[Any]:
         """Write to the environment, and give the leaves as far as they have no history.

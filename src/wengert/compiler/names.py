@@ -7,7 +7,7 @@ import functools
 from collections.abc import Iterator
 from types import CodeType
 
-__all__ = ["Names", "names_of"]
+__all__ = ["Names", "line_of_name", "names_of"]
 
 _READ = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
 _WRITE = frozenset({"STORE_GLOBAL", "STORE_NAME", "DELETE_GLOBAL", "DELETE_NAME"})
@@ -26,15 +26,17 @@ class Names:
     written: The variables of the module that are set.
     imported: The modules that are imported while it runs.
     attributes: All names of attributes, and strings that may be some.
+    passed: The variables of the module that are used otherwise than to be called there.
     """
 
-    __slots__ = ("attributes", "imported", "read", "written")
+    __slots__ = ("attributes", "imported", "passed", "read", "written")
 
     def __init__(self, code: CodeType) -> None:
         self.read: dict[str, set[tuple[str, ...]]] = {}
         self.written: set[str] = set()
         self.imported: set[str] = set()
         self.attributes: set[str] = set()
+        self.passed: set[str] = set()
         for part in _codes(code):
             self._add(part)
 
@@ -55,6 +57,8 @@ class Names:
                 chain = None
             if what in _READ:
                 name, chain = step.argval, []
+                if what != "LOAD_GLOBAL" or not (step.arg or 0) & 1:
+                    self.passed.add(name)
             elif what in _WRITE:
                 self.written.add(step.argval)
             elif what == "IMPORT_NAME":
@@ -72,6 +76,17 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _codes(constant)
+
+
+def line_of_name(code: CodeType, name: str) -> tuple[str, int] | None:
+    """The first line that looks up a name."""
+    for part in _codes(code):
+        line = part.co_firstlineno
+        for step in dis.get_instructions(part):
+            line = (step.positions and step.positions.lineno) or line
+            if step.argval == name and (step.opname in _READ | _WRITE or "IMPORT" in step.opname):
+                return part.co_filename, line
+    return None
 
 
 @functools.lru_cache(2048)

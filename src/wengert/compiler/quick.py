@@ -19,6 +19,7 @@ from wengert.compiler.backends.executable import RAISED
 from wengert.compiler.entry import Entry
 from wengert.compiler.exit import Exit
 from wengert.compiler.ir import Value
+from wengert.compiler.prints import are_known
 from wengert.compiler.tree import Missing
 from wengert.tape.base import LEAF, TensorBase
 
@@ -47,7 +48,9 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
     scope = {
         **environment.scope(),
         "MISS": MISS,
-        "RAISED": (*RAISED, Missing),
+        "are_known": are_known,
+        "Missing": Missing,
+        "RAISED": RAISED,
         "LEAF": LEAF,
         "new": TensorBase.__new__,
     }
@@ -59,6 +62,7 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
     seen = [*given, *[names[i] for i in entry.strides if names[i] not in given]]
     lines = [
         *conditions,
+        *["if not are_known(): return MISS"] * entry.prints,
         *[f"if not {name}.flags.c_contiguous: return MISS" for name in seen],
         *lines,
     ]
@@ -96,12 +100,18 @@ def _straight(
     ):
         return None
     own = dict(zip(entry.tree.inputs, names, strict=True))
+    said = {value: f"s{i}" for i, value in enumerate(v for one in exit.said for v in one.values())}
+    if any(value.constant is None and value not in {**outputs, **own} for value in said):
+        return None
     given = [own[value] for value in block.inputs]
     call = getattr(block.executable, "call", None)
     scope["run"] = block.executable if call is None else call
     lines = [f"r = run({', '.join(given)})" if call else f"r = run([{', '.join(given)}])"]
     if call:
         lines.append("if r is None: return MISS")
+    if exit.said:
+        count = len(entry.environment.tensors)
+        lines.append(_says(exit, said, {**own, **outputs}, count, scope))
     made = []
     for i, leaf in enumerate(exit.leaves):
         made.append(f"l{i}")
@@ -112,7 +122,8 @@ def _straight(
 
 def _decided(entry: Entry, names: list[str], scope: dict[str, Any]) -> list[str]:
     """How results are made where traces decide: as `Entry.run` does, for known conditions."""
-    if entry.by_blocks and entry.records:
+    if entry.prints or (entry.by_blocks and entry.records):
+        # what fails after it has printed must not run once more
         return []
     scope["run"] = entry.tree.run
     count = len(entry.environment.tensors)
@@ -120,10 +131,24 @@ def _decided(entry: Entry, names: list[str], scope: dict[str, Any]) -> list[str]
         ", ".join(part) for part in ([f"t{i}" for i in range(count)], [*names[count:]])
     )
     return [
-        f"exit, known = run([{', '.join(names)}])",
+        "try:",
+        f"    exit, known = run([{', '.join(names)}])",
+        "except Missing:",
+        "    return MISS",
         f"tensors = [{tensors}]",
         f"return exit.complete(exit.finish(known, tensors, [{arrays}]), tensors)",
     ]
+
+
+def _says(
+    exit: Exit, said: dict[Value, str], names: dict[Value, str], count: int, scope: dict[str, Any]
+) -> str:
+    """The statement that prints."""
+    scope["say"] = exit.say
+    scope |= {name: value for value, name in said.items()}
+    values = [f"{name}: {names[v]}" for v, name in said.items() if v.constant is None]
+    tensors = "".join(f"t{i}, " for i in range(count))
+    return f"say({{{', '.join(values)}}}, ({tensors}), (args, kwargs))"
 
 
 def _in_order(entry: Entry) -> bool:

@@ -14,8 +14,9 @@ import numpy as np
 from wengert.base.dtypes import dtype
 from wengert.compiler.conditions import Conditions
 from wengert.compiler.libraries import is_constant, is_library_module, is_pure, is_trusted
-from wengert.compiler.names import Names, names_of
+from wengert.compiler.names import Names, line_of_name, names_of
 from wengert.compiler.objects import Unknown, read
+from wengert.compiler.prints import is_unchanged
 
 __all__ = ["DYNAMIC", "Reach"]
 
@@ -60,25 +61,42 @@ class Reach(Conditions):
         self.kept.append(function)
         names = names_of(function.__code__)
         self._attributes |= names.attributes
+        key = ""
+        try:
+            absent = []
+            for key in sorted(names.written | names.read.keys()):
+                if not self._looked_up(function, key, names):
+                    absent.append(key)
+            if absent:
+                keys = self._tool(function.__globals__)
+                there = " or ".join([f"{key!r} in {keys}" for key in absent])
+                self._line(f"if {there}: return None")
+            for key in sorted(names.imported):
+                self._imported(key, names)
+        except Unknown as unknown:
+            unknown.where = unknown.where or line_of_name(function.__code__, key)
+            raise
+
+    def _looked_up(self, function: types.FunctionType, key: str, names: Names) -> bool:
+        """The conditions on one name; False if it is none of the function's module."""
         space, built_in = function.__globals__, vars(builtins)
-        where: str | None = None
-        absent = []
-        for key in sorted(names.written | names.read.keys()):
-            if key not in space:
-                absent.append(key)
-                if key in names.read and key in built_in:
-                    self._built_in(key, built_in[key])
-                continue
-            if where is None:
-                where = self._tool(space)
+        if key in space:
             self.looked_up.append((space, key))
-            self._reached(space[key], f"{where}[{key!r}]", names.read.get(key, {()}))
-        if absent:
-            keys = self._tool(space)
-            there = " or ".join([f"{key!r} in {keys}" for key in absent])
-            self._line(f"if {there}: return None")
-        for key in sorted(names.imported):
-            self._imported(key, names)
+            path = f"{self._tool(space)}[{key!r}]"
+            self._reached(space[key], path, names.read.get(key, {()}))
+        elif key in names.read and key in built_in:
+            if key == "print" and key not in names.passed | names.written:
+                self._prints(function)
+            else:
+                self._built_in(key, built_in[key])
+        return key in space
+
+    def _prints(self, function: types.FunctionType) -> None:
+        """The condition that what a function calls by the name of ``print`` is Python's."""
+        found: Any = function
+        if not is_unchanged() or found.__builtins__ is not vars(builtins):
+            raise Unknown("it calls print(), which is not Python's")
+        self._require(f"{self._tool(is_unchanged)}()")
 
     def _built_in(self, key: str, value: Any) -> None:
         """Raise unless a built-in function is one that only computes."""

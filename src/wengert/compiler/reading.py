@@ -21,7 +21,14 @@ __all__ = [
 
 
 class Unknown(Exception):
-    """Nothing can be promised of an object; the message says why."""
+    """Nothing can be promised of an object; the message says why.
+
+    Attributes
+    ----------
+    where: The line of the user's program that leads to it, if it is known.
+    """
+
+    where: tuple[str, int] | None = None
 
 
 class Part(NamedTuple):

@@ -17,7 +17,7 @@ from typing import Any
 
 from wengert.tape.sites import OURS
 
-__all__ = ["is_returned"]
+__all__ = ["instructions_of", "is_returned"]
 
 _READS = frozenset({"numpy", "item", "__float__", "__array__"})
 """What gives the values themselves; other functions compute with them."""
@@ -32,7 +32,8 @@ _BUILD = frozenset({"BUILD_TUPLE", "BUILD_LIST", "BUILD_MAP", "BUILD_CONST_KEY_M
 
 
 @functools.lru_cache(256)
-def _instructions(code: CodeType) -> tuple[list[Any], list[int]]:
+def instructions_of(code: CodeType) -> tuple[list[Any], list[int]]:
+    """The instructions of a code object, and their offsets."""
     found = list(dis.get_instructions(code))
     return found, [instruction.offset for instruction in found]
 
@@ -53,7 +54,7 @@ def is_returned(code: CodeType) -> bool:
         or not _is_called_by_us(frame)
     ):
         return False
-    instructions, offsets = _instructions(code)
+    instructions, offsets = instructions_of(code)
     # a call is left at its own offset or at that of the caches behind it
     place = bisect(offsets, frame.f_lasti)
     if instructions[place - 1].opname == "PRECALL":

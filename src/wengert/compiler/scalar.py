@@ -61,10 +61,12 @@ class Scalar:
         return bool(self.trace.decide("bool", self.symbol))
 
     def __repr__(self) -> str:
-        return repr(self.exact())
+        text = None if self.trace is None else self.trace.number_written(self.symbol, None)
+        return repr(self.exact()) if text is None else str(text)
 
     def __format__(self, spec: str) -> str:
-        return format(self.exact(), spec)
+        text = None if self.trace is None else self.trace.number_written(self.symbol, spec)
+        return format(self.exact(), spec) if text is None else str(text)
 
     def __hash__(self) -> int:
         return hash(self.exact())

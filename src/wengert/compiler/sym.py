@@ -223,9 +223,13 @@ class Sym(Lifted):
 
     def item(self) -> Any:
         """The only element: a number of the program if it is a float, else a decision."""
-        if self.array.size != 1 or self.dtype.kind != "f":
-            return self.trace.decide("item", self)
-        return self.trace.scalar(self)
+        if self.array.size == 1:
+            kind = self.dtype.kind
+            if kind == "f" or (
+                kind in "iu" and self.dtype != np.uint64 and self.trace.is_printed()
+            ):
+                return self.trace.scalar(self)
+        return self.trace.decide("item", self)
 
     def any(self) -> Any:
         """Whether any element is true."""

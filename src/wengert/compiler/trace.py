@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from _thread import get_ident
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from functools import partial
 from types import CodeType
 from typing import Any
 
@@ -19,12 +20,24 @@ import numpy as np
 
 from wengert.compiler.decisions import Draw, Guard, Reason, outcome_of
 from wengert.compiler.facets import SIZE
+from wengert.compiler.flows import is_printed, is_printed_number
 from wengert.compiler.ir import Number, Step, Value
 from wengert.compiler.leftovers import full_collections, instances, replace
 from wengert.compiler.memory import Shared, lying, shared_of
 from wengert.compiler.objects import slots_of
 from wengert.compiler.operations import S, run
 from wengert.compiler.payloads import real_payload, traces_of
+from wengert.compiler.prints import (
+    PRINT,
+    Marks,
+    Piece,
+    Said,
+    Shown,
+    number_text,
+    said_of,
+    tensor_text,
+    text_of_int,
+)
 from wengert.compiler.returns import is_returned
 from wengert.compiler.scalar import Scalar
 from wengert.compiler.state import Path, Surroundings, state_of
@@ -36,9 +49,10 @@ from wengert.interp.levels import Lifted
 from wengert.prims.facet import NUMPY
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
-from wengert.tape.base import TensorBase, node_of
+from wengert.tape.base import LEAF, TensorBase, node_of
 from wengert.tape.node import Node, next_sequence
 from wengert.tape.sites import OURS
+from wengert.tensor.printing import history_of
 
 __all__ = ["Trace"]
 
@@ -74,6 +88,8 @@ class Trace:
         Whether a backward pass went back beyond a decision, to what was recorded before it.
     counts: Whether what it leaves behind says which tensors count writes together.
     turns, path: The turns of its loops, and how it has come to the last decision.
+    said: What it prints.
+    parted: Where it does what PyTorch parts programs at, if it does.
     """
 
     def __init__(
@@ -81,6 +97,7 @@ class Trace:
         code: CodeType | None = None,
         until: CodeType | None = None,
         drawn: Sequence[Any] = (),
+        said: Sequence[Any] = (),
     ) -> None:
         self._running = True
         self._collections = full_collections()
@@ -116,6 +133,12 @@ class Trace:
         self._drawing = False
         self._streams = 0
         self._drawn = iter(drawn)
+        self.said: list[Said] = []
+        self.parted: Reason | None = None
+        self._said_before = iter(said)
+        self._marks = Marks()
+        self._printing = False
+        self._arguments: dict[int, tuple[Any, Any]] = {}
 
     @property
     def active(self) -> bool:
@@ -145,6 +168,8 @@ class Trace:
             self.discard()
         elif event == "draw":
             self._note_stream()
+        elif event == "part":
+            self._part(what)
         else:
             self.give_up(what)
 
@@ -468,6 +493,93 @@ class Trace:
         # and some into memory that is made once
         self.items.append(Draw(symbol.value, lambda: np.array(draw())))
         return symbol
+
+    # -- what is printed ---------------------------------------------------------------------------
+
+    def say(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Print as the function says, and note it (see NOTE [what is printed])."""
+        before = next(self._said_before, None)
+        if isinstance(before, BaseException):
+            self.discard()
+            raise before
+        said = self._noted(args, kwargs)
+        if before is not None:
+            return
+        try:
+            if said is None:
+                PRINT(*args, **kwargs)
+            else:
+                said.say()
+        except BaseException:
+            # later runs may print it
+            self.discard()
+            raise
+
+    def _noted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Said | None:
+        decisions = sum(isinstance(item, Guard) for item in self.items)
+        self._printing = True
+        try:
+            said = said_of(args, kwargs, self._text_of, decisions, self.here())
+        finally:
+            self._printing = False
+        if isinstance(said, str):
+            self.give_up(said)
+            return None
+        self.said.append(said)
+        self._part("it calls print()")
+        return said
+
+    def _part(self, what: str) -> None:
+        if self.parted is None:
+            self.parted = Reason(what, self.here())
+
+    def _text_of(self, thing: Any) -> Any:
+        return self._marks.text(str(thing))
+
+    def number_written(self, symbol: Sym, spec: str | None) -> str | None:
+        """What stands for the text of a number, if that is only printed."""
+        if not self.active or not (self._printing or is_printed(spec is None)):
+            return None
+        text = partial(number_text, spec)
+        return self._marks.mark(Piece(symbol.value, text, text(symbol.array)))
+
+    def tensor_written(self, tensor: Any, name: str) -> str | None:
+        """What stands for the text of a tensor, if that is only printed."""
+        symbol = tensor.payload
+        if not self.active or not (self._printing or is_printed(True)):
+            return None
+        edge, source = tensor.edge, None
+        if edge is not None and edge is not LEAF and self.start <= node_of(edge).seq < 0:
+            # what was recorded before is no condition
+            source = next((i for i, known in enumerate(self.reached) if known is tensor), None)
+            if source is None:
+                self.give_up("it prints a tensor with a history from before")
+        text = partial(tensor_text, name, history_of(edge))
+        return self._marks.mark(Piece(symbol.value, text, text(symbol.array), source))
+
+    def shown_arguments(self, keys: Iterable[Any], args: Any, kwargs: Any) -> tuple[Any, Any]:
+        """The arguments, with those at `keys` as what notes that they are printed."""
+        args, kwargs = list(args), dict(kwargs)
+        for key in keys:
+            held = args if key.__class__ is int else kwargs
+            held[key] = Shown(held[key])
+            self._arguments[id(held[key])] = held[key], key
+        return tuple(args), kwargs
+
+    def argument_written(self, shown: Any, text: str, spec: str | None) -> str:
+        """What stands for the text of an argument, which is only printed."""
+        found = self._arguments.get(id(shown))
+        if not self.active or found is None or found[0] is not shown:
+            return text
+        if not (self._printing or is_printed(spec is None)):
+            self.give_up("an argument is printed in a way that is not followed")
+            return text
+        how = partial(text_of_int, spec)
+        return self._marks.mark(Piece(None, how, text, key=found[1]))
+
+    def is_printed(self) -> bool:
+        """Whether the number that is read off a tensor just now is only printed."""
+        return self.active and is_printed_number()
 
     def finish(self) -> None:
         """The function has ended."""

@@ -31,6 +31,7 @@ from wengert.compiler.exit import Exit
 from wengert.compiler.lowering import filled, lowered, raised, split, whole
 from wengert.compiler.payloads import Form, contents_of, is_of_transform, real_payload
 from wengert.compiler.sym import Sym
+from wengert.compiler.tree import Missing
 from wengert.interp.batched import Batched
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Level
@@ -291,11 +292,11 @@ def capture_transformed(
     kwargs: dict[str, Any],
     environment: TransformedEnvironment,
     by_blocks: bool,
-    drawn: Sequence[Any],
+    missing: Missing | None,
 ) -> Captured:
     """Run `function` at the levels under way and note what it does (see `capture`)."""
     below = Lowered(function, environment.met)
-    captured = capture(below, args, kwargs, environment, by_blocks, drawn)
+    captured = capture(below, args, kwargs, environment, by_blocks, missing)
     results, exit = below.results, captured.exit
     assert results is not None
     leaves, _ = flatten(below.original)
@@ -303,6 +304,8 @@ def capture_transformed(
         why = None
         if environment.wrote:
             why = "it writes to a tensor of a transform"
+        elif exit.said:
+            why = "it prints"
         elif any(
             inside and leaf.kind != "tensor"
             for leaf, inside in zip(exit.leaves[: exit.count], results.lifted(), strict=True)

@@ -34,16 +34,20 @@ _SHARED = 2048
 
 
 class Missing(Exception):
-    """A decision had an outcome that no trace has met.
+    """A decision had an outcome that no trace has met, or ``print`` has raised.
 
     Attributes
     ----------
     drawn: The random numbers that were drawn before it, in their order.
+    said
+        What became of the calls of ``print`` before it: True for those that have printed, then the
+        error of the one that raised, if any.
     """
 
-    def __init__(self, drawn: Sequence[Any] = ()) -> None:
+    def __init__(self, drawn: Sequence[Any] = (), said: Sequence[Any] = ()) -> None:
         super().__init__()
         self.drawn = drawn
+        self.said = said
 
 
 class Elsewhere(Missing):

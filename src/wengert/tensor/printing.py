@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,10 @@ from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.node import target_of
 
 __all__ = [
+    "array_text",
     "elements",
     "get_printoptions",
+    "history_of",
     "line_width",
     "printoptions",
     "set_printoptions",
@@ -244,7 +246,15 @@ def _row(array: Any, indent: int, summarize: bool, layout: Any) -> str:
     return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
 
 
-def _notes(array: Any, edge: Any) -> list[str]:
+def history_of(edge: Any) -> str | None:
+    """What a tensor says of its history, if it has one."""
+    node, _ = target_of(edge) if edge is not LEAF else (None, 0)
+    if node is None:
+        return None if edge is None else "requires_grad=True"
+    return f"grad_fn=<{node.name().rsplit('::', 1)[-1]}>"
+
+
+def _notes(array: Any, history: str | None) -> list[str]:
     """What follows the elements: shape and dtype where they do not show, and the history."""
     notes = []
     kind = array.dtype
@@ -258,11 +268,8 @@ def _notes(array: Any, edge: Any) -> list[str]:
         implied = kind in (default_float(), default_complex(), _INT64, _BOOL)
     if not implied:
         notes.append(f"dtype={as_dtype(kind)!r}")
-    node, _ = target_of(edge) if edge is not LEAF else (None, 0)
-    if node is None and edge is not None:
-        notes.append("requires_grad=True")
-    elif node is not None:
-        notes.append(f"grad_fn=<{node.name().rsplit('::', 1)[-1]}>")
+    if history is not None:
+        notes.append(history)
     return notes
 
 
@@ -293,22 +300,29 @@ def tensor_repr(tensor: Any, name: str | None = None) -> str:
     if name is None:
         cls = type(tensor)
         name = "tensor" if cls is PORTS.tensor else cls.__name__
-    indent = len(name) + 1
     payload = tensor.payload
+    if isinstance(payload, Lifted) and payload.traced:
+        text = payload.trace.tensor_written(tensor, name)
+        if text is not None:
+            return str(text)
     if isinstance(payload, np.ndarray | np.generic):
-        array = np.asarray(payload)
-        if array.dtype.kind == "V":
-            # a type that NumPy does not know: its elements as floats, its name kept below
-            text = elements(array.astype(np.float32), indent)
-        else:
-            text = elements(array, indent)
-        notes = _notes(array, tensor.edge)
-    elif isinstance(payload, Lifted):
+        return array_text(np.asarray(payload), name, history_of(tensor.edge))
+    if isinstance(payload, Lifted):
         array, levels = _of_transforms(payload)
-        text, notes = elements(array, indent), _notes(array, tensor.edge) + levels
-    else:
-        text, notes = repr(payload), []
-    text = f"{name}({text}"
+        return array_text(array, name, history_of(tensor.edge), levels)
+    return _joined(f"{name}({payload!r}", [], len(name) + 1)
+
+
+def array_text(array: Any, name: str, history: str | None, levels: Sequence[str] = ()) -> str:
+    """The text of a tensor over an array, with what `history_of` and levels say of it."""
+    indent = len(name) + 1
+    # a type that NumPy does not know: its elements as floats, its name kept below
+    shown = array.astype(np.float32) if array.dtype.kind == "V" else array
+    return _joined(f"{name}({elements(shown, indent)}", [*_notes(array, history), *levels], indent)
+
+
+def _joined(text: str, notes: list[str], indent: int) -> str:
+    """A text with notes behind it, in lines."""
     column = len(text) - text.rfind("\n") + 1
     for note in notes:
         if column + len(note) + 2 > _OPTIONS.linewidth:

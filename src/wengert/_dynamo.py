@@ -1,0 +1,111 @@
+"""Layer 8 · _dynamo: what programs set and call of the front of PyTorch's compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.base.names import shows
+from wengert.base.sections import fill_sections
+from wengert.compiler.api import compile
+from wengert.compiler.control import (
+    CONFIG,
+    allow_in_graph,
+    assume_constant_result,
+    disable,
+    is_compiling,
+    list_backends,
+    reset,
+    set_stance,
+)
+from wengert.tape.modes import untraced
+
+__all__ = [
+    "allow_in_graph",
+    "assume_constant_result",
+    "config",
+    "disable",
+    "explain",
+    "graph_break",
+    "is_compiling",
+    "list_backends",
+    "mark_dynamic",
+    "mark_static",
+    "maybe_mark_dynamic",
+    "optimize",
+    "reset",
+    "set_stance",
+]
+
+config = CONFIG
+
+
+def graph_break(msg: str = "") -> None:
+    """Nothing: nothing has to be parted here; with ``fullgraph=True`` an error, as in PyTorch.
+
+    Examples
+    --------
+    >>> wg._dynamo.graph_break()
+    """
+    untraced(f"it calls graph_break(){': ' * bool(msg)}{msg}", "part")
+
+
+def mark_dynamic(
+    t: Any, index: Any, *, hint_override: Any = None, min: Any = None, max: Any = None
+) -> None:
+    """Nothing: each shape has traces of its own.
+
+    Examples
+    --------
+    >>> wg._dynamo.mark_dynamic(wg.ones(2), 0)
+    """
+
+
+def maybe_mark_dynamic(t: Any, index: Any) -> None:
+    """Nothing, as `mark_dynamic`.
+
+    Examples
+    --------
+    >>> wg._dynamo.maybe_mark_dynamic(wg.ones(2), 0)
+    """
+
+
+def mark_static(t: Any, index: Any = None) -> None:
+    """Nothing: each shape has traces of its own.
+
+    Examples
+    --------
+    >>> wg._dynamo.mark_static(wg.ones(2))
+    """
+
+
+def optimize(backend: str = "auto", *, nopython: bool = False, **settings: Any) -> Any:
+    """The decorator that `wengert.compile` is with these arguments.
+
+    Examples
+    --------
+    >>> wg._dynamo.optimize("eager")(abs)(-1)
+    1
+    """
+    return compile(backend=backend, fullgraph=nopython, **settings)
+
+
+def explain(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that calls `f` compiled, and gives what became of that in place of the result.
+
+    Examples
+    --------
+    >>> wg._dynamo.explain(lambda x: x * 2)(wg.ones(2)).traces
+    1
+    """
+    compiled: Any = compile(f)
+
+    def explained(*args: Any, **kwargs: Any) -> Any:
+        compiled(*args, **kwargs)
+        return compiled.explain()
+
+    return explained
+
+
+fill_sections(globals())
+__dir__ = shows(__all__)
