@@ -334,7 +334,7 @@ def _lp_pool(d: int, greatest: Callable[..., Any]) -> Callable[..., Any]:
         input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
     ) -> Any:
         x = operand(input, name)
-        if not isinstance(norm_type, TensorBase) and math.isinf(norm_type):
+        if type(norm_type) is float and math.isinf(norm_type):
             sizes = T.abs(x)
             if norm_type > 0:
                 return greatest(sizes, kernel_size, stride, ceil_mode=ceil_mode)
