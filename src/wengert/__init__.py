@@ -106,6 +106,8 @@ e = _math.e
 newaxis = None
 
 _EXPORTED = _EXPORTS["wengert"]
+_OWN = __name__
+"""Which `compat.install` may put another in place of."""
 _LAZY = frozenset(
     {
         "_C",
@@ -213,12 +215,12 @@ def __getattr__(name: str) -> _Any:
     if name == "__all__":
         return [one for one in __dir__() if one[0] != "_" and one not in _LAZY]
     if name in _LAZY:
-        return _importlib.import_module(f"{__name__}.{name}")
+        return _importlib.import_module(f"{_OWN}.{name}")
     if name in _EXPORTED:
-        module = _importlib.import_module(f"{__name__}.ops.{_EXPORTS['wengert'][name]}")
-        return globals().setdefault(name, _published(getattr(module, name), __name__, name))
+        module = _importlib.import_module(f"{_OWN}.ops.{_EXPORTS['wengert'][name]}")
+        return globals().setdefault(name, _published(getattr(module, name), _OWN, name))
     if name in _FROM_LAZY:
-        module = _importlib.import_module(f"{__name__}.{_FROM_LAZY[name]}")
+        module = _importlib.import_module(f"{_OWN}.{_FROM_LAZY[name]}")
         return globals().setdefault(name, getattr(module, name))
     if name in ("bfloat16", *_TYPED):
         try:
@@ -227,24 +229,24 @@ def __getattr__(name: str) -> _Any:
         except ImportError as error:
             raise AttributeError(str(error)) from error
     if name.endswith("Storage"):
-        storage = _importlib.import_module(f"{__name__}.tensor.storage")
+        storage = _importlib.import_module(f"{_OWN}.tensor.storage")
         if name in storage.STORAGES:
             return globals().setdefault(name, storage.storage_class(name))
     if name.startswith("_foreach_"):
-        found = _importlib.import_module(f"{__name__}.ops.foreach").foreach(name)
+        found = _importlib.import_module(f"{_OWN}.ops.foreach").foreach(name)
         if found is not None:
             return globals().setdefault(name, found)
     if name == "detach" or (name[-1:] == "_" and name[0] != "_"):
         found = _method_functions().get(name)
         if found is not None:
             return globals().setdefault(name, found)
-    return _elsewhere(__name__)(name)
+    return _elsewhere(_OWN)(name)
 
 
 def _method_functions() -> dict[str, _Any]:
     """Methods that are functions, too: ``exp_(x)`` for ``x.exp_()``."""
     functions: dict[str, _Any] = _importlib.import_module(
-        f"{__name__}.tensor.method_functions"
+        f"{_OWN}.tensor.method_functions"
     ).FUNCTIONS
     return functions
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -28,6 +29,8 @@ class Future:
     >>> later.wait()
     53
     """
+
+    __class_getitem__ = classmethod(types.GenericAlias)
 
     def __init__(self, *, devices: Any = None) -> None:
         self._future: concurrent.futures.Future[Any] = concurrent.futures.Future()

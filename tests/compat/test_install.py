@@ -301,7 +301,7 @@ def test_a_module_and_a_line_of_code_run_as_they_are(tmp_path):
     done = subprocess.run(
         [*command, "-m", "named_module", "-q"], capture_output=True, text=True, env=environment
     )
-    assert done.stdout == "__main__ wengert ['-q']\n", done.stderr
+    assert done.stdout == "__main__ torch ['-q']\n", done.stderr
     assert "installed as torch" in done.stderr and "installed as jax" in done.stderr
 
 

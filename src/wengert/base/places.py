@@ -55,6 +55,8 @@ _SHOWN: dict[str, dict[str, str]] = {
         )
     },
     "cuda.streams": {"cuda": "Event ExternalStream Stream"},
+    "fx": {"compiler": "wrap=allow_in_graph"},
+    "distributions.utils": {"distributions.number_transforms": "_sum_rightmost=sum_rightmost"},
     "distributed.distributed_c10d": {
         "distributed": (
             "Backend GroupMember P2POp ProcessGroup ReduceOp all_gather all_gather_into_tensor "

@@ -398,7 +398,7 @@ ROWS: dict[str, tuple[str, str]] = {
     "fx": (
         "passes",
         "Graph GraphModule Interpreter Node Proxy Tracer Transformer has_side_effect map_arg "
-        "replace_pattern symbolic_trace wrap",
+        "replace_pattern symbolic_trace ",
     ),
     "fx.annotate": ("passes", "annotate"),
     "fx.config": ("passes", "disable_progress do_not_emit_stack_traces verbose_progress"),

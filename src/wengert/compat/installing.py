@@ -68,20 +68,26 @@ class Installation:
             del sys.modules[name]
         while self._before:
             owner, attribute, value = self._before.pop()
-            setattr(owner, attribute, value)
+            if value is _ABSENT:
+                delattr(owner, attribute)
+            else:
+                setattr(owner, attribute, value)
 
     def _do(self) -> None:
         _INSTALLATIONS[self.name] = self
-        INSTALLED[self.name] = self.module.__name__.split(".")[0]
+        INSTALLED[self.name] = _own_name(self.module).split(".")[0]
         sys.meta_path.insert(0, self._finder)
         self._finder.mirror()
         if self.module is wengert:
             self._set(wengert, "__version__", followed)
+            # programs compare the name, and PyTorch's package has itself as an attribute
+            self._set(wengert, "__name__", self.name)
+            self._set(wengert, self.name, wengert)
             for name in _SHOWN:
                 self._set(getattr(wengert, name), "__module__", self.name)
 
     def _set(self, owner: Any, attribute: str, value: Any) -> None:
-        self._before.append((owner, attribute, getattr(owner, attribute)))
+        self._before.append((owner, attribute, vars(owner).get(attribute, _ABSENT)))
         setattr(owner, attribute, value)
 
     def __enter__(self) -> Installation:
@@ -92,10 +98,17 @@ class Installation:
 
     def __repr__(self) -> str:
         state = "installed as" if _INSTALLATIONS.get(self.name) is self else "was installed as"
-        return f"<{self.module.__name__} {our_own}, {state} {self.name} {self.version}>"
+        return f"<{_own_name(self.module)} {our_own}, {state} {self.name} {self.version}>"
 
 
 _INSTALLATIONS: dict[str, Installation] = {}
+_ABSENT = object()
+
+
+def _own_name(module: ModuleType) -> str:
+    """A module's name, whatever it is installed as."""
+    spec = module.__spec__
+    return module.__name__ if spec is None else spec.name
 
 
 def install(name: str) -> Installation:
@@ -183,7 +196,7 @@ class _Finder(MetaPathFinder):
         A module that is found among the loaded is left out where Python, after it has loaded one,
         sets the attribute of its parent: which may be a function of the same name.
         """
-        own = f"{self._package.__name__}."
+        own = f"{_own_name(self._package)}."
         for name, module in list(sys.modules.items()):
             if f"{name}.".startswith(own):
                 alias = (
@@ -203,11 +216,11 @@ def _submodule(parent: ModuleType, name: str) -> ModuleType | None:
     found = getattr(parent, name, None)
     if isinstance(found, ModuleType):
         return found
-    full = f"{parent.__name__}.{name}"
+    full = f"{_own_name(parent)}.{name}"
     try:
         return importlib.import_module(full)
     except ModuleNotFoundError as error:
-        if error.name in (full, parent.__name__):
+        if error.name in (full, _own_name(parent)):
             return None
         raise
 

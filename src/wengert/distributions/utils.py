@@ -8,6 +8,7 @@ from functools import update_wrapper
 from typing import Any
 
 import wengert as wg
+from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
 from wengert.nn.functional import binary_cross_entropy_with_logits
 
@@ -51,6 +52,11 @@ def broadcast_all(*values: Any) -> tuple[Any, ...]:
     kind = wg.get_default_dtype() if first is None else first.dtype
     made = [v if isinstance(v, wg.Tensor) else wg.tensor(v, dtype=kind) for v in values]
     return tuple(wg.broadcast_tensors(*made))
+
+
+def _standard_normal(shape: Any, dtype: Any, device: Any) -> Any:
+    """Standard normal numbers, as other packages' distributions draw them."""
+    return wg.normal(wg.zeros(shape, dtype=dtype, device=device), 1.0)
 
 
 def exactly_one(**values: Any) -> str:
@@ -206,4 +212,5 @@ def vec_to_tril_matrix(vec: Any, diag: int = 0) -> Any:
     return padded[..., places]
 
 
+__getattr__ = elsewhere(__name__)
 fill_sections(globals())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 from wengert.serialization.allowed import (
     add_safe_globals,
     clear_safe_globals,
@@ -10,7 +12,11 @@ from wengert.serialization.allowed import (
 )
 from wengert.serialization.files import get_unsafe_globals_in_checkpoint, load, save
 
+MAP_LOCATION: TypeAlias = Any
+"""What `load` takes as ``map_location``."""
+
 __all__ = [
+    "MAP_LOCATION",
     "add_safe_globals",
     "clear_safe_globals",
     "get_safe_globals",
