@@ -13,6 +13,7 @@ from wengert.prims.record import not_implemented
 
 __all__: list[str] = []
 
+
 def _no_second(name: str) -> Any:
     def rule(F: Any, g: Any) -> Any:
         raise NotImplementedError(
