@@ -12,7 +12,7 @@ import wengert as wg
 
 # those whose every public name is called by users
 SPACES = (
-    *("", "autograd", "fft", "func", "linalg", "nn", "nn.init", "nn.utils"),
+    *("", "autograd", "distributions", "fft", "func", "linalg", "nn", "nn.init", "nn.utils"),
     *("nn.utils.parametrizations", "nn.utils.parametrize", "nn.utils.rnn"),
     *("optim", "optim.lr_scheduler", "optim.swa_utils", "special", "utils.data"),
 )

@@ -29,3 +29,25 @@ def test_drawing_runs_along_the_memory():
 def test_bools_are_not_counted_to_the_first_success():
     with pytest.raises(NotImplementedError, match="geometric_cpu"):
         wg.zeros(3, dtype=wg.bool).geometric_(0.5)
+
+
+@pytest.mark.parametrize("n", [2, 100, 2048, 2049, 2050, 5000, 60000])
+def test_a_permutation_is_made_by_exchanges_one_after_the_other(n):
+    wg.manual_seed(n)
+    words = wg.default_generator.stream.words(n - 1).tolist()
+    order = list(range(n))
+    for i, word in enumerate(words):
+        j = i + word % (n - i)
+        order[i], order[j] = order[j], order[i]
+    wg.manual_seed(n)
+    assert wg.randperm(n).tolist() == order
+
+
+@pytest.mark.parametrize("seed", [0, 5, 2**31, 2**40 + 1])
+def test_a_generator_starts_from_its_seed_at_once(seed):
+    fresh = wg.Generator().manual_seed(seed)
+    used = wg.Generator()
+    wg.rand(700, generator=used)
+    used.manual_seed(seed)
+    assert fresh.get_state().tolist() == used.get_state().tolist()
+    assert wg.rand(5, generator=fresh).tolist() == wg.rand(5, generator=used).tolist()

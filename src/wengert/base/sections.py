@@ -104,6 +104,11 @@ _PARAMETERS = {
     ),
     "optimizer": "optimizer : Optimizer\n    Whose learning rates it sets.",
     "last_epoch": "last_epoch : int\n    -1 starts; another number goes on from a saved state.",
+    # distributions
+    "cache_size": "cache_size : {0, 1}\n    As for each `Transform`.",
+    "bits": "probs, logits : Tensor or number\n    One of them: probabilities, or log-odds.",
+    "probs_or_logits": "probs, logits : Tensor\n    One of them, as for `Categorical`.",
+    "temperature": "temperature : Tensor\n    The lower, the nearer samples are to 0 and 1.",
     # derivatives
     "differentiated": (
         "inputs : Tensor or tuple of Tensor\n    Where to differentiate; floating or complex."

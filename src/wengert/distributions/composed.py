@@ -33,8 +33,8 @@ class Independent(Distribution, Generic[D]):
 
     Examples
     --------
-    >>> D = wg.distributions
-    >>> D.Independent(D.Normal(wg.zeros(3), 1.0), 1).log_prob(wg.zeros(3))
+    >>> numbers = wg.distributions.Normal(wg.zeros(3), 1.0)
+    >>> wg.distributions.Independent(numbers, 1).log_prob(wg.zeros(3))
     tensor(-2.7568)
     """
 
@@ -69,7 +69,6 @@ class Independent(Distribution, Generic[D]):
 
     @constraints.dependent_property
     def support(self) -> Any:
-        """The support of each element."""
         ndims, found = self.reinterpreted_batch_ndims, self.base_dist.support
         return constraints.independent(found, ndims) if ndims else found
 
@@ -103,7 +102,7 @@ class TransformedDistribution(Distribution):
 
     Parameters
     ----------
-    base_distribution : Distribution.
+    base_distribution : Distribution. Whose samples are transformed.
     transforms : Transform or list of Transform. The first is applied first.
 
     Raises
@@ -112,10 +111,10 @@ class TransformedDistribution(Distribution):
 
     Examples
     --------
-    >>> D = wg.distributions
-    >>> d = D.TransformedDistribution(D.Normal(0.0, 1.0), [D.transforms.ExpTransform()])
-    >>> d.log_prob(wg.tensor(1.0))
-    tensor(-0.9189)
+    >>> noise = wg.distributions.Normal(0.0, 1.0)
+    >>> doubled = wg.distributions.AffineTransform(0.0, 2.0)
+    >>> wg.distributions.TransformedDistribution(noise, [doubled]).log_prob(wg.tensor(0.0))
+    tensor(-1.6121)
     """
 
     arg_constraints: ClassVar[Any] = {}
@@ -157,7 +156,6 @@ class TransformedDistribution(Distribution):
 
     @constraints.dependent_property
     def support(self) -> Any:
-        """Where the last transform leads."""
         if not self.transforms:
             return self.base_dist.support
         found = self.transforms[-1].codomain

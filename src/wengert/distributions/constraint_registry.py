@@ -33,9 +33,7 @@ class ConstraintRegistry:
 
         Examples
         --------
-        >>> C = wg.distributions.constraints
-        >>> class Even(C.Constraint):
-        ...     pass
+        >>> class Even(wg.distributions.constraints.Constraint): ...
         >>> registry = wg.distributions.constraint_registry.ConstraintRegistry()
         >>> @registry.register(Even)
         ... def double(constraint):

@@ -117,8 +117,9 @@ def is_dependent(constraint: Any) -> bool:
 
     Examples
     --------
-    >>> wg.distributions.constraints.is_dependent(wg.distributions.constraints.dependent)
-    True
+    >>> regions = wg.distributions.constraints
+    >>> regions.is_dependent(regions.dependent), regions.is_dependent(regions.real)
+    (True, False)
     """
     return isinstance(constraint, _Dependent)
 
@@ -168,8 +169,8 @@ class _IndependentConstraint(Constraint):
         if result.dim() < self.reinterpreted_batch_ndims:
             least = self.base_constraint.event_dim + self.reinterpreted_batch_ndims
             raise ValueError(f"Expected value.dim() >= {least} but got {value.dim()}")
-        kept = result.shape[: result.dim() - self.reinterpreted_batch_ndims]
-        return result.reshape((*kept, -1)).all(-1)
+        ndims = self.reinterpreted_batch_ndims
+        return result.flatten(result.dim() - ndims).all(-1) if ndims else result
 
     def __repr__(self) -> str:
         name = type(self).__name__.removeprefix("_")
@@ -181,9 +182,9 @@ class MixtureSameFamilyConstraint(Constraint):
 
     Examples
     --------
-    >>> C = wg.distributions.constraints
-    >>> C.MixtureSameFamilyConstraint(C.positive).check(wg.ones(2))
-    tensor([True, True])
+    >>> positive = wg.distributions.constraints.positive
+    >>> wg.distributions.constraints.MixtureSameFamilyConstraint(positive)
+    MixtureSameFamilyConstraint(GreaterThan(lower_bound=0.0))
     """
 
     def __init__(self, base_constraint: Any) -> None:
@@ -225,6 +226,8 @@ class _Boolean(Constraint):
 
 
 class _Real(Constraint):
+    """Numbers that are not NaN."""
+
     def check(self, value: Any) -> Any:
         return value == value
 

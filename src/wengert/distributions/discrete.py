@@ -64,7 +64,7 @@ class _OfBits:
 
     @lazy_property
     def probs(self) -> Any:
-        """The probabilities."""
+        """The probabilities of 1."""
         return logits_to_probs(self.logits, is_binary=True)
 
 
@@ -93,7 +93,6 @@ class Bernoulli(_OfBits, ExponentialFamily):
 
     @property
     def mode(self) -> Any:
-        """The likelier value; NaN where both are as likely."""
         return wg.where(self.probs == 0.5, math.nan, (self.probs >= 0.5).to(self.probs))
 
     def sample(self, sample_shape: Any = ()) -> Any:
@@ -124,8 +123,8 @@ class Geometric(_OfBits, Distribution):
 
     Examples
     --------
-    >>> wg.distributions.Geometric(0.25).mean
-    tensor(3.)
+    >>> wg.distributions.Geometric(0.13).mean
+    tensor(6.6923)
     """
 
     arg_constraints: ClassVar[Any] = _BITS
@@ -169,8 +168,8 @@ class Binomial(_OfBits, Distribution):
 
     Examples
     --------
-    >>> wg.distributions.Binomial(4, wg.tensor(0.5)).mean
-    tensor(2.)
+    >>> wg.distributions.Binomial(4, wg.tensor(0.27)).mean
+    tensor(1.0800)
     """
 
     arg_constraints: ClassVar[Any] = {"total_count": constraints.nonnegative_integer, **_BITS}
@@ -189,7 +188,6 @@ class Binomial(_OfBits, Distribution):
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
-        """The integers up to `total_count`."""
         return constraints.integer_interval(0, self.total_count)
 
     mean = property(lambda self: self.total_count * self.probs)
@@ -197,7 +195,6 @@ class Binomial(_OfBits, Distribution):
 
     @property
     def mode(self) -> Any:
-        """The likeliest value."""
         found = ((self.total_count + 1) * self.probs).floor()
         return found.clamp(max=self.total_count)
 
@@ -233,8 +230,8 @@ class NegativeBinomial(_OfBits, Distribution):
 
     Examples
     --------
-    >>> wg.distributions.NegativeBinomial(2.0, wg.tensor(0.5)).mean
-    tensor(2.)
+    >>> wg.distributions.NegativeBinomial(0.6, wg.tensor(0.5)).mean
+    tensor(0.6000)
     """
 
     arg_constraints: ClassVar[Any] = {
@@ -260,7 +257,6 @@ class NegativeBinomial(_OfBits, Distribution):
 
     @property
     def mode(self) -> Any:
-        """The likeliest value."""
         return ((self.total_count - 1) * self.logits.exp()).floor().clamp(min=0.0)
 
     @lazy_property
@@ -320,7 +316,7 @@ class ContinuousBernoulli(_OfBits, ExponentialFamily):
 
     Parameters
     ----------
-    probs, logits : Tensor or number. One of them.
+    %(bits)s
     lims : (float, float). Between these, formulas that divide by 1 - 2 probs are series.
 
     References
@@ -330,8 +326,8 @@ class ContinuousBernoulli(_OfBits, ExponentialFamily):
 
     Examples
     --------
-    >>> wg.distributions.ContinuousBernoulli(0.5).mean
-    tensor(0.5000)
+    >>> wg.distributions.ContinuousBernoulli(0.19).mean
+    tensor(0.3832)
     """
 
     arg_constraints: ClassVar[Any] = _BITS
@@ -376,7 +372,6 @@ class ContinuousBernoulli(_OfBits, ExponentialFamily):
 
     @property
     def mean(self) -> Any:
-        """The mean."""
         cut, x = self._cut_probs, self.probs - 0.5
         found = cut / (2.0 * cut - 1.0) + 1.0 / (wg.log1p(-cut) - wg.log(cut))
         series = 0.5 + (1.0 / 3.0 + 16.0 / 45.0 * x.pow(2)) * x
@@ -386,7 +381,6 @@ class ContinuousBernoulli(_OfBits, ExponentialFamily):
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         cut, x = self._cut_probs, (self.probs - 0.5).pow(2)
         found = cut * (cut - 1.0) / (1.0 - 2.0 * cut).pow(2)
         found = found + 1.0 / (wg.log1p(-cut) - wg.log(cut)).pow(2)
@@ -468,7 +462,6 @@ class Categorical(Distribution):
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
-        """The integers below the number of categories."""
         return constraints.integer_interval(0, self._num_events - 1)
 
     @lazy_property
@@ -483,7 +476,6 @@ class Categorical(Distribution):
 
     @property
     def mean(self) -> Any:
-        """NaN: categories have none."""
         return wg.full(self._extended_shape(), math.nan, dtype=self.probs.dtype)
 
     variance = property(lambda self: self.mean)
@@ -529,14 +521,12 @@ class _OfCategories(Distribution):
 class OneHotCategorical(_OfCategories):
     """Vectors with a single 1, at a place of these probabilities.
 
-    Parameters
-    ----------
-    probs, logits: As for `Categorical`.
+    Its parameters are those of `Categorical`.
 
     Examples
     --------
-    >>> wg.distributions.OneHotCategorical(wg.tensor([1.0, 3.0])).mean
-    tensor([0.2500, 0.7500])
+    >>> wg.distributions.OneHotCategorical(wg.tensor([3.2, 3.0])).mean
+    tensor([0.5161, 0.4839])
     """
 
     support = constraints.one_hot
@@ -579,9 +569,9 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
     Examples
     --------
     >>> p = wg.tensor([0.25, 0.75], requires_grad=True)
-    >>> s = wg.distributions.OneHotCategoricalStraightThrough(p).rsample()
-    >>> s.requires_grad
-    True
+    >>> d = wg.distributions.OneHotCategoricalStraightThrough(p)
+    >>> d.rsample().requires_grad, d.sample().requires_grad
+    (True, False)
     """
 
     has_rsample = True
@@ -597,12 +587,12 @@ class Multinomial(_OfCategories):
     Parameters
     ----------
     total_count : int.
-    probs, logits: As for `Categorical`.
+    %(probs_or_logits)s
 
     Examples
     --------
-    >>> wg.distributions.Multinomial(4, wg.tensor([1.0, 3.0])).mean
-    tensor([1., 3.])
+    >>> wg.distributions.Multinomial(4, wg.tensor([0.35, 3.0])).mean
+    tensor([0.4179, 3.5821])
     """
 
     def __init__(
@@ -619,7 +609,6 @@ class Multinomial(_OfCategories):
 
     @constraints.dependent_property(is_discrete=True, event_dim=1)
     def support(self) -> Any:
-        """Counts that sum to at most `total_count`."""
         return constraints.multinomial(self.total_count)
 
     mean = property(lambda self: self.probs * self.total_count)

@@ -15,10 +15,16 @@ import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.distributions import constraints
 from wengert.distributions.utils import broadcast_all, lazy_property
+from wengert.interp.levels import Lifted
 from wengert.ops.whole_batches import holds
 from wengert.tape.sites import warn
 
 __all__ = ["Distribution", "ExponentialFamily"]
+
+
+def _shown(value: Any) -> str:
+    """A tensor as text: a single number as such, unless it is one of a batch under `vmap`."""
+    return repr(value) if isinstance(value.payload, Lifted) else f"{value}"
 
 
 def _not_there(self: Any) -> Any:
@@ -118,7 +124,7 @@ class Distribution:
                 raise ValueError(
                     f"Expected parameter {name} ({type(value).__name__} of shape "
                     f"{tuple(value.shape)}) of distribution {self!r} to satisfy the constraint "
-                    f"{constraint!r}, but found invalid values:\n{value}"
+                    f"{constraint!r}, but found invalid values:\n{_shown(value)}"
                 )
 
     arg_constraints: ClassVar[Any] = property(_not_there)
@@ -265,7 +271,7 @@ class Distribution:
             raise ValueError(
                 f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) "
                 f"to be within the support ({support!r}) of the distribution {self!r}, but found "
-                f"invalid values:\n{value}"
+                f"invalid values:\n{_shown(value)}"
             )
 
     def _checked(self, value: Any) -> Any:
@@ -275,7 +281,7 @@ class Distribution:
 
     def __repr__(self) -> str:
         known = {name: self.__dict__[name] for name in self.arg_constraints if name in vars(self)}
-        texts = [f"{n}: {v if v.numel() == 1 else v.size()}" for n, v in known.items()]
+        texts = [f"{n}: {_shown(v) if v.numel() == 1 else v.size()}" for n, v in known.items()]
         return f"{type(self).__name__}({', '.join(texts)})"
 
 
@@ -287,8 +293,8 @@ class ExponentialFamily(Distribution):
 
     Examples
     --------
-    >>> isinstance(wg.distributions.Gamma(1.0, 1.0), wg.distributions.ExponentialFamily)
-    True
+    >>> [kind.__name__ for kind in wg.distributions.Poisson.__mro__[1:3]]
+    ['ExponentialFamily', 'Distribution']
     """
 
     @property
@@ -309,8 +315,8 @@ class ExponentialFamily(Distribution):
         normalizer = self._log_normalizer(*natural)
         slopes = wg.autograd.grad(normalizer.sum(), natural, create_graph=True)
         result = normalizer - self._mean_carrier_measure
-        events = len(self.event_shape)
         for parameter, slope in zip(natural, slopes, strict=True):
+            events = parameter.dim() - len(self.batch_shape)
             product = parameter * slope
             result = result - (product.flatten(-events).sum(-1) if events else product)
         return result

@@ -55,8 +55,7 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Rule], Rule]:
     Examples
     --------
     >>> D = wg.distributions
-    >>> class Point(D.Normal):
-    ...     pass
+    >>> class Point(D.Normal): ...
     >>> @D.register_kl(Point, D.Normal)
     ... def divergence(p, q):
     ...     return -q.log_prob(p.loc)
@@ -114,9 +113,9 @@ def kl_divergence(p: Any, q: Any) -> Any:
 
     Examples
     --------
-    >>> D = wg.distributions
-    >>> D.kl_divergence(D.Normal(0.0, 1.0), D.Normal(1.0, 1.0))
-    tensor(0.5000)
+    >>> p, q = wg.distributions.Normal(0.0, 1.0), wg.distributions.Normal(1.3, 1.0)
+    >>> wg.distributions.kl_divergence(p, q)
+    tensor(0.8450)
     """
     kinds = (type(p), type(q))
     if kinds not in _FOUND:
@@ -319,9 +318,9 @@ def _of_family(p: Any, q: Any) -> Any:
     normalizer = p._log_normalizer(*natural)
     slopes = wg.autograd.grad(normalizer.sum(), natural, create_graph=True)
     found = q._log_normalizer(*q._natural_params) - normalizer
-    events = len(q.event_shape)
     for of_p, of_q, slope in zip(natural, q._natural_params, slopes, strict=True):
-        found = found - sum_rightmost((of_q - of_p) * slope, events)
+        # of several parameters each has dimensions of its own
+        found = found - sum_rightmost((of_q - of_p) * slope, of_p.dim() - len(p.batch_shape))
     return found
 
 

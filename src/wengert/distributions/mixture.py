@@ -27,10 +27,10 @@ class MixtureSameFamily(Distribution):
 
     Examples
     --------
-    >>> D = wg.distributions
-    >>> halves = D.Categorical(wg.ones(2))
-    >>> D.MixtureSameFamily(halves, D.Normal(wg.tensor([-1.0, 1.0]), 1.0)).mean
-    tensor(0.)
+    >>> halves = wg.distributions.Categorical(wg.ones(2))
+    >>> numbers = wg.distributions.Normal(wg.tensor([-1.0, 1.7]), 1.0)
+    >>> wg.distributions.MixtureSameFamily(halves, numbers).mean
+    tensor(0.3500)
     """
 
     arg_constraints: ClassVar[Any] = {}
@@ -80,7 +80,6 @@ class MixtureSameFamily(Distribution):
 
     @constraints.dependent_property
     def support(self) -> Any:
-        """That of the components."""
         return constraints.MixtureSameFamilyConstraint(self._component_distribution.support)
 
     def _weighted(self, values: Any) -> Any:
@@ -91,12 +90,10 @@ class MixtureSameFamily(Distribution):
 
     @property
     def mean(self) -> Any:
-        """The mean."""
         return self._weighted(self._component_distribution.mean)
 
     @property
     def variance(self) -> Any:
-        """The variance: within components, and of their means."""
         means = self._component_distribution.mean
         away = means - self.mean.unsqueeze(-1 - self._event_ndims)
         return self._weighted(self._component_distribution.variance + away.pow(2.0))

@@ -46,8 +46,8 @@ def batch_mahalanobis(factor: Any, vectors: Any) -> Any:
 
     Examples
     --------
-    >>> wg.distributions.multivariate.batch_mahalanobis(2 * wg.eye(2), wg.ones(2))
-    tensor(0.5000)
+    >>> wg.distributions.multivariate.batch_mahalanobis(4 * wg.eye(2), wg.ones(2))
+    tensor(0.1250)
     """
     solved = wg.linalg.solve_triangular(factor, vectors.unsqueeze(-1), upper=False)
     return solved.pow(2).sum((-2, -1))
@@ -58,8 +58,8 @@ def log_diagonal(factor: Any) -> Any:
 
     Examples
     --------
-    >>> wg.distributions.multivariate.log_diagonal(wg.eye(2))
-    tensor(0.)
+    >>> wg.distributions.multivariate.log_diagonal(8 * wg.eye(2))
+    tensor(4.1589)
     """
     return factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
@@ -69,8 +69,8 @@ def precision_to_scale_tril(precision: Any) -> Any:
 
     Examples
     --------
-    >>> wg.distributions.multivariate.precision_to_scale_tril(4 * wg.eye(1))
-    tensor([[0.5000]])
+    >>> wg.distributions.multivariate.precision_to_scale_tril(16 * wg.eye(1))
+    tensor([[0.2500]])
     """
     # with both dimensions turned around, the factor of the inverse is an inverse of a factor
     turned = wg.linalg.cholesky(wg.flip(precision, (-2, -1)))
@@ -104,7 +104,7 @@ class _OfCovariance:
 
     @lazy_property
     def covariance_matrix(self) -> Any:
-        """The covariance."""
+        """The covariance, from its factor."""
         factor = self._unbroadcasted_scale_tril
         return self._whole(factor @ factor.mT)
 
@@ -181,7 +181,6 @@ class MultivariateNormal(_OfCovariance, Distribution):
 
     @property
     def variance(self) -> Any:
-        """The variances of the elements."""
         return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._extended_shape())
 
     def rsample(self, sample_shape: Any = ()) -> Any:
@@ -204,7 +203,7 @@ class LowRankMultivariateNormal(Distribution):
 
     Parameters
     ----------
-    loc : Tensor. The mean, of shape (..., n).
+    loc : Tensor. The mean, a vector of n elements.
     cov_factor : Tensor. W, of shape (..., n, m), with m much smaller than n.
     cov_diag : Tensor. D, of shape (..., n).
 
@@ -214,9 +213,9 @@ class LowRankMultivariateNormal(Distribution):
 
     Examples
     --------
-    >>> d = wg.distributions.LowRankMultivariateNormal(wg.zeros(2), wg.ones(2, 1), wg.ones(2))
-    >>> d.variance
-    tensor([2., 2.])
+    >>> rest = wg.full((2,), 1.5)
+    >>> wg.distributions.LowRankMultivariateNormal(wg.zeros(2), wg.ones(2, 1), rest).variance
+    tensor([2.5000, 2.5000])
     """
 
     arg_constraints: ClassVar[Any] = {
@@ -260,7 +259,6 @@ class LowRankMultivariateNormal(Distribution):
 
     @lazy_property
     def variance(self) -> Any:
-        """The variances of the elements."""
         found = self._unbroadcasted_cov_factor.pow(2).sum(-1) + self._unbroadcasted_cov_diag
         return found.expand(self._extended_shape())
 
@@ -318,8 +316,8 @@ class LogisticNormal(TransformedDistribution):
 
     Examples
     --------
-    >>> wg.distributions.LogisticNormal(wg.zeros(2), wg.ones(2)).sample().shape
-    torch.Size([3])
+    >>> wg.distributions.LogisticNormal(wg.zeros(2), wg.ones(2)).sample((7,)).shape
+    torch.Size([7, 3])
     """
 
     arg_constraints: ClassVar[Any] = Normal.arg_constraints
@@ -409,14 +407,12 @@ class Wishart(_OfCovariance, ExponentialFamily):
 
     @property
     def mode(self) -> Any:
-        """The mode, NaN where there is none."""
         factor = self.df - self.event_shape[-1] - 1
         factor = wg.where(factor <= 0, math.nan, factor)
         return factor.view((*self.batch_shape, 1, 1)) * self.covariance_matrix
 
     @property
     def variance(self) -> Any:
-        """The variances of the elements."""
         v = self.covariance_matrix
         diagonal = v.diagonal(dim1=-2, dim2=-1)
         outer = diagonal.unsqueeze(-1) * diagonal.unsqueeze(-2)

@@ -33,8 +33,7 @@ class LogitRelaxedBernoulli(_OfBits, Distribution):
 
     Parameters
     ----------
-    temperature : Tensor. The lower, the nearer to bits.
-    probs, logits : Tensor or number. One of them.
+    %(temperature, bits)s
 
     Examples
     --------
@@ -87,8 +86,7 @@ class RelaxedBernoulli(_Relaxed):
 
     Parameters
     ----------
-    temperature : Tensor. The lower, the nearer to bits.
-    probs, logits : Tensor or number. One of them.
+    %(temperature, bits)s
 
     Examples
     --------
@@ -117,7 +115,7 @@ class ExpRelaxedCategorical(_OfCategories):
     Parameters
     ----------
     temperature : Tensor. The lower, the nearer to one-hot vectors.
-    probs, logits: As for `Categorical`.
+    %(probs_or_logits)s
 
     Examples
     --------
@@ -161,14 +159,13 @@ class RelaxedOneHotCategorical(_Relaxed):
 
     Parameters
     ----------
-    temperature : Tensor. The lower, the nearer to corners.
-    probs, logits: As for `Categorical`.
+    %(temperature, probs_or_logits)s
 
     Examples
     --------
-    >>> d = wg.distributions.RelaxedOneHotCategorical(wg.tensor(0.5), wg.ones(3))
-    >>> d.rsample().shape
-    torch.Size([3])
+    >>> near = wg.distributions.RelaxedOneHotCategorical(wg.tensor(0.5), wg.ones(3))
+    >>> near.rsample((2,)).sum(-1)
+    tensor([1.0000, 1.0000])
     """
 
     arg_constraints: ClassVar[Any] = _OfCategories.arg_constraints

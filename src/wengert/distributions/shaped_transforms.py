@@ -36,7 +36,6 @@ class ReshapeTransform(Transform):
     Parameters
     ----------
     in_shape, out_shape : tuple of int. Shapes of events, with as many elements.
-    cache_size : {0, 1}. As for each `Transform`.
 
     Examples
     --------
@@ -56,12 +55,10 @@ class ReshapeTransform(Transform):
 
     @constraints.dependent_property
     def domain(self) -> Any:
-        """Where arguments lie: anywhere."""
         return constraints.independent(constraints.real, len(self.in_shape))
 
     @constraints.dependent_property
     def codomain(self) -> Any:
-        """Where values lie: anywhere."""
         return constraints.independent(constraints.real, len(self.out_shape))
 
     def _call(self, x: Any) -> Any:
@@ -71,15 +68,12 @@ class ReshapeTransform(Transform):
         return y.reshape(y.shape[: y.dim() - len(self.out_shape)] + self.in_shape)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """0."""
         return wg.zeros(x.shape[: x.dim() - len(self.in_shape)], dtype=x.dtype)
 
     def forward_shape(self, shape: Any) -> Any:
-        """The shape of values at arguments of a shape."""
         return _reshaped(shape, self.in_shape, self.out_shape)
 
     def inverse_shape(self, shape: Any) -> Any:
-        """The shape of arguments with values of a shape."""
         return _reshaped(shape, self.out_shape, self.in_shape)
 
 
@@ -111,7 +105,6 @@ class SoftmaxTransform(Transform):
         return y.log()
 
     def forward_shape(self, shape: Any) -> Any:
-        """The same shape."""
         _check_dims(shape, 1)
         return shape
 
@@ -148,17 +141,14 @@ class StickBreakingTransform(Transform):
         return cropped.log() - left.log() + self._offset(cropped)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """The sum of those of the shares."""
         x = x - self._offset(x)
         return (-x + wg.nn.functional.logsigmoid(x) + y[..., :-1].log()).sum(-1)
 
     def forward_shape(self, shape: Any) -> Any:
-        """One element more."""
         _check_dims(shape, 1)
         return wg.Size((*shape[:-1], shape[-1] + 1))
 
     def inverse_shape(self, shape: Any) -> Any:
-        """One element less."""
         _check_dims(shape, 1)
         return wg.Size((*shape[:-1], shape[-1] - 1))
 
@@ -195,14 +185,12 @@ class CorrCholeskyTransform(Transform):
         return (parts.log1p() - (-parts).log1p()) / 2
 
     def log_abs_det_jacobian(self, x: Any, y: Any, intermediates: Any = None) -> Any:
-        """That of the lengths that are left, and of tanh."""
         left = 1 - (y * y).cumsum(-1)
         rest = tril_matrix_to_vec(left[..., :-1, :-1] if y.shape[-1] < 2 else left, diag=-2)
         slope = -2 * (x + softplus(-2 * x) - math.log(2.0)).sum(-1)
         return 0.5 * rest.log().sum(-1) + slope
 
     def forward_shape(self, shape: Any) -> Any:
-        """A matrix with as many elements below its diagonal."""
         _check_dims(shape, 1)
         count = shape[-1]
         size = round((0.25 + 2 * count) ** 0.5 + 0.5)
@@ -211,7 +199,6 @@ class CorrCholeskyTransform(Transform):
         return wg.Size((*shape[:-1], size, size))
 
     def inverse_shape(self, shape: Any) -> Any:
-        """The elements below the diagonal."""
         _check_dims(shape, 2)
         if shape[-2] != shape[-1]:
             raise ValueError("Input is not square")
@@ -224,8 +211,8 @@ class LowerCholeskyTransform(Transform):
 
     Examples
     --------
-    >>> wg.distributions.transforms.LowerCholeskyTransform()(wg.zeros(1, 1))
-    tensor([[1.]])
+    >>> wg.distributions.transforms.LowerCholeskyTransform()(wg.full((1, 1), 0.5))
+    tensor([[1.6487]])
     """
 
     domain = constraints.independent(constraints.real, 2)
@@ -243,8 +230,8 @@ class PositiveDefiniteTransform(Transform):
 
     Examples
     --------
-    >>> wg.distributions.transforms.PositiveDefiniteTransform()(wg.zeros(1, 1))
-    tensor([[1.]])
+    >>> wg.distributions.transforms.PositiveDefiniteTransform()(wg.full((1, 1), 0.5))
+    tensor([[2.7183]])
     """
 
     domain = constraints.independent(constraints.real, 2)
@@ -305,15 +292,14 @@ class CatTransform(_OfParts):
     Parameters
     ----------
     tseq : list of Transform.
-    dim : int. The dimension.
+    dim : int. Along which they lie.
     lengths : list of int, optional. Those of the parts; 1 unless given.
-    cache_size : {0, 1}. As for each `Transform`.
 
     Examples
     --------
-    >>> T = wg.distributions.transforms
-    >>> T.CatTransform([T.ExpTransform(), T.identity_transform], lengths=[1, 2])(wg.zeros(3))
-    tensor([1., 0., 0.])
+    >>> parts = [wg.distributions.ExpTransform(), wg.distributions.identity_transform]
+    >>> wg.distributions.CatTransform(parts, lengths=[1, 2])(wg.full((3,), 0.5))
+    tensor([1.6487, 0.5000, 0.5000])
     """
 
     def __init__(
@@ -334,7 +320,6 @@ class CatTransform(_OfParts):
 
     @property
     def event_dim(self) -> int:
-        """The most that any part has."""
         return max(t.event_dim for t in self.transforms)
 
     @property
@@ -343,7 +328,6 @@ class CatTransform(_OfParts):
         return sum(self.lengths)
 
     def with_cache(self, cache_size: int = 1) -> Any:
-        """The same transform with a cache of this size."""
         if self._cache_size == cache_size:
             return self
         return CatTransform(self.transforms, self.dim, self.lengths, cache_size)
@@ -353,7 +337,6 @@ class CatTransform(_OfParts):
         return parts
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """Those of the parts, which lie along `dim`, or are summed where it belongs to events."""
         dim = self.dim - x.dim() if self.dim >= 0 else self.dim
 
         def slope(t: Any, before: Any, after: Any) -> Any:
@@ -366,12 +349,10 @@ class CatTransform(_OfParts):
 
     @constraints.dependent_property
     def domain(self) -> Any:
-        """Where arguments lie."""
         return constraints.cat([t.domain for t in self.transforms], self.dim, self.lengths)
 
     @constraints.dependent_property
     def codomain(self) -> Any:
-        """Where values lie."""
         return constraints.cat([t.codomain for t in self.transforms], self.dim, self.lengths)
 
 
@@ -382,13 +363,12 @@ class StackTransform(_OfParts):
     ----------
     tseq : list of Transform. One for each slice.
     dim : int. The dimension.
-    cache_size : {0, 1}. As for each `Transform`.
 
     Examples
     --------
-    >>> T = wg.distributions.transforms
-    >>> T.StackTransform([T.ExpTransform(), T.identity_transform])(wg.zeros(2))
-    tensor([1., 0.])
+    >>> both = [wg.distributions.ExpTransform(), wg.distributions.TanhTransform()]
+    >>> wg.distributions.StackTransform(both)(wg.full((2,), 0.5))
+    tensor([1.6487, 0.4621])
     """
 
     def __init__(self, tseq: Sequence[Any], dim: int = 0, cache_size: int = 0) -> None:
@@ -397,7 +377,6 @@ class StackTransform(_OfParts):
     _joined = staticmethod(wg.stack)
 
     def with_cache(self, cache_size: int = 1) -> Any:
-        """The same transform with a cache of this size."""
         if self._cache_size == cache_size:
             return self
         return StackTransform(self.transforms, self.dim, cache_size)
@@ -407,18 +386,15 @@ class StackTransform(_OfParts):
         return parts
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """Those of the slices."""
         slopes = self._each(lambda t, a, b: t.log_abs_det_jacobian(a, b), x, y)
         return wg.stack(slopes, dim=self.dim)
 
     @constraints.dependent_property
     def domain(self) -> Any:
-        """Where arguments lie."""
         return constraints.stack([t.domain for t in self.transforms], self.dim)
 
     @constraints.dependent_property
     def codomain(self) -> Any:
-        """Where values lie."""
         return constraints.stack([t.codomain for t in self.transforms], self.dim)
 
 

@@ -40,8 +40,8 @@ def broadcast_all(*values: Any) -> tuple[Any, ...]:
 
     Examples
     --------
-    >>> wg.distributions.utils.broadcast_all(1.0, wg.zeros(2))
-    (tensor([1., 1.]), tensor([0., 0.]))
+    >>> wg.distributions.utils.broadcast_all(1.7, wg.zeros(2))
+    (tensor([1.7000, 1.7000]), tensor([0., 0.]))
     """
     if not all(isinstance(value, bool | int | float | wg.Tensor) for value in values):
         raise ValueError(
@@ -83,8 +83,8 @@ def number_like(tensor: Any, value: float) -> Any:
 
     Examples
     --------
-    >>> wg.distributions.utils.number_like(wg.zeros(2), 3.0)
-    tensor([3., 3.])
+    >>> wg.distributions.utils.number_like(wg.zeros(2), 0.8)
+    tensor([0.8000, 0.8000])
     """
     return wg.full(tensor.shape, value, dtype=tensor.dtype)
 
@@ -144,10 +144,12 @@ class lazy_property:
     >>> class Twice:
     ...     @wg.distributions.utils.lazy_property
     ...     def value(self):
-    ...         return [2]
+    ...         print("once")
+    ...         return 2
     >>> twice = Twice()
-    >>> twice.value is twice.value
-    True
+    >>> twice.value + twice.value
+    once
+    4
     """
 
     def __init__(self, wrapped: Callable[[Any], Any]) -> None:

@@ -12,6 +12,7 @@ Functions named after a distribution return ``count`` numbers in a flat array of
 
 from __future__ import annotations
 
+import functools
 import math
 from _thread import RLock  # the module `threading` takes as long to import as a kernel
 from typing import Any
@@ -67,6 +68,19 @@ STATE = np.dtype(
 drawn ahead, valid if `has`; `f`, `has_f` the same in single precision."""
 
 
+class _Zeros:
+    """What NumPy asks for a first state, which takes it longer to hash than to seed anew."""
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> Any:
+        return np.zeros(n_words, dtype)
+
+
+@functools.cache
+def _unseeded() -> Any:
+    np.random.bit_generator.ISeedSequence.register(_Zeros)
+    return _Zeros()
+
+
 class Stream:
     """The state of one generator: the twister, and a normal number drawn ahead.
 
@@ -79,7 +93,7 @@ class Stream:
 
     def __init__(self, seed: int) -> None:
         self.lock = RLock()
-        self._bits: Any = np.random.MT19937(0)
+        self._bits: Any = np.random.MT19937(_unseeded())
         self._legacy = np.random.RandomState(self._bits)
         self.raw = self._bits.random_raw
         self.ahead: float | None = None
@@ -315,10 +329,38 @@ def permutation(stream: Stream, n: int) -> Any:
     picks = stream.words(n - 1).astype(np.int64)
     picks %= np.arange(n, 1, -1)
     picks += np.arange(n - 1)
-    order = list(range(n))
-    for i, pick in enumerate(picks.tolist()):
-        order[i], order[pick] = order[pick], order[i]
-    return np.array(order)
+    order = np.arange(n)
+    start, seen = 0, np.empty(n if n > _FEW else 0, np.int32)
+    while n - start > _FEW:
+        # exchanges with different places behind the block do not meet: all of them at once
+        stop = start + math.isqrt(n - start) // 2
+        while _meet(picks[start:stop], stop, seen):
+            stop = (start + stop) // 2
+        # of a block of one there may be no such place: the exchange itself
+        stop = max(stop, start + 1)
+        places = picks[start:stop]
+        block = order[start:stop].copy()
+        order[start:stop] = order[places]
+        order[places] = block
+        start = stop
+    rest = order[start:].tolist()
+    for i, pick in enumerate((picks[start:] - start).tolist()):
+        rest[i], rest[pick] = rest[pick], rest[i]
+    order[start:] = rest
+    return order
+
+
+_FEW = 2048
+"""From so many elements on they are exchanged in blocks."""
+
+
+def _meet(places: Any, stop: int, seen: Any) -> bool:
+    """Whether any two places are the same, or one lies before `stop`; `seen` is for notes."""
+    if not len(places):
+        return False
+    numbers = np.arange(len(places), dtype=seen.dtype)
+    seen[places] = numbers
+    return bool(places.min() < stop or (seen[places] != numbers).any())
 
 
 def bernoulli(stream: Stream, count: int, dtype: Any, p: Any) -> Any:

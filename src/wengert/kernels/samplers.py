@@ -34,7 +34,6 @@ from wengert.kernels.random import Stream, polar, units
 __all__ = [
     "beta_slope",
     "binomial",
-    "digamma",
     "dirichlet",
     "dirichlet_slope",
     "gamma",
@@ -303,7 +302,7 @@ def _below(a: Any, x: Any) -> Any:
         changes += change
         if not (np.absolute(change) > 1e-17 * np.absolute(changes)).any() and (factor < 1).all():
             break
-    return -((np.log(x) - digamma(a + 1)) * total + changes) * x / a
+    return -((np.log(x) - _digamma(a + 1)) * total + changes) * x / a
 
 
 def _above(a: Any, x: Any) -> Any:
@@ -327,7 +326,7 @@ def _above(a: Any, x: Any) -> Any:
         settled = np.absolute(factor - 1) <= 1e-15
         if (settled & (np.absolute(change) <= 1e-15 * np.absolute(log_slope))).all():
             break
-    return x * h * (np.log(x) - digamma(a) + log_slope)
+    return x * h * (np.log(x) - _digamma(a) + log_slope)
 
 
 def _expanded(a: Any, w: Any) -> Any:
@@ -349,7 +348,7 @@ def _normal_quantile(a: Any, x: Any) -> Any:
     return w
 
 
-def digamma(x: Any) -> Any:
+def _digamma(x: Any) -> Any:
     """The derivative of ln gamma, for x > 0."""
     result = np.zeros_like(x)
     for i in range(8):
@@ -380,7 +379,7 @@ def beta_slope(x: Any, a: Any, b: Any) -> Any:
         changes += change
         if not (np.absolute(change) > 1e-17 * np.absolute(changes)).any() and (factor < 1).all():
             break
-    by_power = np.log(x) - digamma(np.where(upper, a, a + 1)) + digamma(a + b)
+    by_power = np.log(x) - _digamma(np.where(upper, a, a + 1)) + _digamma(a + b)
     return (x * y / far) * np.where(upper, 1, -1) * (by_power * total + changes)
 
 

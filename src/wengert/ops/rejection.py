@@ -75,7 +75,7 @@ def poisson(input: Any, generator: Any = None) -> Any:
 
     Returns
     -------
-    Tensor: Of the shape and dtype of `input`.
+    Tensor: Counts, in the dtype of `input`.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def poisson(input: Any, generator: Any = None) -> Any:
     --------
     >>> _ = wg.manual_seed(0)
     >>> wg.poisson(wg.tensor([1.0, 5.0, 100.0]))
-    tensor([0., 4., 93.])
+    tensor([ 2.,  6., 99.])
     """
     (rate,) = _parameters("poisson", "poisson_cpu", input, half=True)
     stream = stream_of("poisson", generator)
@@ -122,7 +122,7 @@ def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
     --------
     >>> _ = wg.manual_seed(0)
     >>> wg.binomial(wg.full((3,), 100.0), wg.tensor([0.1, 0.5, 1.0]))
-    tensor([  9.,  54., 100.])
+    tensor([ 11.,  45., 100.])
     """
     counts = input_tensor("binomial", count)
     if category(counts.payload.dtype) != FLOATING:
@@ -151,8 +151,8 @@ def _standard_gamma(input: Any, generator: Any = None) -> Any:
     --------
     >>> alpha = wg.tensor([0.5, 20.0], requires_grad=True)
     >>> wg._standard_gamma(alpha).sum().backward()
-    >>> bool((alpha.grad > 0).all())
-    True
+    >>> (alpha.grad > 0).tolist()
+    [True, True]
     """
     (alpha,) = _parameters("_standard_gamma", "gamma_cpu", input)
     stream = stream_of("_standard_gamma", generator)

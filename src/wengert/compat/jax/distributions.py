@@ -1,10 +1,7 @@
 """Layer 9 · compat: the distributions of `jax.random` that have parameters.
 
-NOTE [derivatives of samples]
-A sample is a function of the parameters and of what the key says. Where it is one of standard
-numbers, it is written so, and differentiated. A gamma sample z of shape a, which is found by
-rejection, moves with a such that its quantile stays: dz/da = -(dP/da) / p, where P(a, z) is the
-distribution function and p the density. The sums for dP/da are those of the series of P.
+Samples of standard numbers are written as functions of the parameters, and differentiated; those
+that are found by rejection move as NOTE [derivatives of samples] says.
 """
 
 from __future__ import annotations
@@ -29,6 +26,7 @@ from wengert.compat.jax.sampling import (
     shape_for,
     uniform,
 )
+from wengert.kernels.samplers import gamma_slope
 from wengert.tape.base import new_tensor
 
 __all__ = [
@@ -59,39 +57,6 @@ __all__ = [
 # -- gamma -----------------------------------------------------------------------------------------
 
 
-def _slope(alpha: Any, z: Any) -> Any:
-    """dz/da at constant quantile (see NOTE [derivatives of samples])."""
-    a, x = alpha.astype(np.float64), np.maximum(z.astype(np.float64), np.finfo(np.float64).tiny)
-    # P = x**a exp(-x) / gamma(a + 1) * sum(t), t[n] = x**n / ((a + 1) ... (a + n)); p without x**a
-    # exp(-x) / gamma(a) is 1 / x, so that the ratio needs no gamma function, but its derivative
-    term, total = np.ones_like(x), np.ones_like(x)
-    change, changes = np.zeros_like(x), np.zeros_like(x)
-    n = 0
-    while n < 100000:
-        n += 1
-        factor = x / (a + n)
-        change = change * factor - term * factor / (a + n)
-        term = term * factor
-        total += term
-        changes += change
-        if not (np.abs(change) > 1e-17 * np.abs(changes)).any() and (factor < 1).all():
-            break
-    by_power = np.log(x) - _digamma(a + 1)
-    slope = -(by_power * total + changes) * x / a
-    return slope.astype(alpha.dtype)
-
-
-def _digamma(x: Any) -> Any:
-    """The derivative of ln gamma, for x > 1."""
-    result = np.zeros_like(x)
-    for i in range(8):
-        result -= 1 / (x + i)
-    x = x + 8
-    r = 1 / (x * x)
-    series = r * (1 / 12 - r * (1 / 120 - r * (1 / 252 - r * (1 / 240 - r * (1 / 132)))))
-    return result + np.log(x) - 0.5 / x - series
-
-
 class _Slope(Function):
     """dz/da of a gamma sample, or d(ln z)/da."""
 
@@ -99,9 +64,9 @@ class _Slope(Function):
     def forward(ctx: Any, alpha: Any, drawn_: Any, logs: bool) -> Any:
         a, z = np.asarray(alpha.payload), np.asarray(drawn_.payload)
         if not logs:
-            return new_tensor(_slope(a, z))
+            return new_tensor(gamma_slope(a, z))
         z = np.maximum(np.exp(z), np.finfo(z.dtype).tiny)
-        return new_tensor((_slope(a, z) / z).astype(a.dtype))
+        return new_tensor((gamma_slope(a, z) / z).astype(a.dtype))
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
