@@ -44,6 +44,15 @@ REASONS = {
 """What is said of each kind."""
 
 ROWS: dict[str, tuple[str, str]] = {
+    "_subclasses": ("passes", ""),
+    "_subclasses.fake_tensor": (
+        "passes",
+        "FakeTensor FakeTensorMode is_fake unset_fake_temporarily",
+    ),
+    "utils._python_dispatch": (
+        "passes",
+        "TorchDispatchMode is_traceable_wrapper_subclass return_and_correct_aliasing",
+    ),
     "ao": ("quantized", ""),
     "ao.nn": ("quantized", ""),
     "ao.nn.intrinsic": (

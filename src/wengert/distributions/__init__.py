@@ -1,7 +1,7 @@
 """Layer 9 · distributions: probability distributions, under the names of `torch.distributions`.
 
 Modules of PyTorch's names (``distributions.normal.Normal``) are made when this one is imported; the
-classes are in fewer files, each of which is imported when one of its names is first asked for.
+classes are in fewer files.
 """
 
 from __future__ import annotations
@@ -103,10 +103,8 @@ for _name, (_home, _names) in _MODULES.items():
     _made = globals()[_name] = _Module(_name, _home, _names)
     sys.modules[_made.__name__] = _made
 
-
-def __getattr__(name: str) -> Any:
-    if name in _WHERE:
-        return globals().setdefault(name, getattr(_file(_WHERE[name]), name))
-    if name in _FILES:
-        return _file(name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# all of them, at once: programs look at what the package's `__dict__` holds
+for _name in _FILES:
+    _file(_name)
+for _name in __all__:
+    globals()[_name] = getattr(_file(_WHERE[_name]), _name)
