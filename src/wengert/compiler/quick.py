@@ -1,9 +1,9 @@
 """Layer 8 · compiler: the shortest way through a call, as one generated Python function.
 
-Where the traces of an environment are a single line without decisions, a call is: check the
-conditions, call the executable, wrap the results. Written out for the environment at hand, that
-costs a fraction of the general way (`Entry.run`), which stays the meaning of it all. Where they
-decide, as much is written out as comes before the first decision.
+Where the traces of an environment make a small tree, a call is: check the conditions, call the
+executables from decision to decision, wrap the results. Written out for the environment at hand,
+that costs a fraction of the general way (`Entry.run`), which stays the meaning of it all. Of other
+traces only what comes before the first block is written out.
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ from wengert.compiler.entry import Entry
 from wengert.compiler.exit import Exit
 from wengert.compiler.ir import Value
 from wengert.compiler.prints import are_known
-from wengert.compiler.tree import Missing
+from wengert.compiler.tree import Missing, key_of
 from wengert.tape.base import LEAF, TensorBase
 
 __all__ = ["MISS", "quick_call"]
 
 MISS = object()
 """What a quick call gives where it does not hold."""
+_MOST = 24
+"""So many blocks are written out."""
 
 
 def quick_call(entry: Entry) -> Callable[..., Any] | None:
@@ -40,7 +42,6 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
     exits = [block.exit for block in blocks if block.exit is not None]
     if not exits or any(exit.effects or exit.backward is not None for exit in exits):
         return None
-    straight = len(blocks) == 1 and bool(blocks[0].steps) and not entry.by_blocks
     environment = entry.environment
     conditions = environment.lines()
     names = [f"p{i}" for i in range(len(environment.tensors))]
@@ -55,8 +56,14 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
         "new": TensorBase.__new__,
     }
     entry.tree.prepare()
-    way = _straight(entry, blocks[0], names, scope) if straight else None
-    given, lines = (names, _decided(entry, names, scope)) if way is None else way
+    writer = _Writer(entry, names, scope)
+    try:
+        if entry.by_blocks or len(blocks) > _MOST:
+            raise _Unwritten
+        writer.block(entry.tree.root, {})
+        given, lines = [*writer.given], writer.lines
+    except _Unwritten:
+        given, lines = names, _decided(entry, names, scope)
     if not lines:
         return None
     seen = [*given, *[names[i] for i in entry.strides if names[i] not in given]]
@@ -80,44 +87,91 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
     return scope["quick"]
 
 
-def _straight(
-    entry: Entry, block: Any, names: list[str], scope: dict[str, Any]
-) -> tuple[list[str], list[str]] | None:
-    """How results are made where there are no decisions, and the inputs that it takes."""
-    exit = block.exit
-    plain = [
-        leaf.kind in ("tensor", "constant", "given")
-        and leaf.strides is None
-        and (leaf.version is None or (leaf.version[0] is not None and leaf.version[2] >= 0))
-        for leaf in exit.leaves
-    ]
-    outputs = {value: f"r[{i}]" for i, value in enumerate(block.outputs)}
-    if (
-        not all(plain)
-        or exit.repeats
-        or exit.roots
-        or any(leaf.kind == "tensor" and leaf.what not in outputs for leaf in exit.leaves)
-    ):
-        return None
-    own = dict(zip(entry.tree.inputs, names, strict=True))
-    said = {value: f"s{i}" for i, value in enumerate(v for one in exit.said for v in one.values())}
-    if any(value.constant is None and value not in {**outputs, **own} for value in said):
-        return None
-    given = [own[value] for value in block.inputs]
-    call = getattr(block.executable, "call", None)
-    scope["run"] = block.executable if call is None else call
-    lines = [f"r = run({', '.join(given)})" if call else f"r = run([{', '.join(given)}])"]
-    if call:
-        lines.append("if r is None: return MISS")
-    if exit.said:
-        count = len(entry.environment.tensors)
-        lines.append(_says(exit, said, {**own, **outputs}, count, scope))
-    made = []
-    for i, leaf in enumerate(exit.leaves):
-        made.append(f"l{i}")
-        lines += _leaf(i, leaf, outputs, names, scope)
-    lines.append(f"return {_together(exit, made, scope)}")
-    return given, lines
+class _Unwritten(Exception):
+    """Something that only the general way does."""
+
+
+class _Writer:
+    """Writes the blocks of a tree as statements.
+
+    Attributes
+    ----------
+    lines: The statements.
+    given: The inputs that programs take.
+    """
+
+    def __init__(self, entry: Entry, names: list[str], scope: dict[str, Any]) -> None:
+        self.lines: list[str] = []
+        self.given: dict[str, None] = {}
+        self._names = names
+        self._scope = scope
+        self._count = 0
+        self._tensors = len(entry.environment.tensors)
+        self._inputs = dict(zip(entry.tree.inputs, names, strict=True))
+
+    def block(self, block: Any, known: dict[Value, str], margin: str = "") -> None:
+        """A block, for values that are known by expressions, and what follows it.
+
+        Raises
+        ------
+        _Unwritten: If it is not of the kind that is written out.
+        """
+        self._count += 1
+        number = self._count
+        if block.steps:
+            own = [self._inputs[v] for v in block.inputs if v in self._inputs]
+            self.given |= dict.fromkeys(own)
+            args = ", ".join([self._inputs.get(v) or known[v] for v in block.inputs])
+            call = getattr(block.executable, "call", None)
+            run, made = f"run{number}", f"r{number}"
+            self._scope[run] = block.executable if call is None else call
+            self.lines.append(f"{margin}{made} = {run}({args if call else f'[{args}]'})")
+            if call:
+                self.lines.append(f"{margin}if {made} is None: return MISS")
+            known = {**known, **{v: f"{made}[{i}]" for i, v in enumerate(block.outputs)}}
+        guard = block.guard
+        if guard is None:
+            self._exit(number, block.exit, known, margin)
+            return
+        if guard.kind != "bool" or guard.value not in known:
+            raise _Unwritten
+        for outcome, word in ((True, f"if {known[guard.value]}:"), (False, "else:")):
+            self.lines.append(margin + word)
+            following = block.children.get(key_of(outcome))
+            if following is None:
+                self.lines.append(f"{margin}    return MISS")
+            else:
+                self.block(following, known, f"{margin}    ")
+
+    def _exit(self, number: int, exit: Exit, known: dict[Value, str], margin: str) -> None:
+        plain = [
+            leaf.kind in ("tensor", "constant", "given")
+            and leaf.strides is None
+            and (leaf.version is None or (leaf.version[0] is not None and leaf.version[2] >= 0))
+            and (leaf.kind != "tensor" or leaf.what in known)
+            for leaf in exit.leaves
+        ]
+        if not all(plain) or exit.repeats or exit.roots:
+            raise _Unwritten
+        made = [f"{number}_{i}" for i in range(len(exit.leaves))]
+        lines = self._says(number, exit, {**self._inputs, **known}) if exit.said else []
+        for name, leaf in zip(made, exit.leaves, strict=True):
+            lines += _leaf(name, leaf, made, known, self._names, self._scope)
+        result = _together(exit, [f"l{name}" for name in made], self._scope)
+        self.lines += [margin + line for line in [*lines, f"return {result}"]]
+
+    def _says(self, number: int, exit: Exit, names: dict[Value, str]) -> list[str]:
+        """The statement that prints; what comes after it raises nothing."""
+        said = {
+            v: f"s{number}_{i}" for i, v in enumerate(v for one in exit.said for v in one.values())
+        }
+        if any(value.constant is None and value not in names for value in said):
+            raise _Unwritten
+        self._scope[f"say{number}"] = exit.say
+        self._scope |= {name: value for value, name in said.items()}
+        values = [f"{name}: {names[v]}" for v, name in said.items() if v.constant is None]
+        tensors = "".join(f"t{i}, " for i in range(self._tensors))
+        return [f"say{number}({{{', '.join(values)}}}, ({tensors}), (args, kwargs))"]
 
 
 def _decided(entry: Entry, names: list[str], scope: dict[str, Any]) -> list[str]:
@@ -140,17 +194,6 @@ def _decided(entry: Entry, names: list[str], scope: dict[str, Any]) -> list[str]
     ]
 
 
-def _says(
-    exit: Exit, said: dict[Value, str], names: dict[Value, str], count: int, scope: dict[str, Any]
-) -> str:
-    """The statement that prints."""
-    scope["say"] = exit.say
-    scope |= {name: value for value, name in said.items()}
-    values = [f"{name}: {names[v]}" for v, name in said.items() if v.constant is None]
-    tensors = "".join(f"t{i}, " for i in range(count))
-    return f"say({{{', '.join(values)}}}, ({tensors}), (args, kwargs))"
-
-
 def _in_order(entry: Entry) -> bool:
     """Whether the traces hold for inputs in C order, or for all."""
     inputs = entry.tree.inputs
@@ -165,29 +208,39 @@ def _strides(value: Value) -> tuple[int, ...]:
     return tuple(steps[::-1]) if value.shape else ()
 
 
-def _leaf(i: int, leaf: Any, outputs: Any, names: list[str], scope: dict[str, Any]) -> list[str]:
+def _leaf(
+    name: str,
+    leaf: Any,
+    made: list[str],
+    known: dict[Value, str],
+    names: list[str],
+    scope: dict[str, Any],
+) -> list[str]:
+    """How a leaf of a result is made; `made` are the names of all."""
+    own, constant = f"l{name}", f"c{name}"
     if leaf.kind == "constant":
-        scope[f"c{i}"] = leaf.what
-        return [f"l{i} = c{i}"]
+        scope[constant] = leaf.what
+        return [f"{own} = {constant}"]
     if leaf.kind == "given":
-        name = names[leaf.what]
-        return [f"l{i} = {name if name[0] == 'n' else 't' + name[1:]}"]
-    payload = outputs[leaf.what]
+        place = names[leaf.what]
+        return [f"{own} = {place if place[0] == 'n' else 't' + place[1:]}"]
+    payload = known[leaf.what]
     if leaf.chain:
         scope["asarray"] = np.asarray
     for k, (prim, params) in enumerate(leaf.chain):
-        scope[f"v{i}_{k}"] = partial(prim.kernel, **params)
-        payload = f"asarray(v{i}_{k}({payload}))"
-    scope[f"c{i}"] = leaf.cls
+        scope[f"v{name}_{k}"] = partial(prim.kernel, **params)
+        payload = f"asarray(v{name}_{k}({payload}))"
+    scope[constant] = leaf.cls
     lines = [
-        f"l{i} = new(c{i})",
-        f"l{i}.payload = {payload}",
-        f"l{i}.edge = {'LEAF' if leaf.leaf else 'None'}",
-        f"l{i}.vc = l{i}.ext = None",
+        f"{own} = new({constant})",
+        f"{own}.payload = {payload}",
+        f"{own}.edge = {'LEAF' if leaf.leaf else 'None'}",
+        f"{own}.vc = {own}.ext = None",
     ]
     if leaf.version is not None:
-        count, scope[f"w{i}"], first = leaf.version
-        lines.append(f"l{i}.vc = " + (f"[{count}, w{i}]" if first == i else f"l{first}.vc"))
+        count, scope[f"w{name}"], first = leaf.version
+        cell = f"[{count}, w{name}]" if made[first] == name else f"l{made[first]}.vc"
+        lines.append(f"{own}.vc = {cell}")
     return lines
 
 
@@ -238,13 +291,10 @@ def _written(shape: Any, scope: dict[str, Any]) -> str | None:
     return f"tuple_new({name}, ({listed}))"
 
 
-def _is_named(kind: Any) -> bool:
+def _is_named(kind: type) -> bool:
     """Whether a class is a named tuple, made as such are."""
-    return (
-        issubclass(kind, tuple)
-        and getattr(getattr(kind, "_make", None), "__func__", None) is not None
-        and kind._make.__func__.__code__ is _MAKE
-    )
+    make = getattr(getattr(kind, "_make", None), "__func__", None)
+    return issubclass(kind, tuple) and getattr(make, "__code__", None) is _MAKE
 
 
-_MAKE = collections.namedtuple("_One", "field")._make.__func__.__code__
+_MAKE: Any = collections.namedtuple("_One", "field").__dict__["_make"].__func__.__code__

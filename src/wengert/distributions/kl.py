@@ -18,7 +18,7 @@ from wengert.distributions.discrete import (
     OneHotCategorical,
     Poisson,
 )
-from wengert.distributions.distribution import Distribution, ExponentialFamily
+from wengert.distributions.distribution import ExponentialFamily
 from wengert.distributions.gammas import Beta, Dirichlet, Exponential, Gamma
 from wengert.distributions.location import Cauchy, Gumbel, HalfNormal, Laplace, Normal, Uniform
 from wengert.distributions.multivariate import (

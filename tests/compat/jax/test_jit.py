@@ -292,6 +292,10 @@ def test_errors_come_in_each_call():
         assert g(jnp.ones(2), jnp.ones(2)).shape == (2,)
         with pytest.raises((TypeError, ValueError)):
             g(jnp.ones(2), jnp.ones(3))
+    masked = jit(lambda x, mask: jnp.sum(x, where=mask))
+    for _ in range(CALLS):
+        with pytest.raises(ValueError, match="broadcast"):
+            masked(jnp.ones(3), jnp.array([True, False]))
 
 
 def test_settings_choose_between_programs():

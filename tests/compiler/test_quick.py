@@ -1,0 +1,85 @@
+"""The quick way through calls: nested results, decisions, and what it leaves to the general way."""
+
+from typing import NamedTuple
+
+import pytest
+
+import wengert as wg
+
+CALLS = 5
+
+
+class Pair(NamedTuple):
+    left: object
+    right: object
+
+
+def compiled(function):
+    return wg.compile(function, fullgraph=True, options={"measure": False})
+
+
+def test_nested_results_are_made_each_time():
+    f = compiled(lambda x: {"a": [x + 1, (x * 2, None)], 3: Pair(x - 1, {"deep": x * x}), "b": ()})
+    x = wg.arange(3.0)
+    found = [f(x) for _ in range(CALLS)]
+    assert f._quick
+    for made in found:
+        assert list(made) == ["a", 3, "b"]
+        assert type(made[3]) is Pair
+        assert made["a"][1][1] is None
+        assert made["b"] == ()
+        assert made[3].right["deep"].tolist() == [0.0, 1.0, 4.0]
+    found[-1]["a"].append(1)
+    assert len(f(x)["a"]) == 2
+
+
+def test_decisions_are_taken_as_values_say():
+    def f(x):
+        if x.sum() > 0:
+            if x.max() > 5:
+                return {"large": x}
+            return [x * 2, x.sum()]
+        return Pair(x + 1, "negative")
+
+    jitted = compiled(f)
+    for first in (1.0, -3.0, 1.0, 9.0, -3.0, 2.0, 9.0, float("nan")) * CALLS:
+        x = wg.tensor([first, 0.5])
+        assert repr(jitted(x)) == repr(f(x))
+    assert jitted._quick
+    assert len(jitted.entries) == 1
+
+
+def test_what_requires_gradients_has_its_history():
+    def f(x):
+        return x * 3 if x.sum() > 0 else x * x
+
+    jitted = compiled(f)
+    for value in (2.0, -2.0) * CALLS:
+        for needs in (True, False):
+            x = wg.tensor(value, requires_grad=needs)
+            y = jitted(x)
+            assert y.requires_grad is needs
+            if needs:
+                y.backward()
+                assert x.grad.item() == (3.0 if value > 0 else 2 * value)
+
+
+def test_effects_happen_on_either_side_of_a_decision():
+    def f(x):
+        if x.sum() > 0:
+            x.mul_(2)
+        return x + 0
+
+    jitted, x = compiled(f), wg.tensor([1.0])
+    assert [jitted(x).item() for _ in range(CALLS)] == [2.0, 4.0, 8.0, 16.0, 32.0]
+    y = wg.tensor([-1.0])
+    assert [jitted(y).item() for _ in range(CALLS)] == [-1.0] * CALLS
+    assert y.item() == -1.0
+
+
+def test_compile_says_nothing_if_it_is_to_be_quiet(recwarn):
+    f = wg.compile(lambda x: (print(end=""), x)[1], options={"quiet": True})
+    assert [f(wg.ones(1)).item() for _ in range(CALLS)] == [1.0] * CALLS
+    assert not recwarn
+    with pytest.raises(ValueError, match="known are 'measure' and 'quiet'"):
+        wg.compile(lambda x: x, options={"loud": True})
