@@ -92,8 +92,8 @@ def is_exporting() -> bool:
 
     Examples
     --------
-    >>> wg.compiler.is_exporting(), wg.compiler.is_dynamo_compiling()
-    (False, False)
+    >>> [wg.compiler.is_exporting(), wg.compiler.is_dynamo_compiling()]
+    [False, False]
     """
     return False
 
