@@ -15,7 +15,6 @@ import functools
 import importlib
 import sys
 from collections.abc import Callable, Sequence
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -117,7 +116,7 @@ def keep_beside(parent: ModuleType, name: str) -> None:
         parent.__class__ = _Keeping
 
 
-class _Finder(MetaPathFinder):
+class _Finder:  # importing the abstract classes would take longer than all else here
     """Finds the modules that are rows of tables, where there is no file."""
 
     def find_spec(
@@ -134,10 +133,10 @@ class _Finder(MetaPathFinder):
         return ModuleSpec(fullname, _TABLES, is_package=True)
 
 
-class _Tables(Loader):
+class _Tables:
     """Makes a module of a row."""
 
-    def create_module(self, spec: ModuleSpec) -> None:
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         """Leave it to Python."""
 
     def exec_module(self, module: ModuleType) -> None:
@@ -154,8 +153,8 @@ class _Tables(Loader):
         space["__dir__"] = lambda: sorted({*public, *inner})
 
 
-_TABLES = _Tables()
-FINDER = _Finder()
+_TABLES: Any = _Tables()
+FINDER: Any = _Finder()
 
 
 def install_finder() -> None:
