@@ -233,8 +233,8 @@ def is_scripting() -> bool:
 
     Examples
     --------
-    >>> wg.jit.is_scripting(), wg.jit.is_tracing()
-    (False, False)
+    >>> wg.jit.is_scripting() or wg.jit.is_tracing()
+    False
     """
     return False
 

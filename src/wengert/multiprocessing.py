@@ -76,12 +76,16 @@ def set_sharing_strategy(new_strategy: str) -> None:
 
 
 def _reduced(tensor: Any) -> Any:
+    if tensor.requires_grad and not tensor.is_leaf:
+        raise RuntimeError(
+            "Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd "
+            "does not support crossing process boundaries. If you just want to transfer the data, "
+            "call detach() on the tensor before serializing (e.g., putting it on the queue)."
+        )
     array = tensor.payload
     memory = shared_memory_of(array) if isinstance(array, np.ndarray) else None
     if memory is None or memory.descriptor is None:
         return tensor.__reduce_ex__(4)
-    if tensor.edge is not None and not tensor.is_leaf:
-        return tensor.__reduce_ex__(4)  # which says why it is not sent
     start = np.frombuffer(memory, np.uint8).ctypes.data
     where = (array.shape, array.dtype, array.ctypes.data - start, array.strides)
     kind = None if type(tensor) is Tensor else type(tensor)

@@ -533,7 +533,7 @@ class profile:
         return self.events().key_averages(group_by_input_shape, group_by_stack_n)
 
     def total_average(self) -> FunctionEventAvg:
-        """The sum of all."""
+        """See `EventList.total_average`."""
         return self.events().total_average()
 
     def table(self, *args: Any, **options: Any) -> str:

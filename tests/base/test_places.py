@@ -62,3 +62,14 @@ def test_classes_of_layers_are_where_they_are_looked_for():
     assert modules.normalization.LayerNorm is wg.nn.LayerNorm
     assert modules.batchnorm._BatchNorm in wg.nn.BatchNorm2d.__mro__
     assert wg.optim.lr_scheduler._LRScheduler is wg.optim.lr_scheduler.LRScheduler
+
+
+def test_a_function_keeps_its_name_beside_a_module_of_the_same():
+    functions = wg.nn.parallel.replicate, wg.nn.utils.weight_norm
+    for path in ("nn.parallel.replicate", "nn.utils.weight_norm"):
+        module = importlib.import_module(f"wengert.{path}")
+        name = path.rpartition(".")[2]
+        assert getattr(module, name) in functions
+    assert (wg.nn.parallel.replicate, wg.nn.utils.weight_norm) == functions
+    wg.nn.parallel.new_attribute = 1
+    assert vars(wg.nn.parallel).pop("new_attribute") == 1

@@ -69,7 +69,10 @@ def test_a_function_keeps_its_name_beside_a_module_of_the_same():
         + """
 from torch.autograd.gradcheck import gradcheck
 import torch.autograd.gradcheck
-import torch.tensor
+import torch.tensor, torch.nn.utils.spectral_norm
+from torch.nn.utils.weight_norm import weight_norm
+assert torch.nn.utils.weight_norm is weight_norm
+assert torch.nn.utils.spectral_norm.__name__ == "spectral_norm"
 print(torch.tensor([1.0]), torch.autograd.gradcheck is gradcheck)
 """
     )
@@ -124,6 +127,34 @@ print("torch" in repr(type(wg.ones(1))))
     )
     kinds = [f"<class 'torch.{name}'>" for name in ("Tensor", "dtype", "Size", "device")]
     assert out == " ".join(kinds) + "\nFalse\n"
+
+
+def test_layers_are_printed_where_pytorch_has_them():
+    out = run(
+        """
+import wengert as wg
+before = wg.nn.Linear(1, 1)
+done = wg.compat.install("torch")
+import pickle
+import torch.nn as nn
+made = (before, nn.ReLU(), nn.LayerNorm(2), nn.GRUCell(1, 1), nn.Parameter(wg.ones(1)))
+for one in made:
+    print(type(one))
+    assert pickle.loads(pickle.dumps(type(one))) is type(one)
+class Net(nn.Module):
+    pass
+print(Net, wg.compile(nn.Tanh())(wg.zeros(1)))
+done.undo()
+print(*[type(one).__module__.split(".")[0] for one in made])
+"""
+    )
+    kinds = (
+        *("modules.linear.Linear", "modules.activation.ReLU", "modules.normalization.LayerNorm"),
+        *("modules.rnn.GRUCell", "parameter.Parameter"),
+    )
+    lines = [f"<class 'torch.nn.{kind}'>" for kind in kinds]
+    last = ["<class '__main__.Net'> tensor([0.])", " ".join(["wengert"] * 5)]
+    assert out.splitlines() == [*lines, *last]
 
 
 def test_pickles_work():

@@ -57,6 +57,16 @@ def test_shared_memory_keeps_what_a_tensor_is():
     assert wg.zeros(0).share_memory_().is_shared() and wg.tensor(1.0).share_memory_().item() == 1
 
 
+def test_what_has_a_graph_is_not_sent():
+    queue = mp.get_context("fork").SimpleQueue()
+    y = 2 * wg.ones(2, requires_grad=True)
+    for tensor in (y, y.clone()):
+        with pytest.raises(RuntimeError, match="Cowardly refusing to serialize non-leaf"):
+            queue.put(tensor)
+    queue.put(y.detach())
+    assert queue.get().tolist() == [2, 2]
+
+
 def test_views_are_not_moved():
     x = wg.ones(3)
     view = x[1:]

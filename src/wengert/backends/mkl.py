@@ -10,7 +10,7 @@ VERBOSE_OFF, VERBOSE_ON = 0, 1
 
 
 def is_available() -> bool:
-    """False: it is not used from here."""
+    """False, whatever NumPy uses."""
     return False
 
 

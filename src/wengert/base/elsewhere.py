@@ -11,15 +11,15 @@ The tables are read when a name is asked for that is not found otherwise.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
 from collections.abc import Callable, Sequence
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-__all__ = ["FINDER", "elsewhere", "install_finder", "refusal"]
+__all__ = ["FINDER", "elsewhere", "install_finder", "keep_beside", "refusal"]
 
 _ROOT = "wengert."
 
@@ -43,7 +43,7 @@ def elsewhere(module: str) -> Callable[[str], Any]:
                 return _keep(module, name, getattr(home, original))
             reason = tables.REFUSED.get(path, {}).get(name)
             if reason is not None:
-                return _keep(module, name, refusal(path, name, reason))
+                return refusal(path, name, reason)
             inner = f"{path}.{name}" if path else name
             if inner in tables.MODULES:
                 return importlib.import_module(f"{_ROOT}{inner}")
@@ -53,9 +53,11 @@ def elsewhere(module: str) -> Callable[[str], Any]:
 
 
 def _keep(module: str, name: str, value: Any) -> Any:
-    return vars(sys.modules[module]).setdefault(name, value)
+    # the package shows what it has kept
+    return value if module == "wengert" else vars(sys.modules[module]).setdefault(name, value)
 
 
+@functools.cache
 def refusal(path: str, name: str, reason: str) -> Any:
     """What stands for a name that has no meaning here: a class or a function that says so."""
     message = f"torch.{path}.{name}".replace("..", ".") + f" is not offered: {reason}"
@@ -90,7 +92,31 @@ class _Absent(metaclass=_Refused):
         raise NotImplementedError(cls._why)
 
 
-class _Finder(MetaPathFinder):
+class _Keeping(ModuleType):
+    """A module that keeps a function of the name of a module in it, when that is imported."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        held = vars(self).get(name, value)
+        if isinstance(value, ModuleType) and not isinstance(held, ModuleType):
+            return
+        super().__setattr__(name, value)
+
+
+def keep_beside(parent: ModuleType, name: str) -> None:
+    """Have `parent` keep what is no module when a module of that name is imported.
+
+    PyTorch has such modules, and both are asked for: ``nn.utils.weight_norm(layer)``.
+    """
+    spec = parent.__spec__
+    if (spec is not None and spec.loader is _TABLES) or name not in dir(parent):
+        return
+    held = getattr(parent, name)
+    if not isinstance(held, ModuleType):
+        vars(parent)[name] = held
+        parent.__class__ = _Keeping
+
+
+class _Finder:  # importing the abstract classes would take longer than all else here
     """Finds the modules that are rows of tables, where there is no file."""
 
     def find_spec(
@@ -102,13 +128,15 @@ class _Finder(MetaPathFinder):
         tables: Any = importlib.import_module("wengert.base.places")
         if fullname.removeprefix(_ROOT) not in tables.MODULES:
             return None
+        parent, _, name = fullname.rpartition(".")
+        keep_beside(sys.modules[parent], name)
         return ModuleSpec(fullname, _TABLES, is_package=True)
 
 
-class _Tables(Loader):
+class _Tables:
     """Makes a module of a row."""
 
-    def create_module(self, spec: ModuleSpec) -> None:
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         """Leave it to Python."""
 
     def exec_module(self, module: ModuleType) -> None:
@@ -125,8 +153,8 @@ class _Tables(Loader):
         space["__dir__"] = lambda: sorted({*public, *inner})
 
 
-_TABLES = _Tables()
-FINDER = _Finder()
+_TABLES: Any = _Tables()
+FINDER: Any = _Finder()
 
 
 def install_finder() -> None:

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
-__all__ = ["INSTALLED", "shows"]
+__all__ = ["INSTALLED", "RENAMED", "SHOWN", "shown", "shows"]
+
+K = TypeVar("K", bound=type)
 
 INSTALLED: dict[str, str] = {}
 """Names under which the package is installed, as ``torch``, and the package (`compat.install`)."""
+SHOWN: list[type] = []
+"""Classes that are printed with the name that the package is installed under."""
+RENAMED: list[Callable[[type], None]] = []
+"""What is to be done with each of these while the package is installed."""
+
+
+def shown(kind: K) -> K:
+    """Note a class that is printed with the name that the package is installed under."""
+    SHOWN.append(kind)
+    for rename in RENAMED:
+        rename(kind)
+    return kind
 
 
 def shows(names: Iterable[str]) -> Callable[[], list[str]]:

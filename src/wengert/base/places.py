@@ -12,6 +12,10 @@ from wengert.base.refused import REASONS, ROWS
 __all__ = ["MODULES", "NAMES", "REFUSED"]
 
 _SHOWN: dict[str, dict[str, str]] = {
+    "_dynamo": {"compiler": "allow_in_graph disable is_compiling reset"},
+    "_dynamo.config": {},
+    "_inductor": {},
+    "_inductor.config": {},
     "": {
         "jit": "fork wait",
         "tensor.storage": "TypedStorage UntypedStorage",

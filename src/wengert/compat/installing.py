@@ -20,7 +20,9 @@ from types import ModuleType
 from typing import Any
 
 import wengert
-from wengert.base.names import INSTALLED
+from wengert.base.elsewhere import keep_beside
+from wengert.base.names import INSTALLED, RENAMED, SHOWN
+from wengert.base.places import NAMES
 from wengert.base.sections import fill_sections
 from wengert.version import __version__ as followed
 from wengert.version import wengert as our_own
@@ -64,6 +66,8 @@ class Installation:
             return
         sys.meta_path.remove(self._finder)
         del INSTALLED[self.name]
+        if self._rename in RENAMED:
+            RENAMED.remove(self._rename)
         for name in [one for one in sys.modules if f"{one}.".startswith(f"{self.name}.")]:
             del sys.modules[name]
         while self._before:
@@ -83,8 +87,19 @@ class Installation:
             # programs compare the name, and PyTorch's package has itself as an attribute
             self._set(wengert, "__name__", self.name)
             self._set(wengert, self.name, wengert)
-            for name in _SHOWN:
-                self._set(getattr(wengert, name), "__module__", self.name)
+            for kind in (*[getattr(wengert, name) for name in _SHOWN], *SHOWN):
+                self._rename(kind)
+            RENAMED.append(self._rename)
+
+    def _rename(self, kind: type) -> None:
+        """Have a class printed as the original's; of layers PyTorch has others in one module."""
+        home, name = kind.__module__.partition(".")[2], kind.__name__
+        if name in _SHOWN:
+            home = ""
+        if home.startswith("nn.modules."):
+            rows = (path for path, names in NAMES.items() if name in names)
+            home = next((path for path in rows if path.startswith("nn.modules.")), home)
+        self._set(kind, "__module__", f"{self.name}.{home}".rstrip("."))
 
     def _set(self, owner: Any, attribute: str, value: Any) -> None:
         self._before.append((owner, attribute, vars(owner).get(attribute, _ABSENT)))
@@ -185,17 +200,15 @@ class _Finder(MetaPathFinder):
         found = _submodule(sys.modules[parent], child) if parent else self._package
         if found is None:
             return None
+        if parent:
+            keep_beside(sys.modules[parent], child)
         spec = ModuleSpec(fullname, _Loader(found, self), origin=getattr(found, "__file__", None))
         if hasattr(found, "__path__"):
             spec.submodule_search_locations = list(found.__path__)
         return spec
 
     def mirror(self) -> None:
-        """Give all modules that are loaded their other names, too.
-
-        A module that is found among the loaded is left out where Python, after it has loaded one,
-        sets the attribute of its parent: which may be a function of the same name.
-        """
+        """Give all modules that are loaded their other names, too."""
         own = f"{_own_name(self._package)}."
         for name, module in list(sys.modules.items()):
             if f"{name}.".startswith(own):

@@ -105,7 +105,7 @@ def _is_defined(kind: type, module: str) -> bool:
     """Whether a class stands where it says; anything may call itself by any name."""
     if module == "builtins":
         return not kind.__flags__ & _HEAP or hasattr(sys.modules["builtins"], kind.__name__)
-    return module in sys.modules
+    return module in sys.modules or _base(module) != module.split(".")[0]
 
 
 _HEAP = 1 << 9

@@ -41,15 +41,6 @@ class DistributedDataParallel(Module):
     ------
     ValueError: If there is no group.
     RuntimeError: If no parameter requires a gradient.
-
-    Examples
-    --------
-    >>> import wengert.distributed as dist
-    >>> dist.init_process_group()
-    >>> model = wg.nn.parallel.DistributedDataParallel(wg.nn.Linear(2, 1, bias=False))
-    >>> list(model.state_dict())
-    ['module.weight']
-    >>> dist.destroy_process_group()
     """
 
     def __init__(

@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, Self
 
 from wengert.base.errors import kind_of
+from wengert.base.names import shown
 from wengert.base.sections import fill_sections
 from wengert.tensor import copying
 from wengert.tensor.internals import TensorClass
@@ -44,6 +45,7 @@ class _ParameterClass(TensorClass):
         return cls is Parameter and getattr(instance, "_is_param", False) is True
 
 
+@shown
 class Parameter(Tensor, metaclass=_ParameterClass):
     """A tensor that is a parameter of a model: a leaf that requires a gradient.
 
@@ -107,6 +109,7 @@ class _BufferClass(TensorClass):
         return isinstance(instance, Tensor) and getattr(instance, "_is_buffer", False) is True
 
 
+@shown
 class Buffer(Tensor, metaclass=_BufferClass):
     """A tensor that a module which it is assigned to holds as a buffer.
 

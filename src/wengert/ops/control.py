@@ -118,8 +118,8 @@ def cond(
 
     Examples
     --------
-    >>> wg.cond(wg.tensor(True), wg.sin, wg.cos, (wg.zeros(1),))
-    tensor([0.])
+    >>> wg.cond(wg.tensor(True), wg.neg, wg.cos, (wg.full((1,), 61.0),))
+    tensor([-61.])
     """
     branches: tuple[Any, Any] = true_fn, false_fn
     if not all(map(callable, branches)):

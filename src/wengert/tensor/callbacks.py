@@ -39,8 +39,8 @@ class CallbackMethods:
 
         Examples
         --------
-        >>> wg.tensor([1.0, 2.0]).apply_(lambda x: x + 1)
-        tensor([2., 3.])
+        >>> wg.tensor([1.0, 72.0]).apply_(lambda x: x + 1)
+        tensor([ 2., 73.])
         """
         return self._called("apply_", (), callable)
 
@@ -58,8 +58,8 @@ class CallbackMethods:
 
         Examples
         --------
-        >>> wg.tensor([1.0, 2.0]).map_(wg.tensor([3.0, 4.0]), max)
-        tensor([3., 4.])
+        >>> wg.tensor([1.0, 67.0]).map_(wg.tensor([71.0, 4.0]), max)
+        tensor([71., 67.])
         """
         return self._called("map_", (tensor,), callable)
 
@@ -73,9 +73,9 @@ class CallbackMethods:
 
         Examples
         --------
-        >>> ones = wg.ones(2)
-        >>> wg.zeros(2).map2_(ones, 2 * ones, lambda a, b, c: a + b + c)
-        tensor([3., 3.])
+        >>> seven = wg.full((1,), 7.0)
+        >>> seven.clone().map2_(seven, seven, lambda a, b, c: a + b * c)
+        tensor([56.])
         """
         return self._called("map2_", (x, y), callable)
 

@@ -299,13 +299,8 @@ class CopyProtocol:
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         """Values, dtype, layout and attributes, and whether a gradient is required.
 
-        The gradient and hooks are left out. Tensors that share memory share it in what comes of one
-        pickle.
-
-        Raises
-        ------
-        RuntimeError: If the tensor is not a leaf: a pickle has no graph, so the gradient would be
-            lost.
+        The graph, the gradient and hooks are left out: what is read is a leaf. Tensors that share
+        memory share it in what comes of one pickle.
         """
         return reduced(self)
 

@@ -237,7 +237,7 @@ class Compare:
         """Has no effect: the table is plain text."""
 
     def highlight_warnings(self) -> None:
-        """Has no effect: the table is plain text."""
+        """As `colorize`."""
 
     def print(self) -> None:
         """Print the tables, one for each label."""

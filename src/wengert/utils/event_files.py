@@ -156,15 +156,10 @@ class _SummaryWriter:
             raise ValueError("The input has no element.")
         chosen = 64 if isinstance(bins, str) else bins
         counts, limits = np.histogram(elements, chosen)
-        found = _board().HistogramProto(
-            min=elements.min(),
-            max=elements.max(),
-            num=elements.size,
-            sum=elements.sum(),
-            sum_squares=elements @ elements,
-            bucket_limit=limits[1:].tolist(),
-            bucket=counts.tolist(),
-        )
+        found = _board().HistogramProto(bucket_limit=limits[1:].tolist(), bucket=counts.tolist())
+        found.num, found.sum_squares = elements.size, elements @ elements
+        found.min, found.max = elements.min(), elements.max()
+        found.sum = elements.sum()
         self._write(_board().Summary.Value(tag=tag, histo=found), global_step, walltime)
 
     def add_text(

@@ -373,7 +373,7 @@ def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None) -
 
 
 def monitored_barrier(group: Any = None, timeout: Any = None, wait_all_ranks: bool = False) -> None:
-    """Wait for all processes: nobody is late."""
+    """As `barrier`."""
     _member(group)
 
 
@@ -581,12 +581,12 @@ def recv(tensor: Any, src: int | None = None, group: Any = None, tag: int = 0) -
 
 
 def isend(tensor: Any, dst: int | None = None, group: Any = None, tag: int = 0) -> NoReturn:
-    """Send a tensor to another process, of which there is none: a ValueError."""
+    """As `send`."""
     _alone()
 
 
 def irecv(tensor: Any, src: int | None = None, group: Any = None, tag: int = 0) -> NoReturn:
-    """Receive a tensor of another process, of which there is none: a ValueError."""
+    """As `recv`."""
     _alone()
 
 

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
+from wengert.base.names import shown
 from wengert.base.sections import fill_sections
 from wengert.nn.modules.conversion import Conversion
 from wengert.nn.modules.hooks import (
@@ -85,6 +86,8 @@ class Module(Registration, Traversal, Conversion, Calls, State):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Have functions of the library in the class's body, as ``act = wg.tanh``, bind nothing."""
         super().__init_subclass__(**kwargs)
+        if cls.__module__.startswith("wengert.nn."):
+            shown(cls)
         for name, value in list(vars(cls).items()):
             if isinstance(value, FUNCTIONS) and f"{value.__module__}:".startswith(_OPERATIONS):
                 setattr(cls, name, staticmethod(value))
