@@ -23,9 +23,11 @@ class Vector:
         self._letter = "f" if dtype.kind == "f" else "i"
 
     def load(self, pointer: str) -> str:
+        """The elements from an address on."""
         return self.code.let(f"load {self.type}, ptr {pointer}, align {self.dtype.itemsize}")
 
     def store(self, value: str, pointer: str) -> None:
+        """Write all elements to an address."""
         self.code.do(f"store {self.type} {value}, ptr {pointer}, align {self.dtype.itemsize}")
 
     def spread(self, value: str) -> str:
