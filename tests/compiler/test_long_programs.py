@@ -131,6 +131,20 @@ def test_where_there_are_many_operations_their_number_says_what_is_gained(monkey
     assert "at least" in str(f.explain())
 
 
+@pytest.mark.parametrize(
+    ("function", "told"), [(lambda x: (x * 2).sin(), True), (lambda x: x[1:].view(-1), False)]
+)
+def test_where_results_are_large_their_bytes_say_what_is_gained(monkeypatch, function, told):
+    monkeypatch.setattr(api, "_OPERATION", 0.0)
+    monkeypatch.setattr(api, "_BYTE", 100.0)
+    f = wg.compile(function)
+    x = wg.tensor([0.5, 1.0])
+    for _ in range(4):
+        assert wg.allclose(f(x), function(x))
+    # views write nothing
+    assert ("at least" in str(f.explain())) is told
+
+
 def test_where_there_are_few_operations_a_run_as_it_is_says_what_is_gained(monkeypatch):
     monkeypatch.setattr(api, "_OPERATION", 0.0)
     f = wg.compile(lambda x: (x * 2).sin())

@@ -12,6 +12,7 @@ from typing import Any, TypeVar, overload
 
 from wengert.base.dtypes import default_float
 from wengert.base.sections import fill_sections
+from wengert.base.threads import get_num_threads
 from wengert.compiler.capture import Captured, capture
 from wengert.compiler.collector import seldom
 from wengert.compiler.control import COMPILED, CONFIG, STANCES
@@ -19,6 +20,7 @@ from wengert.compiler.decisions import Reason, crowded
 from wengert.compiler.entry import Entry, Options
 from wengert.compiler.environment import Environment
 from wengert.compiler.explanation import Explanation
+from wengert.compiler.ir import Step
 from wengert.compiler.prints import told_before
 from wengert.compiler.quick import MISS, quick_call
 from wengert.compiler.transformed import (
@@ -45,6 +47,8 @@ _TRACING = threading.RLock()
 """Held by the thread that traces: meanwhile the tensors that it reaches hold symbols."""
 _OPERATION = 2.5e-7
 """Seconds that an operation of NumPy takes at least, on the smallest arrays."""
+_BYTE = 4e-11
+"""Seconds that it takes a thread at least to write a byte of its result."""
 
 
 _MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
@@ -184,8 +188,9 @@ class Compiled:
         (trial.compiled if compiled else trial.eager).append(perf_counter() - started)
         eager = min(trial.eager, default=0.0)
         if entry.tree.traces == 1 and not trial.eager and len(trial.compiled) > 1:
-            # where there are thousands of operations, running them all once more takes long
-            eager = _OPERATION * entry.operations
+            # where operations are many, or large, running them all once more takes long
+            steps = [step for block in entry.tree.blocks() for step in block.steps]
+            eager = max(_OPERATION * entry.operations, sum(map(_least, steps)))
         gain = eager / min(trial.compiled)
         if gain > _PLAIN or len(trial.eager) == _TRIALS:
             entry.trial = None
@@ -391,6 +396,14 @@ class Compiled:
                 f"is: {reason}",
                 UserWarning,
             )
+
+
+def _least(step: Step) -> float:
+    """Seconds that a step takes NumPy at least."""
+    if step.prim.view:
+        return _OPERATION
+    written = sum(value.size * value.dtype.itemsize for value in step.outs)
+    return _OPERATION + _BYTE * written / get_num_threads()
 
 
 class _Beneath(Compiled):

@@ -157,15 +157,18 @@ class Elementwise:
         stored = set(self.program.outputs)
         found -= stored
         for step in reversed(self.steps):
-            kind = "" if isinstance(step, Loop) else kind_of(step)
-            out = step.outs[0]
+            if isinstance(step, Loop):
+                found.difference_update(uses(step))
+                stored.update(uses(step))
+                continue
+            out, kind = step.outs[0], kind_of(step)
             if kind == "scalar" and out in found:
                 found.difference_update(v for v in uses(step) if v.shape != out.shape)
                 continue
-            pull = PULLS[step.prim] if isinstance(step, Step) and kind == "pull" else None
+            pull = PULLS[step.prim] if kind == "pull" else None
             if pull is None or out in stored or not (pull.piecewise and pull.inline(step)):
                 found.difference_update(uses(step))
-            if kind in ("", "call"):
+            if kind == "call":
                 stored.update(uses(step))
         return found
 
