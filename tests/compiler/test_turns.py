@@ -192,6 +192,46 @@ def test_a_decision_with_something_on_the_stack() -> None:
     agree(f, 1.0, 0.1, 3.0)
 
 
+def test_turns_that_differentiate(skipped: list[int]) -> None:
+    def slope(x: Any) -> Any:
+        return wg.func.grad(lambda u: (u**4).sum() + (u * u).sum())(x)
+
+    def f(x: Any) -> Any:
+        while (x * x).sum() > 1e-3:
+            x = x - 0.01 * slope(x).clamp(-3, 3)
+        return x
+
+    assert traces(agree(f, 1.0, 0.3, 2.0)) == [1]
+    assert len(skipped) == 1 and skipped[0] > 1000
+
+
+def test_a_pass_goes_no_further_back_than_the_call() -> None:
+    def f(x: Any) -> Any:
+        for _ in range(3):
+            y = (x * x).sum()
+            (g,) = wg.autograd.grad(y, x)
+            x = x - 0.1 * g
+        z = (x * kept).sum()
+        (g,) = wg.autograd.grad(z, x if len(found) < 1 else leaf)
+        return g
+
+    found: list[int] = []
+    leaf = wg.tensor([1.0, 2.0], dtype=wg.float64, requires_grad=True)
+    kept = leaf * 3
+    made = compiled(f)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for more in ((), (1,)):
+            found += more
+            x = wg.tensor([1.0, 0.5], dtype=wg.float64, requires_grad=True)
+            with wg.enable_grad():
+                kept = leaf * 3
+                expected = f(x)
+                kept = leaf * 3
+                assert made(x).tolist() == expected.tolist()
+    assert any("goes on to what was recorded before" in str(one.message) for one in caught)
+
+
 def test_arguments_are_left_alone(skipped: list[int]) -> None:
     def f(x: Any) -> Any:
         best = x

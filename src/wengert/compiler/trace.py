@@ -621,7 +621,7 @@ class Trace:
         write(self, target, result)
 
 
-_GROWING = frozenset({"items", "scalars", "taken"})
+_GROWING = frozenset({"items", "scalars", "taken", "_inner"})
 """What grows with the steps."""
 
 _ENTRIES: dict[str, Callable[[Trace, Any], Any]] = {
