@@ -229,7 +229,7 @@ class Entry:
     layout: How inputs lie in memory, if some trace writes to any (see `wengert.compiler.memory`).
     strides: The strides of those of which some trace sees how their elements lie, by place.
     left: Why calls whose inputs lie so run the function as it is, or None.
-    prints: Whether some trace prints.
+    streams: The names of the streams that some trace prints to.
     trial, gain, counted
         The measurements under way, how much quicker compiled runs turned out to be, and whether
         that is what they are at least, going by the number of operations.
@@ -252,7 +252,7 @@ class Entry:
         self.layout: Any = None
         self.strides: dict[int, Any] = {}
         self.left: Reason | None = None
-        self.prints = False
+        self.streams: frozenset[str] = frozenset()
         self._windows: list[Shared] = []
 
     @property
@@ -303,7 +303,7 @@ class Entry:
         """Add a trace; False if it contradicts those that are there."""
         assert captured.exit is not None
         inputs, items, exit = self._inputs(captured), captured.trace.items, captured.exit
-        self.prints = self.prints or bool(exit.said)
+        self.streams |= exit.streams
         if is_on():
             verify_trace(captured.inputs, items, exit)
         if exit.derivatives is not None and not isinstance(self.tree, Graph):
@@ -347,7 +347,7 @@ class Entry:
         self, tensors: list[Any], arrays: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """What the function returns, with its effects."""
-        if self.left is not None or (self.prints and not are_known()):
+        if self.left is not None or (self.streams and not are_known(self.streams)):
             return self.function(*args, **kwargs)
         memory = [*[tensor.array() for tensor in tensors], *arrays]
         given = [

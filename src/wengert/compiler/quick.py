@@ -65,7 +65,7 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
     given = [own[value] for value in block.inputs]
     lines = environment.lines()
     if exit.said:
-        lines.append("if not are_known(): return MISS")
+        lines.append(f"if not are_known({sorted(exit.streams)}): return MISS")
     seen = [*given, *[names[i] for i in entry.strides if names[i] not in given]]
     lines += [f"if not {name}.flags.c_contiguous: return MISS" for name in seen]
     scope = {
