@@ -830,3 +830,34 @@ def test_streams_that_are_written_to_run_as_they_are():
         for _ in range(3):
             assert both(made, wg.ones(2)) == both(function, wg.ones(2))
         assert made.reason is not None
+
+
+def test_a_function_of_the_user_s_by_the_name_of_print():
+    space = {"wg": wg, "sys": sys, "seen": []}
+    source = """
+def print(number, file=None):
+    (file or sys.stdout).write("n" * (number % 5))
+    return number
+
+def f(x, n):
+    print(n)
+    print(n, file=sys.stderr)
+    text = f"{x.sum().item():.1f}"
+    print(len(text) and n)
+    return x * 2
+
+def g(x, n):
+    print(n)
+    return x * 2
+"""
+    source = source.replace('(file or sys.stdout).write("n" * (number % 5))', "x[0] = number % 5")
+    exec(source.replace("def print", "x = wg.zeros(1)\ndef print"), space)
+    for name in "fg":
+        made = wg.compile(space[name], limit=64, **NUMPY)
+        for n in range(12):
+            v = wg.tensor([1.0, float(n)])
+            assert both(made, v, n) == both(space[name], v, n)
+            made(v, n)
+            found = space["x"].tolist()
+            space[name](v, n)
+            assert found == space["x"].tolist() == [n % 5]

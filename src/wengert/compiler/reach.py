@@ -83,7 +83,7 @@ class Reach(Conditions):
             self.looked_up.append((space, key))
             path = f"{self._tool(space)}[{key!r}]"
             chains = names.read.get(key, {()})
-            if space[key] is sys:
+            if space[key] is sys and "print" not in space:
                 # streams that are given to ``print`` are looked up in each call
                 chains = {c for c in chains if not (len(c) == 1 and names.streams.get((key, *c)))}
             self._reached(space[key], path, chains)
