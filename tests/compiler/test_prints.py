@@ -861,3 +861,34 @@ def g(x, n):
             found = space["x"].tolist()
             space[name](v, n)
             assert found == space["x"].tolist() == [n % 5]
+
+
+def test_objects_in_texts_are_shown_as_they_are():
+    count = [0]
+
+    class Counter:
+        def __repr__(self):
+            return f"count {count[0]}"
+
+    class Plain:
+        pass
+
+    held = Counter()
+
+    def f(x):
+        print(f"{held}", str(held))
+        return x + 1
+
+    def g(x, thing):
+        print(f"{thing}")
+        return x + 1
+
+    first, second = wg.compile(f, **NUMPY), wg.compile(g, **NUMPY)
+    kept = []
+    for n in range(6):
+        count[0] = n // 2
+        kept.append(Plain())
+        assert told(first, wg.ones(2))[0] == f"count {n // 2} count {n // 2}\n"
+        assert told(second, wg.ones(2), kept[-1])[0] == f"{kept[-1]}\n"
+    assert first.reason is None
+    assert "where an object lies in memory" in str(second.reason)

@@ -205,6 +205,12 @@ class Said(NamedTuple):
                 parts = [part for part in text if isinstance(part, Piece)]
                 yield from [part.value for part in parts if part.value is not None]
 
+    def constants(self) -> Iterator[str]:
+        """The texts that are the same in each run."""
+        for text in (*self.texts, *self.options.values()):
+            parts = text if isinstance(text, tuple) else (text,)
+            yield from [part for part in parts if isinstance(part, str)]
+
     def renamed(self, rename: Callable[[Value], Value]) -> Said:
         """The same in other values."""
 
@@ -312,11 +318,15 @@ def said_of(
         elif name != "file" or (option is not None and option is not sys.stdout):
             return f"it calls print() with {name}={type(option).__name__}"
     said = Said(tuple(map(text_of, args)), options, decisions, site)
+    if any(_ADDRESS.search(part) for part in said.constants()):
+        return "it prints where an object lies in memory"
     if not are_known([said.stream]):
         return "what it prints goes to a stream that is not Python's own"
     return said
 
 
+_ADDRESS = re.compile("0x[0-9a-f]{6}")
+"""How objects show that have no text of their own: another one in each call, maybe."""
 _TEXTS = VALUES | {dtype, slice}
 _HELD = frozenset({list, tuple, dict, set, frozenset})
 _DEPTH = 20
