@@ -765,3 +765,130 @@ def test_a_counter_and_second_derivatives():
         mine, yours = told(second, made), told(second, f)
         assert mine[0] == yours[0] == f"step {n}\n"
         assert np.allclose(mine[1].numpy(), yours[1].numpy())
+
+
+# -- standard error --------------------------------------------------------------------------------
+
+
+def both(function, *args):
+    """What goes to standard output and to standard error."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        result = function(*args)
+    return out.getvalue(), err.getvalue(), result.tolist()
+
+
+def test_standard_error():
+    def f(x, n):
+        print("out", file=sys.stdout, flush=True)
+        print("err", x, file=sys.stderr)
+        if n % 2:
+            print(f"{x.sum().item():.3f}", file=sys.stderr, end="|", sep="")
+        return x * 2
+
+    made = wg.compile(f, **NUMPY)
+    for n in range(12):
+        x = wg.tensor([1.0, float(n)])
+        assert both(made, x, n) == both(f, x, n)
+    assert made.reason is None and made.explain().traces == 2
+
+
+def test_one_stream_for_both():
+    def f(x):
+        print("err", x, file=sys.stderr)
+        print("out")
+        return x * 2
+
+    for first in (True, False):
+        made = wg.compile(f, **NUMPY)
+        if not first:
+            both(made, wg.ones(2))
+        for _ in range(3):
+            seen = []
+            for function in (made, f):
+                stream = io.StringIO()
+                with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream):
+                    function(wg.ones(2))
+                seen.append(stream.getvalue())
+            assert seen[0] == seen[1] == "err tensor([1., 1.])\nout\n"
+        assert both(made, wg.ones(2))[0] == "out\n"
+
+
+def test_streams_that_are_written_to_run_as_they_are():
+    def f(x):
+        sys.stderr.write("text\n")
+        return x * 2
+
+    def g(x):
+        stream = sys.stderr
+        print("text", file=stream)
+        print("more", file=sys.stderr)
+        return x * 2
+
+    for function in (f, g):
+        made = wg.compile(function, **NUMPY)
+        for _ in range(3):
+            assert both(made, wg.ones(2)) == both(function, wg.ones(2))
+        assert made.reason is not None
+
+
+def test_a_function_of_the_user_s_by_the_name_of_print():
+    space = {"wg": wg, "sys": sys, "seen": []}
+    source = """
+def print(number, file=None):
+    (file or sys.stdout).write("n" * (number % 5))
+    return number
+
+def f(x, n):
+    print(n)
+    print(n, file=sys.stderr)
+    text = f"{x.sum().item():.1f}"
+    print(len(text) and n)
+    return x * 2
+
+def g(x, n):
+    print(n)
+    return x * 2
+"""
+    source = source.replace('(file or sys.stdout).write("n" * (number % 5))', "x[0] = number % 5")
+    exec(source.replace("def print", "x = wg.zeros(1)\ndef print"), space)
+    for name in "fg":
+        made = wg.compile(space[name], limit=64, **NUMPY)
+        for n in range(12):
+            v = wg.tensor([1.0, float(n)])
+            assert both(made, v, n) == both(space[name], v, n)
+            made(v, n)
+            found = space["x"].tolist()
+            space[name](v, n)
+            assert found == space["x"].tolist() == [n % 5]
+
+
+def test_objects_in_texts_are_shown_as_they_are():
+    count = [0]
+
+    class Counter:
+        def __repr__(self):
+            return f"count {count[0]}"
+
+    class Plain:
+        pass
+
+    held = Counter()
+
+    def f(x):
+        print(f"{held}", str(held))
+        return x + 1
+
+    def g(x, thing):
+        print(f"{thing}")
+        return x + 1
+
+    first, second = wg.compile(f, **NUMPY), wg.compile(g, **NUMPY)
+    kept = []
+    for n in range(6):
+        count[0] = n // 2
+        kept.append(Plain())
+        assert told(first, wg.ones(2))[0] == f"count {n // 2} count {n // 2}\n"
+        assert told(second, wg.ones(2), kept[-1])[0] == f"{kept[-1]}\n"
+    assert first.reason is None
+    assert "where an object lies in memory" in str(second.reason)

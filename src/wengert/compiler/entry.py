@@ -234,7 +234,7 @@ class Entry:
     strides: The strides of those of which some trace sees how their elements lie, by place.
     left: Why calls whose inputs lie so run the function as it is, or None.
     operations: How many the last call computed that was traced.
-    prints: Whether some trace prints.
+    streams: The names of the streams that some trace prints to.
     trial, gain, counted
         The measurements under way, how much quicker compiled runs turned out to be, and whether
         that is what they are at least, going by the number of operations.
@@ -259,7 +259,7 @@ class Entry:
         self.layout: Any = None
         self.strides: dict[int, Any] = {}
         self.left: Reason | None = None
-        self.prints = False
+        self.streams: frozenset[str] = frozenset()
         self._windows: list[Shared] = []
 
     @property
@@ -312,7 +312,7 @@ class Entry:
         inputs, items, exit = self._inputs(captured), captured.trace.items, captured.exit
         self.operations = sum(isinstance(item, Step) for item in items)
         self.operations += captured.trace.turns.skipped
-        self.prints = self.prints or bool(exit.said)
+        self.streams |= exit.streams
         if is_on():
             verify_trace(captured.inputs, items, exit)
         if exit.derivatives is not None and self._graphs:
@@ -359,7 +359,7 @@ class Entry:
         self, tensors: list[Any], arrays: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """What the function returns, with its effects."""
-        if self.left is not None or (self.prints and not are_known()):
+        if self.left is not None or (self.streams and not are_known(self.streams)):
             return self.function(*args, **kwargs)
         memory = [*[tensor.array() for tensor in tensors], *arrays]
         given = [

@@ -174,6 +174,7 @@ class Exit:
         self.roots = tuple(roots)
         self.given = given
         self.said = tuple(said)
+        self.streams = frozenset([one.stream for one in said])
         own = [*self.roots, *[effect.value for effect in effects if effect.value is not None]]
         own += [leaf.what for leaf in leaves if isinstance(leaf.what, Value) and leaf.root is None]
         # what is handed out twice must not be one array

@@ -21,7 +21,7 @@ from typing import Any
 from wengert.compiler.returns import instructions_of
 from wengert.tape.sites import OURS
 
-__all__ = ["is_printed", "is_printed_number", "questions_of"]
+__all__ = ["is_handed_to_print", "is_printed", "is_printed_number", "questions_of"]
 
 _QUIET = frozenset({"CACHE", "NOP", "PRECALL", "KW_NAMES", "RESUME", "EXTENDED_ARG", "NOT_TAKEN"})
 _PUSHES = {
@@ -81,6 +81,11 @@ def is_printed_number() -> bool:
     k = _place(frame)
     formats = instructions_of(frame.f_code)[0][k].opname != "CALL"
     return is_printed(False) if formats else _flows(frame.f_code, k, False, frozenset())
+
+
+def is_handed_to_print(code: CodeType, offset: int) -> bool:
+    """Whether what the instruction at an offset gives is an argument of ``print``, and no more."""
+    return _flows(code, instructions_of(code)[1].index(offset), False, frozenset())
 
 
 @functools.lru_cache(512)

@@ -7,6 +7,8 @@ import functools
 from collections.abc import Iterator
 from types import CodeType
 
+from wengert.compiler.flows import is_handed_to_print
+
 __all__ = ["Names", "line_of_name", "names_of"]
 
 _READ = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
@@ -26,10 +28,13 @@ class Names:
     written: The variables of the module that are set.
     imported: The modules that are imported while it runs.
     attributes: All names of attributes, and strings that may be some.
+    streams
+        The chains to standard streams, as (variable, attribute), with whether they are arguments of
+        ``print`` and nothing else.
     passed: The variables of the module that are used otherwise than to be called there.
     """
 
-    __slots__ = ("attributes", "imported", "passed", "read", "written")
+    __slots__ = ("attributes", "imported", "passed", "read", "streams", "written")
 
     def __init__(self, code: CodeType) -> None:
         self.read: dict[str, set[tuple[str, ...]]] = {}
@@ -37,6 +42,7 @@ class Names:
         self.imported: set[str] = set()
         self.attributes: set[str] = set()
         self.passed: set[str] = set()
+        self.streams: dict[tuple[str, str], bool] = {}
         for part in _codes(code):
             self._add(part)
 
@@ -49,6 +55,10 @@ class Names:
                 self.attributes.add(step.argval)
                 if chain is not None:
                     chain.append(step.argval)
+                if step.argval in _STREAMS and chain is not None and len(chain) == 1:
+                    key = name, step.argval
+                    handed = is_handed_to_print(code, step.offset)
+                    self.streams[key] = self.streams.get(key, True) and handed
                 continue
             if what in _SILENT:
                 continue
@@ -68,6 +78,7 @@ class Names:
         self.attributes.update(code.co_names)
 
 
+_STREAMS = frozenset({"stdout", "stderr"})
 _SILENT = frozenset({"CACHE", "NOP", "EXTENDED_ARG", "PUSH_NULL"})
 
 

@@ -136,7 +136,9 @@ def _class(thing: Any) -> Reading:
     parts = [
         Part("{1}[" + repr(key) + "]", part, own)
         for key, part in list(own.items())
-        if key not in _ABOUT and type(part) not in _LAYOUT and key.isidentifier()
+        if (key not in _ABOUT or _is_text(key, part))
+        and type(part) not in _LAYOUT
+        and key.isidentifier()
     ]
     parts += [Part("{1}", base, base) for base in thing.__mro__[1:] if not is_of_library(base)]
     if type(thing) is not type and not is_of_library(type(thing)):
@@ -145,6 +147,18 @@ def _class(thing: Any) -> Reading:
     noted = "__slotnames__" in own
     facts = (Part('len({1}) - ("__slotnames__" in {1})', len(own) - noted, own),)
     return Reading("identity", parts, facts, (Part("{0}.__mro__", thing.__mro__),))
+
+
+def _is_text(key: str, part: Any) -> bool:
+    """Whether a part of a class is how users have its objects shown, in code of their own.
+
+    What dataclasses have follows from the attributes.
+    """
+    return (
+        key == "__repr__"
+        and isinstance(part, types.FunctionType)
+        and not hasattr(part, "__wrapped__")
+    )
 
 
 _LAYOUT = frozenset({types.MemberDescriptorType, types.GetSetDescriptorType})

@@ -22,7 +22,7 @@ import re
 import sys
 import threading
 from _thread import get_ident
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -129,9 +129,12 @@ _OWN = frozenset({"_io", "io"})
 _NOTEBOOKS = "ipykernel.iostream"
 
 
-def are_known() -> bool:
-    """Whether nothing but writing happens when standard output is written to."""
-    stream: Any = sys.stdout
+def are_known(streams: Iterable[str]) -> bool:
+    """Whether nothing but writing happens when standard streams are written to."""
+    return all(_is_known(getattr(sys, name, None)) for name in streams)
+
+
+def _is_known(stream: Any) -> bool:
     if stream is None or type(stream).__module__ == _NOTEBOOKS:
         return True
     base = io.TextIOWrapper if isinstance(stream, io.TextIOWrapper) else io.StringIO
@@ -180,7 +183,7 @@ class Said(NamedTuple):
     Attributes
     ----------
     texts: What is printed.
-    options: The arguments by keyword, as texts or values.
+    options: The arguments by keyword, as texts or values; ``file`` as the name of a stream.
     decisions: How many decisions came before it.
     site: Where it is.
     """
@@ -190,12 +193,23 @@ class Said(NamedTuple):
     decisions: int
     site: tuple[str, int] | None
 
+    @property
+    def stream(self) -> str:
+        """The name of the stream that it is printed to."""
+        return str(self.options.get("file", "stdout"))
+
     def values(self) -> Iterator[Value]:
         """The values that it shows."""
         for text in (*self.texts, *self.options.values()):
             if isinstance(text, tuple):
                 parts = [part for part in text if isinstance(part, Piece)]
                 yield from [part.value for part in parts if part.value is not None]
+
+    def constants(self) -> Iterator[str]:
+        """The texts that are the same in each run."""
+        for text in (*self.texts, *self.options.values()):
+            parts = text if isinstance(text, tuple) else (text,)
+            yield from [part for part in parts if isinstance(part, str)]
 
     def renamed(self, rename: Callable[[Value], Value]) -> Said:
         """The same in other values."""
@@ -225,6 +239,8 @@ class Said(NamedTuple):
             name: _joined(option, run) if isinstance(option, tuple) else option
             for name, option in self.options.items()
         }
+        if "file" in options:
+            options["file"] = getattr(sys, options["file"])
         PRINT(*texts, **options)
 
 
@@ -295,13 +311,22 @@ def said_of(
             options[name] = option if option is None else text_of(option)
         elif name == "flush" and type(option) is bool:
             options[name] = option
-        elif name != "file" or option is not None:
+        elif name == "file" and option is not None and option is sys.stderr:
+            if option is sys.stdout:
+                return "standard output and standard error are one stream"
+            options[name] = "stderr"
+        elif name != "file" or (option is not None and option is not sys.stdout):
             return f"it calls print() with {name}={type(option).__name__}"
-    if not are_known():
+    said = Said(tuple(map(text_of, args)), options, decisions, site)
+    if any(_ADDRESS.search(part) for part in said.constants()):
+        return "it prints where an object lies in memory"
+    if not are_known([said.stream]):
         return "what it prints goes to a stream that is not Python's own"
-    return Said(tuple(map(text_of, args)), options, decisions, site)
+    return said
 
 
+_ADDRESS = re.compile("0x[0-9a-f]{6}")
+"""How objects show that have no text of their own: another one in each call, maybe."""
 _TEXTS = VALUES | {dtype, slice}
 _HELD = frozenset({list, tuple, dict, set, frozenset})
 _DEPTH = 20

@@ -69,7 +69,7 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
     seen = [*given, *[names[i] for i in entry.strides if names[i] not in given]]
     lines = [
         *conditions,
-        *["if not are_known(): return MISS"] * entry.prints,
+        *[f"if not are_known({sorted(entry.streams)}): return MISS"] * bool(entry.streams),
         *[f"if not {name}.flags.c_contiguous: return MISS" for name in seen],
         *lines,
     ]
@@ -176,7 +176,7 @@ class _Writer:
 
 def _decided(entry: Entry, names: list[str], scope: dict[str, Any]) -> list[str]:
     """How results are made where traces decide: as `Entry.run` does, for known conditions."""
-    if entry.prints or (entry.by_blocks and entry.records):
+    if entry.streams or (entry.by_blocks and entry.records):
         # what fails after it has printed must not run once more
         return []
     scope["run"] = entry.tree.run

@@ -83,7 +83,11 @@ class Reach(Conditions):
         if key in space:
             self.looked_up.append((space, key))
             path = f"{self._tool(space)}[{key!r}]"
-            self._reached(space[key], path, names.read.get(key, {()}))
+            chains = names.read.get(key, {()})
+            if space[key] is sys and "print" not in space:
+                # streams that are given to ``print`` are looked up in each call
+                chains = {c for c in chains if not (len(c) == 1 and names.streams.get((key, *c)))}
+            self._reached(space[key], path, chains)
         elif key in names.read and key in built_in:
             if key == "print" and key not in names.passed | names.written:
                 self._prints(function)
