@@ -158,12 +158,19 @@ class lazy_property:
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
-            return self
+            return _lazy_property_and_property(self.wrapped)
         with wg.enable_grad():
             value = self.wrapped(instance)
         # from now on the instance's own attribute is found first
         instance.__dict__[self.wrapped.__name__] = value
         return value
+
+
+class _lazy_property_and_property(lazy_property, property):
+    """What a class shows: a property, as tools that write documentation expect."""
+
+    def __init__(self, wrapped: Callable[[Any], Any]) -> None:
+        property.__init__(self, wrapped)
 
 
 def tril_matrix_to_vec(mat: Any, diag: int = 0) -> Any:
