@@ -30,7 +30,7 @@ class Future:
     53
     """
 
-    __class_getitem__ = classmethod(types.GenericAlias)
+    __class_getitem__: Any = classmethod(types.GenericAlias)
 
     def __init__(self, *, devices: Any = None) -> None:
         self._future: concurrent.futures.Future[Any] = concurrent.futures.Future()
