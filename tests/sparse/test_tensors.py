@@ -9,7 +9,6 @@ import pytest
 import wengert as wg
 from wengert import sparse
 from wengert.autograd import gradcheck, gradgradcheck
-from wengert.sparse.operations import ZERO_STAYS
 
 INDEX = [[0, 1, 1, 0, 1], [2, 0, 2, 2, 0]]
 VALUES = [3.0, 4.0, 5.0, 1.0, -0.5]
@@ -21,6 +20,8 @@ def given(coalesced=False, csr=False, values=VALUES):
     return x.to_sparse_csr() if csr else x
 
 
+ZERO_STAYS = ["abs", "asinh", "atan", "ceil", "erf", "erfinv", "expm1", "floor", "log1p", "neg"]
+ZERO_STAYS += ["relu", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"]
 KINDS = pytest.mark.parametrize(
     "x", [given(), given(True), given(csr=True)], ids=["coo", "coalesced", "csr"]
 )
@@ -86,7 +87,7 @@ def test_what_is_computed_is_what_the_dense_one_gives(x, f):
 
 
 @KINDS
-@pytest.mark.parametrize("name", ZERO_STAYS.split())
+@pytest.mark.parametrize("name", ZERO_STAYS)
 def test_functions_of_the_elements(x, name):
     if name in ("asin", "erfinv", "atanh", "log1p"):
         x = x / 10
