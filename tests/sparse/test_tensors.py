@@ -297,3 +297,32 @@ def test_the_functions_of_products_take_sparse_tensors():
         check(wg.mv(x, D[:, 0]), wanted[:, 0])
         check(wg.matmul(D.t(), x.to_sparse_coo().t()), wanted.t())
         check(wg.mm(D.t(), x.to_sparse_coo().t()), wanted.t())
+
+
+def test_transforms_go_through_values_and_dense_operands():
+    def f(values):
+        x = wg.sparse_coo_tensor(INDEX, values, (2, 3))
+        return (sparse.softmax(x, 1) @ D).square().sum() + (x @ D).square().sum()
+
+    values = wg.tensor(VALUES, dtype=wg.float64)
+    leaf = values.clone().requires_grad_()
+    f(leaf).backward()
+    assert wg.allclose(wg.func.grad(f)(values), leaf.grad)
+    tangent = wg.arange(5.0, dtype=wg.float64)
+    _, slope = wg.func.jvp(f, (values,), (tangent,))
+    assert wg.allclose(slope, (leaf.grad * tangent).sum())
+    several = wg.stack([values, 2 * values])
+    assert wg.allclose(wg.vmap(f)(several), wg.stack([f(one) for one in several]))
+    x = given()
+    dense = wg.stack([D, D + 1])
+    assert wg.allclose(wg.vmap(lambda d: x @ d)(dense), wg.stack([x @ one for one in dense]))
+    with pytest.raises(RuntimeError, match="vmap"):
+        wg.vmap(lambda d: d.to_sparse().to_dense())(dense)
+
+
+def test_a_compiled_function_that_reads_indices_runs_as_it_is():
+    f = wg.compile(lambda values: sparse.mm(wg.sparse_coo_tensor(INDEX, values, (2, 3)), D))
+    values = wg.tensor(VALUES, dtype=wg.float64)
+    with pytest.warns(UserWarning, match="it reads where the elements of a sparse tensor are"):
+        f(values)
+    assert wg.equal(f(2 * values), given(values=[2 * v for v in VALUES]) @ D)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from numbers import Number
@@ -14,6 +15,7 @@ from wengert.base.shapes import normal_dim
 from wengert.ops.create import zeros
 from wengert.ops.gather import index_add
 from wengert.ops.index import getitem, index_put
+from wengert.ops.scatter import index_reduce
 from wengert.ops.join import cat as dense_cat
 from wengert.ops.neural import log_softmax as dense_log_softmax
 from wengert.ops.neural import softmax as dense_softmax
@@ -313,15 +315,13 @@ def _softmax(input: Any, dim: int, dtype: Any, name: str, logarithm: bool) -> An
     others = [i for i in range(x.sparse_dim()) if i != dim]
     index = array_of(x._indices_)[others]
     groups, which, _ = distinct(index, tuple(x.shape[i] for i in others))
-    count = groups.shape[1]
-    held = np.asarray(values.detach().numpy())
-    # what is shifted is the same for all of a group, so that it does not matter to derivatives
-    top = np.full((count, *held.shape[1:]), -np.inf, held.dtype)
-    np.maximum.at(top, which, held)
-    shifted = values - values.new_tensor(top[which])
-    powers = shifted.exp()
     group = coordinates(which)
-    total = index_add(zeros(top.shape, dtype=values.dtype), 0, group, powers)
+    none = zeros((groups.shape[1], *values.shape[1:]), dtype=values.dtype)
+    # what is shifted is the same for all of a group, so that it does not matter to derivatives
+    top = index_reduce(none - math.inf, 0, group, values.detach(), "amax")
+    shifted = values - getitem(top, group)
+    powers = shifted.exp()
+    total = index_add(none, 0, group, powers)
     part = getitem(total, group)
     return x._with(shifted - part.log() if logarithm else powers / part)
 
