@@ -320,9 +320,13 @@ def test_transforms_go_through_values_and_dense_operands():
         wg.vmap(lambda d: d.to_sparse().to_dense())(dense)
 
 
-def test_a_compiled_function_that_reads_indices_runs_as_it_is():
+def test_compiled_functions_compute_the_same():
     f = wg.compile(lambda values: sparse.mm(wg.sparse_coo_tensor(INDEX, values, (2, 3)), D))
     values = wg.tensor(VALUES, dtype=wg.float64)
+    for k in (1, 2, 3):
+        wanted = given(values=[k * v for v in VALUES]) @ D
+        assert wg.allclose(f(k * values), wanted)
+    g = wg.compile(lambda x: x.to_sparse().to_dense() * 2)
     with pytest.warns(UserWarning, match="it reads where the elements of a sparse tensor are"):
-        f(values)
-    assert wg.equal(f(2 * values), given(values=[2 * v for v in VALUES]) @ D)
+        g(wg.eye(3))
+    assert wg.equal(g(wg.ones(3, 3)), wg.full((3, 3), 2.0))

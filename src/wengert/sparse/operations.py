@@ -15,10 +15,10 @@ from wengert.base.shapes import normal_dim
 from wengert.ops.create import zeros
 from wengert.ops.gather import index_add
 from wengert.ops.index import getitem, index_put
-from wengert.ops.scatter import index_reduce
 from wengert.ops.join import cat as dense_cat
 from wengert.ops.neural import log_softmax as dense_log_softmax
 from wengert.ops.neural import softmax as dense_softmax
+from wengert.ops.scatter import index_reduce
 from wengert.prims.table import TABLE
 from wengert.sparse.tensors import (
     NotOfSparse,
