@@ -54,13 +54,18 @@ def load_entry(data):
     load(len(head).to_bytes(8, "little") + head + np.arange(4.0).tobytes())
 
 
+_known: list[bytes] = []
+
+
 def load_pickle(data):
     """An archive of PyTorch, whose pickle is made up."""
+    if not _known:
+        _known.extend(_contents())
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("a/data.pkl", data)
-        archive.writestr("a/data/0", bytes(24))
-        archive.writestr("a/data/1", bytes(8))
+        for key, content in enumerate(_known):
+            archive.writestr(f"a/data/{key}", content)
     load(file.getvalue())
 
 
@@ -106,6 +111,8 @@ def _file(form):
     file = io.BytesIO()
     x = wg.arange(6.0).reshape(2, 3)
     state = {"x": x, "t": [x.t(), wg.nn.Parameter(x), 1 + 2j], "z": wg.tensor([1j])}
+    if form == "torch":
+        state |= {"s": x.to_sparse(), "r": x.to_sparse_csr(), "b": {b"a", (1, None)}}
     wg.save(state, file, format=form)
     return file.getvalue()
 
@@ -115,13 +122,21 @@ def _pickle():
         return archive.read("archive/data.pkl")
 
 
+def _contents():
+    """The bytes of the storages that the pickle above names."""
+    with zipfile.ZipFile(io.BytesIO(_file("torch"))) as archive:
+        names = [name for name in archive.namelist() if name.startswith("archive/data/")]
+        return [archive.read(f"archive/data/{key}") for key in range(len(names))]
+
+
 def _older_file():
     system = b"\x80\x02}X\x0d\0\0\0little_endian\x88s."
     pickled = _pickle().replace(b"tQ", b"NtQ")
-    contents = struct.pack("<q", 6) + bytes(24) + struct.pack("<q", 1) + bytes(8)
+    contents = b"".join(struct.pack("<q", 0) + content for content in _contents())
     start = pickle.dumps(0x1950A86A20F9469CFC6C, 2) + pickle.dumps(1001, 2)
-    keys = b"\x80\x02](X\x01\0\0\x000X\x01\0\0\x001e."
-    return start + system + pickled + keys + contents
+    names = [str(key).encode() for key in range(len(_contents()))]
+    keys = b"".join(b"X" + struct.pack("<I", len(name)) + name for name in names)
+    return start + system + pickled + b"\x80\x02](" + keys + b"e." + contents
 
 
 TARGETS = {f.__name__: f for f in (load, load_entry, load_pickle, einsum, device, command)}

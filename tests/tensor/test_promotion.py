@@ -105,11 +105,9 @@ def test_bfloat16_is_there_with_its_package():
     assert wg.ones(2).bfloat16().double().dtype == wg.float64
 
 
-def test_what_numpy_has_no_type_or_layout_for_is_refused():
+def test_what_numpy_has_no_type_for_is_refused():
     with pytest.raises(NotImplementedError, match="chalf"):
         wg.ones(2).chalf()
-    with pytest.raises(NotImplementedError, match="to_sparse"):
-        wg.ones(2).to_sparse()
 
 
 def test_dense_is_what_every_tensor_is():

@@ -133,9 +133,8 @@ def mean(
 
     Examples
     --------
-    >>> x, mask = wg.tensor([1.0, 2.0, 3.0]), wg.tensor([True, False, True])
-    >>> wg.masked.mean(x, mask=mask)
-    tensor(2.)
+    >>> wg.masked.mean(wg.tensor([1.0, 5.0]), mask=wg.tensor([False, True]))
+    tensor(5.)
     """
     x, mask = _given(input, mask, dtype, "masked.mean")
     if not (x.is_floating_point() or x.is_complex()):

@@ -10,7 +10,7 @@ alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from wengert.base.sections import fill_sections
@@ -23,8 +23,6 @@ __all__ = [
     "path_of",
     "safe_globals",
 ]
-
-Global = Callable[..., Any] | tuple[Callable[..., Any], str]
 
 _marked: dict[Any, None] = {}
 
@@ -58,8 +56,8 @@ def get_safe_globals() -> list[Any]:
 
     Examples
     --------
-    >>> wg.serialization.get_safe_globals()
-    []
+    >>> len(wg.serialization.get_safe_globals())
+    0
     """
     return list(_marked)
 
@@ -83,15 +81,9 @@ class safe_globals:
 
     Examples
     --------
-    >>> import enum, io
-    >>> class Mode(enum.Enum):
-    ...     FAST = 1
-    >>> file = io.BytesIO()
-    >>> with wg.serialization.safe_globals([Mode]):
-    ...     wg.save(Mode.FAST, file)
-    ...     _ = file.seek(0)
-    ...     print(wg.load(file))
-    Mode.FAST
+    >>> with wg.serialization.safe_globals([frozenset]):
+    ...     print(wg.serialization.get_safe_globals())
+    [<class 'frozenset'>]
     """
 
     def __init__(self, safe_globals: list[Any]) -> None:

@@ -44,7 +44,7 @@ def read(file: BinaryIO, name: str, mapped: bool = False, encoding: str = "utf-8
     Parameters
     ----------
     file: Open for reading, and seekable; at its beginning.
-    name: What errors call it.
+    name: What it is called by errors.
     mapped: Whether tensors lie over the file itself; what is written to them does not reach it.
 
     Raises
@@ -102,7 +102,7 @@ def _read_legacy(file: BinaryIO, encoding: str) -> Any:
         return np.zeros(count, np.uint8)
 
     # the bytes follow behind the object, so it is read twice: for the sizes, then with the bytes
-    run(file, Checkpoint(placeholder), encoding)
+    run(file, Checkpoint(placeholder, dry=True), encoding)
     storages: dict[str, Any] = {}
     for key in run(file, plain):
         content = np.empty(sizes[key], np.uint8)

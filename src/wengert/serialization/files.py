@@ -135,7 +135,7 @@ def load(
     RuntimeError: If it is neither kind of file, or a damaged one.
     TypeError: If a tensor is of a type that does not exist here. bfloat16, if the package for it is
         missing, becomes float32.
-    ImportError: For a safetensors file without the extra: ``pip install 'wengert[safetensors]'``.
+    ImportError: For a safetensors file, if the package of that name is not installed.
 
     See Also
     --------
@@ -182,15 +182,7 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
 
     Raises
     ------
-    RuntimeError: If it is no such archive.
-
-    Examples
-    --------
-    >>> import io
-    >>> file = io.BytesIO()
-    >>> wg.save(wg.ones(2), file)
-    >>> wg.serialization.get_unsafe_globals_in_checkpoint(file)
-    []
+    RuntimeError: If it is of another form.
     """
     if isinstance(f, str | os.PathLike):
         with open(f, "rb") as file:

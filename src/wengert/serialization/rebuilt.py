@@ -270,6 +270,13 @@ _CALLS: dict[Any, Callable[..., Any]] = {
 }
 
 
+_OF_TENSORS = (*FUNCTIONS.values(), _rebuild_from_type)
+
+
+def _skipped(*arguments: Any) -> None:
+    """Stands for what is not made."""
+
+
 def _ordered_state(target: Any, state: Any) -> None:
     """What `state_dict` notes of the versions of modules."""
     for name, value in dict(state).items():
@@ -297,9 +304,13 @@ class Checkpoint:
     read: The bytes of a storage by its key, as an array of uint8; the second argument is how many
         there should be.
     swapped: Whether the bytes of elements are in the other order.
+    dry: Whether to make no tensors, nor what the user has allowed: only storages are read.
     """
 
-    def __init__(self, read: Callable[[str, int], Any], swapped: bool = False) -> None:
+    def __init__(
+        self, read: Callable[[str, int], Any], swapped: bool = False, dry: bool = False
+    ) -> None:
+        self._dry = dry
         self._read = read
         self._swapped = swapped
         self._storages: dict[Any, Any] = {}
@@ -334,6 +345,8 @@ class Checkpoint:
     def call(self, value: Any) -> Callable[..., Any] | None:
         """What is called for `value`."""
         own = self._own.get(id(value))
+        if self._dry and (own is not None or any(value is one for one in _OF_TENSORS)):
+            return _skipped
         if own is not None:
             applied: Callable[..., Any] = own
             return applied
@@ -342,6 +355,8 @@ class Checkpoint:
     def new(self, kind: Any) -> Callable[..., Any] | None:
         """What makes an object of a class."""
         own = self._own.get(id(kind))
+        if self._dry and own is not None:
+            return _skipped
         if isinstance(own, type):
             return lambda *arguments: own.__new__(own, *arguments)
         return _CALLS[kind] if kind is OrderedDict or kind is set else None
@@ -350,6 +365,8 @@ class Checkpoint:
         """What gives an object its state."""
         if kind is OrderedDict:
             return _ordered_state
+        if self._dry and kind is type(None):
+            return _skipped
         return _user_state if id(kind) in self._own else None
 
     def storage(self, key: Any) -> Any:

@@ -14,7 +14,14 @@ from wengert.ops.cast import to
 from wengert.ops.create import as_tensor, zeros
 from wengert.ops.index import getitem
 from wengert.sparse.operations import install
-from wengert.sparse.tensors import SparseBase, SparseRows, SparseTensor, array_of, coordinates
+from wengert.sparse.tensors import (
+    SparseBase,
+    SparseRows,
+    SparseTensor,
+    array_of,
+    coordinates,
+    distinct,
+)
 from wengert.tape.base import TensorBase
 
 __all__ = ["from_dense", "masked_by", "sparse_coo_tensor", "sparse_csr_tensor"]
@@ -24,8 +31,9 @@ install()
 
 def _whole(value: Any, name: str) -> Any:
     """Indices as an array of integers."""
-    array = array_of(as_tensor(value)) if np.size(value) or isinstance(value, TensorBase) else None
-    array = np.asarray(value, np.int64) if array is None else array
+    array = array_of(value) if isinstance(value, TensorBase) else np.asarray(value)
+    if not array.size and not isinstance(value, TensorBase | np.ndarray):
+        array = array.astype(np.int64)  # of an empty list
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} must be integers, not {array.dtype}")
     return np.asarray(array, np.int64)
@@ -123,13 +131,9 @@ def sparse_coo_tensor(
                 f"size is inconsistent with indices: for dim {dim}, size is {have} but found "
                 f"index {need - 1}"
             )
-    made = SparseTensor(coordinates(index), held, shape, False)
-    if is_coalesced:
-        done = made.coalesce()
-        if done._indices_ is not made._indices_:
-            raise RuntimeError("the elements do not occur once, in order: is_coalesced is wrong")
-        return done
-    return made
+    if is_coalesced and not distinct(index, shape[: index.shape[0]])[2]:
+        raise RuntimeError("the elements do not occur once, in order: is_coalesced is wrong")
+    return SparseTensor(coordinates(index), held, shape, bool(is_coalesced))
 
 
 def sparse_csr_tensor(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from numbers import Number
@@ -17,7 +18,10 @@ from wengert.ops.index import getitem, index_put
 from wengert.ops.join import cat as dense_cat
 from wengert.ops.neural import log_softmax as dense_log_softmax
 from wengert.ops.neural import softmax as dense_softmax
+from wengert.ops.scatter import index_reduce
+from wengert.prims.table import TABLE
 from wengert.sparse.tensors import (
+    NotOfSparse,
     SparseBase,
     SparseRows,
     SparseTensor,
@@ -26,6 +30,7 @@ from wengert.sparse.tensors import (
     distinct,
 )
 from wengert.tape.base import TensorBase
+from wengert.tensor.tensor import Tensor
 
 __all__ = [
     "addmm",
@@ -39,12 +44,6 @@ __all__ = [
     "sum",
     "transposed",
 ]
-
-ZERO_STAYS = (
-    "abs asin asinh atan atanh ceil deg2rad erf erfinv expm1 floor frac log1p positive rad2deg "
-    "relu round sgn sign sin sinh sqrt tan tanh trunc isnan isinf"
-)
-"""Functions that are zero at zero: of a sparse tensor they are those of its values."""
 
 
 def _coo(value: Any, name: str) -> SparseTensor:
@@ -316,15 +315,13 @@ def _softmax(input: Any, dim: int, dtype: Any, name: str, logarithm: bool) -> An
     others = [i for i in range(x.sparse_dim()) if i != dim]
     index = array_of(x._indices_)[others]
     groups, which, _ = distinct(index, tuple(x.shape[i] for i in others))
-    count = groups.shape[1]
-    held = np.asarray(values.detach().numpy())
-    # what is shifted is the same for all of a group, so that it does not matter to derivatives
-    top = np.full((count, *held.shape[1:]), -np.inf, held.dtype)
-    np.maximum.at(top, which, held)
-    shifted = values - values.new_tensor(top[which])
-    powers = shifted.exp()
     group = coordinates(which)
-    total = index_add(zeros(top.shape, dtype=values.dtype), 0, group, powers)
+    none = zeros((groups.shape[1], *values.shape[1:]), dtype=values.dtype)
+    # what is shifted is the same for all of a group, so that it does not matter to derivatives
+    top = index_reduce(none - math.inf, 0, group, values.detach(), "amax")
+    shifted = values - getitem(top, group)
+    powers = shifted.exp()
+    total = index_add(none, 0, group, powers)
     part = getitem(total, group)
     return x._with(shifted - part.log() if logarithm else powers / part)
 
@@ -454,16 +451,6 @@ def stack(tensors: Any, dim: int = 0) -> SparseTensor:
 # -- methods ---------------------------------------------------------------------------------------
 
 
-def _of_values(name: str) -> Any:
-    def method(self: Any) -> Any:
-        held = self.coalesce() if isinstance(self, SparseTensor) else self
-        return held._with(getattr(held._values_, name)())
-
-    method.__name__ = name
-    method.__doc__ = f"`{name}` of the elements, which is zero at zero."
-    return method
-
-
 def _negated(self: Any) -> Any:
     """Minus the tensor."""
     return self._with(-self._values_)
@@ -483,41 +470,72 @@ def _norm(self: Any, p: Any = "fro", dim: Any = None) -> Any:
     return self.to_sparse_coo().coalesce()._values_.flatten().norm(2 if p == "fro" else p)
 
 
-_METHODS: dict[str, Any] = {
-    "__add__": _added,
-    "__sub__": lambda self, other: _added(self, other, -1),
-    "__radd__": _added_to,
-    "__rsub__": lambda self, other: _added_to(self, other, -1),
-    "__mul__": lambda self, other: _scaled(self, other, operator.mul),
-    "__rmul__": lambda self, other: _scaled(self, other, operator.mul),
-    "__truediv__": lambda self, other: _scaled(self, other, operator.truediv),
-    "__neg__": _negated,
-    "__matmul__": _matmul,
-    "__rmatmul__": lambda self, other: _matmul(other, self),
-    "add": lambda self, other, *, alpha=1: _added(self, other if alpha == 1 else other * alpha),
-    "sub": lambda self, other, *, alpha=1: _added(self, other if alpha == 1 else other * alpha, -1),
-    "mul": lambda self, other: _scaled(self, other, operator.mul),
-    "div": lambda self, other: _scaled(self, other, operator.truediv),
-    "matmul": _matmul,
-    "mm": mm,
-    "mv": _matmul,
-    "sum": _total,
-    "norm": _norm,
-    "t": _t,
-    "T": property(_t),
-    "transpose": transposed,
-    "unsqueeze": _unsqueezed,
-    "index_select": _selected,
-    **{name: _of_values(name) for name in ZERO_STAYS.split()},
-    "neg": _negated,
-}
+def _of_values(self: Any, name: str) -> Any:
+    """The method that computes a function of each element, which must be zero at zero."""
+    method = getattr(Tensor, name, None)  # registers the primitive of that name
+    prim = TABLE.get(name)
+    single = prim is not None and len(prim.args) == 1 and prim.family == "elementwise"
+    if method is None or not single or bool(method(zeros(1, dtype=self.dtype))):
+        raise NotOfSparse(
+            f"{type(self).__name__} has no {name!r}, or it is not supported of sparse tensors: use "
+            "to_dense(), or values() of a coalesced tensor"
+        )
+    held = self.coalesce() if isinstance(self, SparseTensor) else self
+    return lambda: held._with(method(held._values_))
+
+
+class _Methods:
+    """The methods of sparse tensors that compute."""
+
+    __getattr__ = _of_values
+    __add__ = _added
+    __radd__ = _added_to
+    __matmul__ = _matmul
+    __neg__ = neg = _negated
+    matmul = mv = _matmul
+    mm = mm
+    sum = _total
+    norm = _norm
+    t = _t
+    T = property(_t)
+    transpose = transposed
+    unsqueeze = _unsqueezed
+    index_select = _selected
+
+    def __sub__(self, other: Any) -> Any:
+        return _added(self, other, -1)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _added_to(self, other, -1)
+
+    def __mul__(self, other: Any) -> Any:
+        return _scaled(self, other, operator.mul)
+
+    __rmul__ = mul = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        return _scaled(self, other, operator.truediv)
+
+    div = __truediv__
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return _matmul(other, self)
+
+    def add(self, other: Any, *, alpha: float = 1) -> Any:
+        """The sum with another sparse tensor, times `alpha`."""
+        return _added(self, other if alpha == 1 else other * alpha)
+
+    def sub(self, other: Any, *, alpha: float = 1) -> Any:
+        """The difference from another sparse tensor, times `alpha`."""
+        return _added(self, other if alpha == 1 else other * alpha, -1)
 
 
 def install() -> None:
-    """Give the classes their methods."""
+    """Give the classes these methods."""
     for kind in (SparseTensor, SparseRows):
-        for name, method in _METHODS.items():
-            setattr(kind, name, method)
+        for name, method in vars(_Methods).items():
+            if name not in ("__module__", "__doc__", "__dict__", "__weakref__", "__qualname__"):
+                setattr(kind, name, method)
 
 
 fill_sections(globals())

@@ -10,7 +10,7 @@ what is not stored for something else.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -28,7 +28,15 @@ from wengert.sparse.printed import shown
 from wengert.tape.base import new_tensor
 from wengert.tape.modes import untraced
 
-__all__ = ["SparseBase", "SparseRows", "SparseTensor", "array_of", "coordinates", "distinct"]
+__all__ = [
+    "NotOfSparse",
+    "SparseBase",
+    "SparseRows",
+    "SparseTensor",
+    "array_of",
+    "coordinates",
+    "distinct",
+]
 
 
 def array_of(index: Any) -> Any:
@@ -54,7 +62,7 @@ def distinct(index: Any, sizes: tuple[int, ...]) -> tuple[Any, Any, bool]:
     return np.stack(np.unravel_index(found, sizes)), which.reshape(-1), False
 
 
-class _Missing(AttributeError, NotImplementedError):
+class NotOfSparse(AttributeError, NotImplementedError):
     """There is no such method of sparse tensors."""
 
 
@@ -72,6 +80,9 @@ class SparseBase:
     __matmul__: Callable[[Any], Any]
     __rmatmul__: Callable[[Any], Any]
     __neg__: Callable[[], Any]
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
     shape: Size
     _values_: Any
@@ -85,12 +96,6 @@ class SparseBase:
     __array_priority__ = 1000
     __array_ufunc__ = None
     layout: layout
-
-    def __getattr__(self, name: str) -> Any:
-        raise _Missing(
-            f"{type(self).__name__} has no {name!r}, or it is not supported of sparse tensors: use "
-            "to_dense(), or values() of a coalesced tensor"
-        )
 
     def to_sparse_coo(self) -> SparseTensor:
         """The tensor with a pair of indices for each element."""
@@ -107,7 +112,7 @@ class SparseBase:
 
     @property
     def device(self) -> device:
-        """Where the memory is: the CPU."""
+        """Where the values are: on the CPU."""
         return CPU
 
     @property
@@ -181,7 +186,7 @@ class SparseBase:
         return self._with(self._values_.detach())
 
     def clone(self) -> Self:
-        """A copy, in memory of its own."""
+        """The tensor with values in memory of their own."""
         return self._with(self._values_.clone())
 
     def to(self, *args: Any, **kwargs: Any) -> Self:

@@ -87,11 +87,11 @@ class Storage:
 
     @property
     def device(self) -> device:
-        """Where the memory is: the CPU."""
+        """The CPU."""
         return CPU
 
     def get_device(self) -> int:
-        """-1, the number that stands for the CPU."""
+        """-1, for the CPU."""
         return -1
 
     def data_ptr(self) -> int:
@@ -107,7 +107,7 @@ class Storage:
         return len(self._values)
 
     def element_size(self) -> int:
-        """Bytes per element."""
+        """The bytes of one element."""
         return int(self._kind.itemsize)
 
     def tolist(self) -> list[Any]:
@@ -120,11 +120,11 @@ class Storage:
         return self
 
     def is_pinned(self) -> bool:
-        """False: memory is not pinned for a GPU."""
+        """False: there is no GPU."""
         return False
 
     def is_shared(self) -> bool:
-        """False: memory is not shared with other processes."""
+        """False: no other process sees it."""
         return False
 
     def resizable(self) -> bool:
@@ -241,7 +241,7 @@ class UntypedStorage(Storage):
     Parameters
     ----------
     content : int or sequence of int. How many bytes, which are zeros; or the bytes.
-    device : device, optional. Only the CPU.
+    device : device, optional. Where they are to be: the CPU.
 
     Examples
     --------
@@ -302,7 +302,7 @@ class TypedStorage(Storage):
     content : int or sequence. How many elements, which are zeros; or the elements.
     wrap_storage : UntypedStorage, optional. The memory to lie over, in place of `content`.
     dtype : dtype, optional. The element type; default: the default floating type.
-    device : device, optional. Only the CPU.
+    device : device, optional. As of bytes.
 
     Examples
     --------
@@ -372,7 +372,7 @@ class _TypedClass(type):
 
     @property
     def dtype(cls) -> dtype:
-        """The element type."""
+        """The element type of its storages."""
         return extras.bfloat16() if cls._name == "bfloat16" else as_dtype(cls._name)
 
     def __call__(cls, content: Any = 0, **more: Any) -> Any:

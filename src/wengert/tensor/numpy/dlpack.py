@@ -72,7 +72,7 @@ def to_dlpack(tensor: Any) -> Any:
 
     Raises
     ------
-    BufferError: If it requires a gradient, or is of a dtype that the protocol does not know.
+    BufferError: If another library could not take it in, as one that requires a gradient.
 
     Examples
     --------
