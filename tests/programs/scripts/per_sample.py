@@ -43,7 +43,7 @@ out, pull = vjp(f, x[0])
 print(pull(torch.ones_like(out))[0], jvp(f, (x[0],), (torch.ones(3),))[1])
 models = [nn.Linear(3, 1) for _ in range(4)]
 stacked, buffers = stack_module_state(models)
-base = copy.deepcopy(models[0]).to("meta")
+base = copy.deepcopy(models[0])
 print(vmap(lambda p, b: functional_call(base, (p, b), (x,)))(stacked, buffers).shape)
 print(vmap(vmap(torch.dot))(torch.ones(2, 3, 4), torch.ones(2, 3, 4)))
 kernel = torch.einsum(
