@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -38,6 +39,8 @@ __all__ = [
 ]
 
 config = CONFIG
+# for ``import torch._dynamo.config``
+sys.modules[f"{__name__}.config"] = CONFIG  # type: ignore[assignment]  # is found like a module
 
 
 def graph_break(msg: str = "") -> None:

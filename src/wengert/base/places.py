@@ -12,8 +12,6 @@ from wengert.base.refused import REASONS, ROWS
 __all__ = ["MODULES", "NAMES", "REFUSED"]
 
 _SHOWN: dict[str, dict[str, str]] = {
-    "_dynamo": {"compiler": "allow_in_graph disable is_compiling reset"},
-    "_dynamo.config": {},
     "_inductor": {},
     "_inductor.config": {},
     "": {

@@ -121,7 +121,7 @@ class _Writer:
         if block.steps:
             own = [self._inputs[v] for v in block.inputs if v in self._inputs]
             self.given |= dict.fromkeys(own)
-            args = ", ".join([self._inputs.get(v) or known[v] for v in block.inputs])
+            args = ", ".join([self._read(v, known) for v in block.inputs])
             call = getattr(block.executable, "call", None)
             run, made = f"run{number}", f"r{number}"
             self._scope[run] = block.executable if call is None else call
@@ -142,6 +142,15 @@ class _Writer:
                 self.lines.append(f"{margin}    return MISS")
             else:
                 self.block(following, known, f"{margin}    ")
+
+    def _read(self, value: Value, known: dict[Value, str]) -> str:
+        """The expression of a value that a program takes."""
+        if value.constant is not None:
+            # where blocks that differ in numbers share a program
+            name = f"k{len(self._scope)}"
+            self._scope[name] = value.constant
+            return name
+        return self._inputs.get(value) or known[value]
 
     def _exit(self, number: int, exit: Exit, known: dict[Value, str], margin: str) -> None:
         plain = [
