@@ -33,7 +33,7 @@ __all__ = [
 __dir__ = shows(__all__)
 
 _FOLDER: dict[str, str] = {}
-_HASH = re.compile(r"-([a-f0-9]*)\.")
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
 
 
 def get_dir() -> str:
@@ -170,7 +170,7 @@ def load_state_dict_from_url(
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / (file_name or Path(urlparse(url).path).name)
     if not path.exists():
-        found = _HASH.search(path.name) if check_hash else None
+        found = HASH_REGEX.search(path.name) if check_hash else None
         download_url_to_file(url, path, found[1] if found else None, progress)
     return load_file(path)
 

@@ -173,6 +173,17 @@ class Distribution:
         """Samples that are differentiable by the parameters."""
         raise NotImplementedError
 
+    def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
+        """A new instance without a state, as users' own `expand` asks for it."""
+        if _instance is not None:
+            return _instance
+        if type(self).__init__ is not cls.__init__:  # type: ignore[misc]  # of the two classes
+            raise NotImplementedError(
+                f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ "
+                "method must also define a custom .expand() method."
+            )
+        return self.__new__(type(self))
+
     def sample_n(self, n: int) -> Any:
         """`n` samples: the old name of ``sample((n,))``."""
         warn("sample_n(n) will be deprecated. Use .sample((n,)) instead.", UserWarning)

@@ -368,6 +368,8 @@ def _expose(module: types.ModuleType) -> None:
         if (
             isinstance(value, FUNCTIONS)
             and value.__module__.startswith("wengert.")
+            # the lowest layer knows no tensors
+            and not value.__module__.startswith("wengert.base.")
             and not name.startswith("_")
             and name not in _TAKES_NO_TENSOR
         ):

@@ -392,7 +392,7 @@ def storage_class(name: str) -> Any:
     """The class of storages of this name, one of `STORAGES`."""
     if name not in _made:
         kind = _NAMES[name.removesuffix("Storage")]
-        documented = f"Makes a `TypedStorage` of {kind}, as of old."
+        documented = f"An old name: makes a `TypedStorage` of {kind}."
         contents = {"_name": kind, "__doc__": documented, "__module__": "wengert"}
         _made[name] = _TypedClass(name, (), contents)
     return _made[name]
