@@ -32,6 +32,8 @@ __all__ = [
     "_current_autograd_node",
     "_current_graph_task_execution_order",
     "_current_graph_task_id",
+    "_get_tracing_state",
+    "_log_api_usage_once",
     "_functions",
     "_is_cached_tensor",
     "_is_fwd_grad_enabled",
@@ -47,6 +49,14 @@ __all__ = [
     "has_lapack",
     "is_grad_enabled",
 ]
+
+
+def _get_tracing_state() -> None:
+    """None: nothing is traced for TorchScript."""
+
+
+def _log_api_usage_once(name: str) -> None:
+    """Nothing: no use is counted."""
 
 
 def _current_autograd_node() -> Node | None:

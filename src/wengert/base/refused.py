@@ -34,6 +34,7 @@ REASONS = {
         "modules, or use hooks"
     ),
     "dispatch": "there is no dispatcher to register kernels with. Write an autograd.Function",
+    "halves": "NumPy has no complex numbers of half precision. Use complex64",
     "script": "there is no TorchScript: functions run as the Python that they are",
     "events": "nothing is counted here. Use profiler.profile, or Python's logging",
     "flex": (

@@ -84,6 +84,9 @@ class Installation:
         self._finder.mirror()
         if self.module is wengert:
             self._set(wengert, "__version__", followed)
+            # packages look through what the module holds, not only at what they name
+            for name in wengert.optim.__all__:
+                getattr(wengert.optim, name)
             # programs compare the name, and PyTorch's package has itself as an attribute
             self._set(wengert, "__name__", self.name)
             self._set(wengert, self.name, wengert)
