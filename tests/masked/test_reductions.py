@@ -95,3 +95,11 @@ def test_what_makes_no_sense_is_refused():
         masked.var(X, 0, True, correction=1, mask=MASK)
     with pytest.raises(TypeError, match="must be Tensor"):
         masked.sum([1.0], 0)
+
+
+def test_a_product_of_one_element_has_memory_of_its_own():
+    x = wg.tensor(True)
+    assert wg.masked.prod(x).dtype is wg.int64
+    y = wg.tensor(2.0)
+    wg.masked.prod(y).zero_()
+    assert y.item() == 2

@@ -116,8 +116,10 @@ def prod(
 ) -> Any:
     """The product of the elements that a mask shows, as `sum`; 1 where it shows none."""
     x, mask = _given(input, mask, dtype, "masked.prod")
-    x = _shown(x, mask, 1)
-    for one in sorted(_dims(x, dim), reverse=True):
+    x, dims = _shown(x, mask, 1), sorted(_dims(x, dim), reverse=True)
+    if not dims:
+        return x.prod()
+    for one in dims:
         x = x.prod(one, keepdim)
     return x
 

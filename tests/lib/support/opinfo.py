@@ -76,6 +76,11 @@ class Form(NamedTuple):
     ours: Callable[..., Any]
 
 
+ELSEWHERE = ("masked.", "sparse.")
+"""The descriptions of these call private functions of PyTorch's, or take its sparse tensors; see
+`parity/test_masked.py` and `parity/test_sparse.py`."""
+
+
 class Comparison:
     """One operation of PyTorch beside ours of the same name.
 
@@ -98,10 +103,12 @@ class Comparison:
     Raises
     ------
     AttributeError
-        If there is no operation of that name here.
+        If there is no operation of that name here, or its description needs what is PyTorch's own.
     """
 
     def __init__(self, torch: Any, info: Any, drawn: bool = False) -> None:
+        if info.name.startswith(ELSEWHERE):
+            raise AttributeError(f"{info.name} is compared in a test of its own")
         self.torch = torch
         self.info = info
         self.drawn = drawn or info.has_nondeterministic_output
