@@ -108,3 +108,10 @@ for _name in _FILES:
     _file(_name)
 for _name in __all__:
     globals()[_name] = getattr(_file(_WHERE[_name]), _name)
+
+
+def __getattr__(name: str) -> Any:
+    # files that were imported before the package was are no attributes of it
+    if name in _FILES or name in _WHERE.values():
+        return _file(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -164,8 +164,8 @@ class RelaxedOneHotCategorical(_Relaxed):
     Examples
     --------
     >>> near = wg.distributions.RelaxedOneHotCategorical(wg.tensor(0.5), wg.ones(3))
-    >>> near.rsample((2,)).sum(-1)
-    tensor([1.0000, 1.0000])
+    >>> near.rsample((2,)).sum(-1).round(decimals=3)
+    tensor([1., 1.])
     """
 
     arg_constraints: ClassVar[Any] = _OfCategories.arg_constraints

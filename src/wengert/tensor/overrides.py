@@ -364,12 +364,12 @@ def as_found(function: Any) -> Any:
 
 
 def _expose(module: types.ModuleType) -> None:
-    for name, value in list(vars(module).items()):
+    # what a module imports for itself is none of users' functions
+    for name in dir(module):
+        value = vars(module).get(name)
         if (
             isinstance(value, FUNCTIONS)
             and value.__module__.startswith("wengert.")
-            # the lowest layer knows no tensors
-            and not value.__module__.startswith("wengert.base.")
             and not name.startswith("_")
             and name not in _TAKES_NO_TENSOR
         ):
