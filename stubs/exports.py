@@ -54,8 +54,12 @@ def marks(module: Path) -> Iterator[tuple[str, str]]:
 def index() -> str:
     """The text of the index."""
     found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    homes: dict[tuple[str, str], str] = {}
     for module in sorted(OPERATIONS.glob("*.py")):
         for name, surface in marks(module):
+            home = homes.setdefault((surface, name), module.stem)
+            if home != module.stem:
+                raise ValueError(f"{name} of {surface!r} is written twice: {home}, {module.stem}")
             found[surface][module.stem].append(name)
     lines = ["_NAMES = {"]
     for surface, modules in sorted(found.items()):

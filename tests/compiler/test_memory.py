@@ -227,8 +227,6 @@ WAYS = {
     "expanded": pair((0, (2, 1)), (0, (0, 1))),
     "expanded, apart": pair((0, (2, 1)), (9, (0, 1))),
 }
-if not hasattr(wg, "frombuffer"):
-    del WAYS["bytes"]
 
 
 def numbers(thing):

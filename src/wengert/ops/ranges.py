@@ -19,6 +19,7 @@ from wengert.ops.out import into
 from wengert.prims import parts as _records
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
+from wengert.tape.sites import warn
 
 __all__ = [
     "arange",
@@ -27,6 +28,7 @@ __all__ = [
     "linspace",
     "logspace",
     "polar",
+    "range",
     "tril_indices",
     "triu_indices",
 ]
@@ -416,6 +418,55 @@ def polar(abs: Any, angle: Any, *, out: Any = None) -> Any:
     tensor([2.+0.j])
     """
     return _of_parts("polar", ("abs", "angle"), (abs, angle), out)
+
+
+@export("wengert")
+def range(
+    start: Any = 0,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """Numbers from `start` up to and with `end`, in steps of `step`; write `arange` instead.
+
+    Parameters
+    ----------
+    start, end, step : number. The first one, the last one if the steps lead there, and the steps.
+    out : Tensor, optional. What to write to.
+    dtype : dtype, optional. Default: the default floating dtype.
+    layout, device: Those that there are.
+    requires_grad : bool. Whether operations on the result are recorded.
+
+    Examples
+    --------
+    %(without_warnings)s
+    ...     x = wg.range(1, 3)
+    >>> x
+    tensor([1., 2., 3.])
+    """
+    warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior "
+        "is inconsistent with Python's range builtin. Instead, use torch.arange, which produces "
+        "values in [start, end).",
+        UserWarning,
+    )
+    if end is None:
+        start, end = 0, start
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    kind = float_type(dtype)
+    count = math.floor((end - start) / step) + 1
+    values = (start + step * np.arange(count, dtype=np.float64)).astype(kind)
+    if out is not None:
+        return into(out, made(values), "range")
+    return made(values, device, requires_grad)
 
 
 fill_sections(globals())
