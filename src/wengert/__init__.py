@@ -171,21 +171,19 @@ _SETTINGS = (
     "set_num_interop_threads",
     "use_deterministic_algorithms",
 )
-_CONTROL = (
-    *("_assert", "_check", "_check_index", "_check_is_size", "_check_not_implemented"),
-    *("_check_tensor_all", "_check_type", "_check_value", "_check_with", "cond", "sym_float"),
-    *("sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum"),
-)
+_PRIVATE = {
+    "ops.control": (
+        "_assert _check _check_index _check_is_size _check_not_implemented _check_tensor_all "
+        "_check_type _check_value _check_with"
+    ),
+    "ops.distinct": "_unique _unique2",
+    "ops.rejection": "_dirichlet_grad _sample_dirichlet _standard_gamma _standard_gamma_grad",
+}
+"""What programs call though it is in no list of names, by its module."""
 _FROM_LAZY = {
+    **{name: module for module, names in _PRIVATE.items() for name in names.split()},
     **dict.fromkeys(_MIXED_PRECISION, "amp"),
     **dict.fromkeys(_SETTINGS, "base.settings"),
-    "_dirichlet_grad": "ops.rejection",
-    "_sample_dirichlet": "ops.rejection",
-    "_standard_gamma": "ops.rejection",
-    "_standard_gamma_grad": "ops.rejection",
-    **dict.fromkeys(_CONTROL, "ops.control"),
-    "_unique": "ops.distinct",
-    "_unique2": "ops.distinct",
     "compile": "compiler",
     "default_generator": "ops.generator",
     "TypedStorage": "tensor.storage",

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 
@@ -98,6 +99,7 @@ def _check_tensor_all(cond: Any, message: Message = None) -> None:
     _check_with(RuntimeError, bool(whole.all()), message)
 
 
+@export("wengert")
 def cond(
     pred: Any,
     true_fn: Callable[..., Any],
@@ -127,6 +129,7 @@ def cond(
     return true_fn(*operands) if pred else false_fn(*operands)
 
 
+@export("wengert")
 def sym_int(a: float) -> int:
     """`a` as an integer, towards 0.
 
@@ -138,6 +141,7 @@ def sym_int(a: float) -> int:
     return int(a)
 
 
+@export("wengert")
 def sym_float(a: float) -> float:
     """`a` as a floating point number; see `sym_int` for an example.
 
@@ -149,6 +153,7 @@ def sym_float(a: float) -> float:
     return float(a)
 
 
+@export("wengert")
 def sym_max(a: float, b: float) -> float:
     """The larger one of two numbers, floating point if one of them is.
 
@@ -160,6 +165,7 @@ def sym_max(a: float, b: float) -> float:
     return _of_both(builtins.max, a, b)
 
 
+@export("wengert")
 def sym_min(a: float, b: float) -> float:
     """The smaller one of two numbers, floating point if one of them is.
 
@@ -175,6 +181,7 @@ def _of_both(choose: Callable[..., Any], a: float, b: float) -> float:
     return type(a + b)(choose(a, b))
 
 
+@export("wengert")
 def sym_not(a: object) -> bool:
     """Whether `a` is false.
 
@@ -186,6 +193,7 @@ def sym_not(a: object) -> bool:
     return not a
 
 
+@export("wengert")
 def sym_ite(b: bool, t: object, f: object) -> object:
     """`t` if `b`, else `f`.
 
@@ -197,6 +205,7 @@ def sym_ite(b: bool, t: object, f: object) -> object:
     return t if b else f
 
 
+@export("wengert")
 def sym_sum(args: Sequence[float]) -> float:
     """The sum of numbers.
 
@@ -208,6 +217,7 @@ def sym_sum(args: Sequence[float]) -> float:
     return builtins.sum(args)
 
 
+@export("wengert")
 def sym_sqrt(a: float) -> float:
     """The square root of a number.
 
