@@ -33,7 +33,6 @@ from wengert.tape.sites import warn
 from wengert.tape.versions import InferenceCell, is_inference
 from wengert.tape.views import has_views, require_grad_of_views
 from wengert.tensor import copying, overrides
-from wengert.tensor.callbacks import CallbackMethods
 from wengert.tensor.copying import CopyProtocol
 from wengert.tensor.internals import TensorInternals, gradient_kind
 from wengert.tensor.metadata import TensorMetadata
@@ -49,7 +48,6 @@ class Tensor(
     TensorOperators,
     TensorMethods,
     TensorMetadata,
-    CallbackMethods,
     TensorInternals,
     NumpyProtocol,
     CopyProtocol,

@@ -1,0 +1,130 @@
+"""Layer 5 · ops: methods that call Python for each element, and memory that processes share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.base.export import export
+from wengert.base.sections import fill_sections
+from wengert.kernels.shared import in_shared_memory, shared_memory_of
+from wengert.ops.create import from_numpy
+from wengert.tape.modes import no_grad, untraced
+from wengert.tape.views import has_views
+
+__all__ = ["apply_", "is_shared", "map2_", "map_", "share_memory_"]
+
+
+@export("Tensor")
+def apply_(input: Any, callable: Callable[[Any], Any]) -> Any:
+    """Write over each element what a function makes of it; in Python, so it is slow.
+
+    Parameters
+    ----------
+    callable : callable. Takes and gives a number.
+
+    Raises
+    ------
+    TypeError: If the tensor requires a gradient, which would be lost.
+
+    Examples
+    --------
+    >>> wg.tensor([1.0, 72.0]).apply_(lambda x: x + 1)
+    tensor([ 2., 73.])
+    """
+    return _called("apply_", input, (), callable)
+
+
+@export("Tensor")
+def map_(input: Any, tensor: Any, callable: Callable[[Any, Any], Any]) -> Any:
+    """Write over each element what a function makes of it and the element of another tensor.
+
+    Parameters
+    ----------
+    tensor : Tensor. Of a shape that broadcasts to this one's.
+    callable : callable. Takes two numbers and gives one.
+
+    Raises
+    ------
+    TypeError: If one of the tensors requires a gradient.
+
+    Examples
+    --------
+    >>> wg.tensor([1.0, 67.0]).map_(wg.tensor([71.0, 4.0]), max)
+    tensor([71., 67.])
+    """
+    return _called("map_", input, (tensor,), callable)
+
+
+@export("Tensor")
+def map2_(input: Any, x: Any, y: Any, callable: Callable[[Any, Any, Any], Any]) -> Any:
+    """As `map_`, with the elements of two other tensors.
+
+    Parameters
+    ----------
+    x, y : Tensor. Of shapes that broadcast to this one's.
+    callable : callable. Takes three numbers and gives one.
+
+    Examples
+    --------
+    >>> seven = wg.full((1,), 7.0)
+    >>> seven.clone().map2_(seven, seven, lambda a, b, c: a + b * c)
+    tensor([56.])
+    """
+    return _called("map2_", input, (x, y), callable)
+
+
+def _called(name: str, input: Any, others: tuple[Any, ...], function: Callable[..., Any]) -> Any:
+    untraced(f"{name} calls a function for each element")
+    if any(tensor.edge is not None for tensor in (input, *others)):
+        raise TypeError(
+            f"Can't call {name}() on Variable that requires grad: the gradient would be lost. "
+            f"Use tensor.detach().{name}() instead."
+        )
+    own = input.array()
+    arrays = [own, *(np.broadcast_to(other.array(), own.shape) for other in others)]
+    rows = zip(*(array.ravel().tolist() for array in arrays), strict=True)
+    made = np.array([function(*row) for row in rows], own.dtype).reshape(own.shape)
+    with no_grad():
+        input.copy_(from_numpy(made))
+    return input
+
+
+@export("Tensor")
+def share_memory_(input: Any) -> Any:
+    """Move the elements to memory that other processes see, and that they may write to.
+
+    Processes that are forked have the tensor; through ``wengert.multiprocessing`` it also
+    reaches those that are spawned, or that get it from a queue. Arrays and tensors that lay in
+    the same memory stay where they are.
+
+    Raises
+    ------
+    RuntimeError: If the tensor is a view, or has views.
+
+    Examples
+    --------
+    >>> weight = wg.zeros(2).share_memory_()
+    >>> weight.is_shared()
+    True
+    """
+    untraced("it moves memory")
+    if shared_memory_of(input.array()) is None:
+        if (input.ext is not None and input.ext.base is not None) or has_views(input):
+            raise RuntimeError(
+                "share_memory_(): the tensor is a view or has views, which would stay in "
+                "memory of their own: share a clone()"
+            )
+        input.payload = in_shared_memory(input.array())
+    return input
+
+
+@export("Tensor")
+def is_shared(input: Any) -> bool:
+    """Whether the memory is shared with other processes; see `share_memory_`."""
+    return shared_memory_of(input.array()) is not None
+
+
+fill_sections(globals())
