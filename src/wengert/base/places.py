@@ -223,8 +223,8 @@ def _tables() -> tuple[dict[str, dict[str, tuple[str, str]]], dict[str, dict[str
             for word in words.split():
                 new, _, old = word.partition("=")
                 names.setdefault(path, {})[new] = source, old or new
-    for path, (kind, words) in ROWS.items():
-        refused[path] = dict.fromkeys(words.split(), _REASONS[kind])
+    for path, (kind, found) in ROWS.items():
+        refused[path] = dict.fromkeys(found, _REASONS[kind])
     for path, rows in _SINGLE.items():
         for kind, words in rows:
             refused.setdefault(path, {}).update(dict.fromkeys(words.split(), _REASONS[kind]))

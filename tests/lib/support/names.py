@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from wengert.base.places import REFUSED
+from wengert.base.refused import ROWS, rows_of
 
 __all__ = ["Names", "found", "listed", "page"]
 
@@ -31,13 +32,10 @@ class Names(NamedTuple):
 
 def listed() -> dict[str, list[str]]:
     """The names that PyTorch lists, by module."""
-    modules: dict[str, list[str]] = {}
-    for line in LIST.read_text(encoding="utf-8").splitlines():
-        if line.startswith("    "):
-            modules[module] += line.split()  # noqa: F821 the line above was the module's
-        elif not line.startswith("#"):
-            module = line.removesuffix(":")
-            modules[module] = []
+    modules = rows_of(LIST.read_text(encoding="utf-8"))
+    for module, names in modules.items():
+        names += ROWS.get(module.removeprefix("torch."), ("", []))[1]
+        names.sort()
     return modules
 
 
