@@ -387,3 +387,23 @@ def test_what_is_known_of_the_stack() -> None:
     assert all(offsets_of(plain)[:-2])
     assert not any(offsets_of(computed))
     assert all(offsets_of(loaded))
+
+
+def test_a_number_in_the_place_of_an_input_is_another_kind_of_block():
+    def early(a):
+        for n in range(4):
+            if a.abs().sum() > 6 + n:
+                return a - n
+            a = a * 2
+        return a
+
+    def f(x):
+        early(wg.ones_like(x))
+        return x
+
+    for shape in ((), (2,)):
+        run = wg.compile(f, backend="numpy", options={"measure": False})
+        for _ in range(3):
+            x = wg.rand(shape)
+            assert run(x) is x
+        assert run.reason is None

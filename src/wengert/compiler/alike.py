@@ -54,7 +54,8 @@ class Programs:
         places = list(_numbers_in(program))
         if places:
             whole = _lifted(program, range(len(places)))[0]
-            family = self._families.setdefault(program_key(whole), _Family())
+            key = len(places), program_key(whole)
+            family = self._families.setdefault(key, _Family())
             program, numbers = _lifted(program, family.places([n for _, _, n in places]))
         else:
             numbers = ()
