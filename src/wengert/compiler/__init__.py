@@ -5,35 +5,11 @@ what is computed with them (`trace`); programs are made simpler (`passes`) and r
 """
 
 from wengert.base.names import shows
+from wengert.compiler import control
 from wengert.compiler.api import Compiled, CompileError, compile
-from wengert.compiler.control import (
-    allow_in_graph,
-    assume_constant_result,
-    cudagraph_mark_step_begin,
-    disable,
-    is_compiling,
-    is_dynamo_compiling,
-    is_exporting,
-    list_backends,
-    reset,
-    set_stance,
-    substitute_in_graph,
-)
+from wengert.compiler.control import *  # noqa: F403  what PyTorch's module has, too
 
-__all__ = [
-    "CompileError",
-    "Compiled",
-    "allow_in_graph",
-    "assume_constant_result",
-    "compile",
-    "cudagraph_mark_step_begin",
-    "disable",
-    "is_compiling",
-    "is_dynamo_compiling",
-    "is_exporting",
-    "list_backends",
-    "reset",
-    "set_stance",
-    "substitute_in_graph",
-]
+__all__ = ["CompileError", "Compiled", "compile"]
+# what is in capitals is for the compiler itself
+__all__ += [name for name in control.__all__ if not name.isupper()]
 __dir__ = shows(__all__)
