@@ -129,7 +129,12 @@ CONDITIONS = [
 LINES = [
     *("{v} = {value}", "{v} = {value}", "{v} = {value}", "{k} += 1", "{r} = {r} / 2"),
     *("{r} = {r} * 1.25", "{k} = {k} + 2", "box.v = {t}", "box.n += 1", "held[0] = {t}"),
-    *("held.append({t})", "held = [{t}, *held[:1]]", "{v} = {v}.clone()\n{v}.add_({t})"),
+    # a list that grows in loops over it would have no end
+    *(
+        "held.append({t})\ndel held[5:]",
+        "held = [{t}, *held[:1]]",
+        "{v} = {v}.clone()\n{v}.add_({t})",
+    ),
     *("{v} = {v}.clone()\n{v}[0] = {t}.sum()", "{v}, {v} = {t}, {value}", "{r} = {t}.sum().item()"),
     *(
         "with wg.no_grad():\n    {v} = {value}",
