@@ -5,8 +5,10 @@ charts of benchmarks are written by the benchmarks.
 """
 
 import pathlib
+import re
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import wengert as wg
@@ -14,6 +16,7 @@ from wengert import nn, optim
 from wengert.datasets import digits
 from wengert.viz import curve, dependency_graph, draw, draw_program
 
+README = pathlib.Path(__file__).parents[1] / "README.md"
 PICTURES: dict[str, Callable[[], Any]] = {}
 
 
@@ -21,6 +24,14 @@ def picture(draw_it: Callable[[], object]) -> Callable[[], object]:
     """Have `draw_it` make the picture of its name."""
     PICTURES[draw_it.__name__] = draw_it
     return draw_it
+
+
+@picture
+def first() -> object:
+    """The graph of the first example."""
+    x = wg.tensor([0.5, 1.0, 2.0], requires_grad=True)
+    y = (x.sin() * x**2).sum()
+    return draw(y, params={"x": x, "y": y}, show="shape")
 
 
 @picture
@@ -206,6 +217,68 @@ def optimisers() -> object:
         x="step",
         y="loss",
     )
+
+
+_BARS = """
+#bars text { font: 12px sans-serif; fill: #5b6775; }
+#bars .heading { font-size: 16px; font-weight: 600; fill: #1c2530; }
+#bars .paper { fill: #ffffff; }
+#bars .bar { fill: #8592a0; }
+#bars .ours { fill: #2f6fb7; }
+@media (prefers-color-scheme: dark) {
+#bars text { fill: #9aa7b4; }
+#bars .heading { fill: #e7ebf0; }
+#bars .paper { fill: #14181d; }
+#bars .ours { fill: #6aa9ee; }
+}
+"""
+
+
+@dataclass
+class Bars:
+    """A bar for each name; those that are longer than `most` are cut, and say so."""
+
+    title: str
+    values: dict[str, float]
+    most: float
+
+    def save(self, path: pathlib.Path) -> None:
+        """Write the chart as SVG."""
+        parts = [f'<text class="heading" x="24" y="38">{self.title}</text>']
+        for at, (name, value) in enumerate(self.values.items()):
+            y = 62 + 28 * at
+            width = 360 * min(value, self.most) / self.most
+            kind = "ours" if name.startswith("wengert") else "bar"
+            shown = f"{value:g}" + (" (bar cut)" if value > self.most else "")
+            parts += [
+                f'<text x="150" y="{y + 14}" text-anchor="end">{name}</text>',
+                f'<rect class="{kind}" x="160" y="{y}" width="{width:.1f}" height="20" rx="3"/>',
+                f'<text x="{168 + width:.1f}" y="{y + 14}">{shown}</text>',
+            ]
+        height = 72 + 28 * len(self.values)
+        path.write_text(
+            f'<svg xmlns="http://www.w3.org/2000/svg" id="bars" viewBox="0 0 620 {height}" '
+            f'width="620" height="{height}" role="img">\n<title>{self.title}</title>\n'
+            f"<style>{_BARS}</style>\n"
+            f'<rect class="paper" width="620" height="{height}" rx="8"/>\n'
+            + "\n".join(parts)
+            + "\n</svg>\n",
+            encoding="utf-8",
+        )
+
+
+@picture
+def beside() -> object:
+    """A product of 8 elements beside other libraries, by the figures of the README."""
+    lines = README.read_text(encoding="utf-8").splitlines()
+    names = next(line for line in lines if line.startswith("| | wengert |"))
+    row = next(line for line in lines if line.startswith("| · 8 elements |"))
+    cells = [[cell.strip(" *") for cell in line.split("|")[2:-1]] for line in (names, row)]
+    values = {
+        re.sub("^compiled$", "wengert, compiled", n): float(v) for n, v in zip(*cells, strict=True)
+    }
+    title = "A product of 8 numbers, recorded and backwards; PyTorch's time is 1"
+    return Bars(title, values, most=4)
 
 
 def main(folder: pathlib.Path) -> None:

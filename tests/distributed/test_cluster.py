@@ -185,14 +185,22 @@ def test_functions_travel_once_and_stay_compiled(client):
     assert all(count in ([], [1]) for count in found)
 
 
-def test_an_interrupt_cancels_what_is_under_way(client):
+def test_an_interrupt_cancels_what_is_under_way(client, tmp_path):
+    begun = tmp_path / "begun"
+
     def slow(params, batch):
-        time.sleep(0.3)
+        begun.touch()
+        time.sleep(1)
         return make_loss()(params, batch)
+
+    def interrupt():
+        while not begun.exists():
+            time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGINT)
 
     data = partitions(BATCHES, scheduler=client)
     run = value_and_grad(slow, scheduler=client)
-    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    threading.Thread(target=interrupt, daemon=True).start()
     with pytest.raises(KeyboardInterrupt):
         run(PARAMS, data)
     for _ in range(600):
