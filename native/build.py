@@ -43,8 +43,9 @@ def _prepare() -> Path:
         shutil.copy(TAPE / f"{name}.py", package)
     for file in (*TAPE.glob("*.pxd"), HERE / "sequence.pyx", HERE / "sums.pyx", HERE / "arrays.h"):
         shutil.copy(file, package)
-    # the records are read by the package as it is in Python
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "WENGERT_NATIVE": "0"}
+    # the records are read by the package as it is in Python; the paths of an isolated build stay
+    paths = os.pathsep.join(filter(None, (str(ROOT / "src"), os.environ.get("PYTHONPATH"))))
+    environment = {**os.environ, "PYTHONPATH": paths, "WENGERT_NATIVE": "0"}
     command = [sys.executable, str(HERE / "generate.py")]
     subprocess.run([*command, str(package / "recorded.pyx")], check=True, env=environment)
     return package
