@@ -79,6 +79,18 @@ def test_a_folder_that_cannot_be_written_to_is_no_error(tmp_path: Path, monkeypa
     assert value() == value()
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="modes of folders are POSIX's")
+@pytest.mark.parametrize("mode", [0o777, 0o770])
+def test_a_folder_that_others_can_write_to_is_not_used(
+    tmp_path: Path, monkeypatch: Any, mode: int
+) -> None:
+    tmp_path.chmod(mode)
+    monkeypatch.setenv("WENGERT_COMPILE_CACHE", str(tmp_path))
+    with pytest.warns(UserWarning, match="others can write to this folder"):
+        value()
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_text_of_native_code_can_be_read() -> None:
     f = wg.compile(lambda x: x.exp() * 2, **NATIVE)
     f(wg.ones(8))

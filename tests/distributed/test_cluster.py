@@ -7,6 +7,7 @@ a test.
 import logging
 import os
 import signal
+import sys
 import threading
 import time
 import types
@@ -183,6 +184,16 @@ def test_functions_travel_once_and_stay_compiled(client):
     found = [client.submit(counts, workers=[w], pure=False).result() for w in client.nthreads()]
     assert [1] in found
     assert all(count in ([], [1]) for count in found)
+
+
+def test_an_exit_in_a_loss_is_an_error_and_the_workers_stay(client):
+    def leaves(params, batch):
+        sys.exit("out of here")
+
+    before = set(client.scheduler_info()["workers"])
+    with pytest.raises(PartitionError, match=r"partition 0 .*SystemExit: out of here"):
+        value_and_grad(leaves, scheduler=client)(PARAMS, partitions(BATCHES[:1], scheduler=client))
+    assert set(client.scheduler_info()["workers"]) == before
 
 
 def test_an_interrupt_cancels_what_is_under_way(client, tmp_path):

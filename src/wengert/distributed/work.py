@@ -118,7 +118,7 @@ def run_on(
         with _at(place):
             rows = None if isinstance(data, range) else rows_of(data)
             return work(program, sent.value, data, rows, *options)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # an exit would take the worker with it
         failed = PartitionError.of(
             error,
             f"{program.name}()",

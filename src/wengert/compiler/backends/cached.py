@@ -1,7 +1,7 @@
 """Layer 8 · compiler: machine code kept in a folder, for processes that come later.
 
-Only where the variable ``WENGERT_COMPILE_CACHE`` names a folder. What is found there is run: it
-should be a folder that nobody else can write to. A file's name is a digest of the text that it was
+Only where the variable ``WENGERT_COMPILE_CACHE`` names a folder. What is found there is run, so a
+folder that others can write to is not used, with a warning. A file's name is a digest of the text that it was
 made from, of the processor, and of the versions that made it, so that what no longer fits is not
 found; a file that was cut off is not used.
 """
@@ -9,9 +9,12 @@ found; a file that was cut off is not used.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import os
+import stat
 import tempfile
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -26,11 +29,33 @@ def file_for(parts: Iterable[str]) -> Path | None:
     folder = os.environ.get(_VARIABLE)
     if not folder:
         return None
+    if not _is_ours(folder):
+        return None
     digest = hashlib.sha256()
     for part in parts:
         digest.update(part.encode())
         digest.update(b"\0")
     return Path(folder) / f"{digest.hexdigest()}.code"
+
+
+@functools.cache
+def _is_ours(folder: str) -> bool:
+    """Whether nobody else can write to a folder, as far as its owner and its mode tell."""
+    if not hasattr(os, "geteuid"):
+        return True
+    try:
+        found = os.stat(folder)
+    except OSError:
+        return True  # it is made when something is kept, for its owner alone
+    trusted = found.st_uid in (0, os.geteuid())
+    if trusted and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return True
+    warnings.warn(
+        f"{_VARIABLE}={folder!r} is not used: others can write to this folder, and what is found "
+        "there is run. Make it yours alone: chmod 700",
+        stacklevel=2,
+    )
+    return False
 
 
 def kept(file: Path | None) -> bytes | None:
@@ -49,7 +74,7 @@ def kept(file: Path | None) -> bytes | None:
 def keep(file: Path, code: bytes) -> None:
     """Write code to a file, all at once; where that cannot be done, it is not kept."""
     with contextlib.suppress(OSError):
-        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=file.parent)
         with os.fdopen(handle, "wb") as target:
             target.write(_MARK + hashlib.sha256(code).digest() + code)
