@@ -390,6 +390,7 @@ def with_entry(entry, arrays):
         '{"version": 1, "state": 1, "tensors": {"a": {"at": [0, -8, [8]]}}}',
         '{"version": 1, "state": 1, "tensors": {"a": {"at": [0, 0, [8, 8]]}}}',
         '{"version": 1, "state": 1, "tensors": {"a": {"at": [0, 0, [-8]]}}}',
+        '{"version": 1, "state": 1, "tensors": {"a": {"at": [0, 1125899906842624, [8]]}}}',
         '{"version": 1, "state": 1, "tensors": {"a": {"at": [0, 1e300, [8]]}}}',
         '{"version": 1, "state": 1, "tensors": {"a": {"at": [0, 9223372036854775808, [8]]}}}',
         "[" * 100_000,
@@ -421,8 +422,6 @@ def test_no_damage_to_an_entry_gives_another_error():
             wg.load(with_entry(damaged, arrays))
         except RuntimeError as error:
             assert "damaged" in str(error) or "newer version" in str(error)
-        except MemoryError:
-            pass  # it asks for more memory than there is
 
 
 def test_without_the_package_the_message_says_what_to_install(tmp_path):

@@ -69,6 +69,7 @@ def read(f: Any, name: str) -> Any:
         AttributeError,
         ArithmeticError,
         RecursionError,
+        MemoryError,  # an extent that no memory has; pages of what has one are not touched
     ) as error:
         raise RuntimeError(f"{name} is damaged: its entry {_ENTRY!r} makes no sense") from error
 
