@@ -196,6 +196,15 @@ def test_an_exit_in_a_loss_is_an_error_and_the_workers_stay(client):
     assert set(client.scheduler_info()["workers"]) == before
 
 
+@pytest.fixture
+def interrupts():
+    """A shell ignores interrupts of what it starts in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_cancels_what_is_under_way(client, tmp_path):
     begun = tmp_path / "begun"
 
