@@ -1,9 +1,9 @@
 """Layer 8 · compiler: machine code kept in a folder, for processes that come later.
 
 Only where the variable ``WENGERT_COMPILE_CACHE`` names a folder. What is found there is run, so a
-folder that others can write to is not used, with a warning. A file's name is a digest of the text that it was
-made from, of the processor, and of the versions that made it, so that what no longer fits is not
-found; a file that was cut off is not used.
+folder that others can write to is not used, with a warning. A file's name is a digest of the text
+that it was made from, of the processor, and of the versions that made it, so that what no longer
+fits is not found; a file that was cut off is not used.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ import hashlib
 import os
 import stat
 import tempfile
-import warnings
 from collections.abc import Iterable
 from pathlib import Path
+
+from wengert.tape.sites import warn
 
 __all__ = ["file_for", "kept", "keep"]
 
@@ -50,10 +51,9 @@ def _is_ours(folder: str) -> bool:
     trusted = found.st_uid in (0, os.geteuid())
     if trusted and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         return True
-    warnings.warn(
+    warn(
         f"{_VARIABLE}={folder!r} is not used: others can write to this folder, and what is found "
-        "there is run. Make it yours alone: chmod 700",
-        stacklevel=2,
+        "there is run. Make it yours alone: chmod 700"
     )
     return False
 
