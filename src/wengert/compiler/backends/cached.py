@@ -9,7 +9,6 @@ fits is not found; a file that was cut off is not used.
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import os
 import stat
@@ -17,7 +16,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from wengert.tape.sites import warn
+from wengert.tape.sites import warn_once
 
 __all__ = ["file_for", "kept", "keep"]
 
@@ -28,9 +27,7 @@ _MARK = b"wengert object code\n"
 def file_for(parts: Iterable[str]) -> Path | None:
     """Where the machine code made from `parts` is kept, if it is to be kept at all."""
     folder = os.environ.get(_VARIABLE)
-    if not folder:
-        return None
-    if not _is_ours(folder):
+    if not folder or not _is_ours(folder):
         return None
     digest = hashlib.sha256()
     for part in parts:
@@ -39,7 +36,6 @@ def file_for(parts: Iterable[str]) -> Path | None:
     return Path(folder) / f"{digest.hexdigest()}.code"
 
 
-@functools.cache
 def _is_ours(folder: str) -> bool:
     """Whether nobody else can write to a folder, as far as its owner and its mode tell."""
     if not hasattr(os, "geteuid"):
@@ -51,7 +47,7 @@ def _is_ours(folder: str) -> bool:
     trusted = found.st_uid in (0, os.geteuid())
     if trusted and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         return True
-    warn(
+    warn_once(
         f"{_VARIABLE}={folder!r} is not used: others can write to this folder, and what is found "
         "there is run. Make it yours alone: chmod 700"
     )
