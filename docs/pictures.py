@@ -15,6 +15,7 @@ import wengert as wg
 from wengert import nn, optim
 from wengert.datasets import digits
 from wengert.viz import curve, dependency_graph, draw, draw_program
+from wengert.viz.svg_style import DARK, LIGHT, SERIES_DARK, SERIES_LIGHT
 
 README = pathlib.Path(__file__).parents[1] / "README.md"
 PICTURES: dict[str, Callable[[], Any]] = {}
@@ -219,19 +220,18 @@ def optimisers() -> object:
     )
 
 
-_BARS = """
-#bars text { font: 12px sans-serif; fill: #5b6775; }
-#bars .heading { font-size: 16px; font-weight: 600; fill: #1c2530; }
-#bars .paper { fill: #ffffff; }
-#bars .bar { fill: #8592a0; }
-#bars .ours { fill: #2f6fb7; }
-@media (prefers-color-scheme: dark) {
-#bars text { fill: #9aa7b4; }
-#bars .heading { fill: #e7ebf0; }
-#bars .paper { fill: #14181d; }
-#bars .ours { fill: #6aa9ee; }
-}
-"""
+def _rules(palette: dict[str, str], ours: str) -> str:
+    return (
+        f"#bars text {{ font: 12px sans-serif; fill: {palette['quiet']}; }}\n"
+        f"#bars .heading {{ font-size: 16px; font-weight: 600; fill: {palette['ink']}; }}\n"
+        f"#bars .paper {{ fill: {palette['paper']}; }}\n"
+        f"#bars .bar {{ fill: {palette['line']}; }}\n"
+        f"#bars .ours {{ fill: {ours}; }}\n"
+    )
+
+
+_LIGHT, _DARK = _rules(LIGHT, SERIES_LIGHT[0]), _rules(DARK, SERIES_DARK[0])
+_BARS = f"\n{_LIGHT}@media (prefers-color-scheme: dark) {{\n{_DARK}}}\n"
 
 
 @dataclass
