@@ -1,6 +1,6 @@
 # make demo    train a network on handwritten digits, and check its gradient
 # make test    style, types, documentation, tests and examples; in Python and compiled
-# make python  the tests of `make test` on the package as it is in Python, and what they cover
+# make python  the tests of `make test` on the package as it is in Python
 # make native  compile what every operation goes through, and run the tests on that
 # make slow    the tests that take long: every combination, where `make test` takes some
 # make parity  the tests that compare with PyTorch, in an environment of their own
@@ -25,14 +25,14 @@ PYTEST = -m pytest -q -n auto --dist worksteal
 COMPILED = $(addprefix tests/,autograd func interp optim semantics table tape) \
 	$(filter-out %/test_numpy_functions.py,$(wildcard tests/tensor/*.py))
 
-# The tests of the core, whose coverage is measured (which takes half as long again), and the rest
+# The tests of the core, whose coverage `make coverage` measures
 CORE = $(addprefix tests/,autograd func nn optim semantics tape) $(wildcard tests/tensor/*.py)
 
 # What the processor's instructions and the libraries that choose by them can change: results
 NUMBERS = src docs README.md $(addprefix tests/,amp autograd benchmarks bridge compiler func \
 	implicit integrate kernels nn numpy ops optim semantics table tensor)
 
-.PHONY: demo test python native slow parity machines matrix fuzz mutants docs bench lint stubs clean
+.PHONY: demo test python native slow parity coverage machines matrix fuzz mutants docs bench lint stubs clean
 
 demo: .venv/installed
 	.venv/bin/wengert demo
@@ -44,8 +44,10 @@ test: .venv/developing .venv/documented
 		echo "make test: there is no C compiler ($(CC)): the compiled modules were NOT tested"; fi
 
 python: .venv/developing
-	WENGERT_NATIVE=0 .venv/bin/python $(PYTEST) -m "not slow" --cov --cov-report= $(CORE)
-	WENGERT_NATIVE=0 .venv/bin/python $(PYTEST) -m "not slow" $(addprefix --ignore=,$(CORE))
+	WENGERT_NATIVE=0 .venv/bin/python $(PYTEST) -m "not slow"
+
+coverage: .venv/developing
+	WENGERT_NATIVE=0 .venv/bin/python $(PYTEST) -m "not slow" --cov --cov-report=term:skip-covered $(CORE)
 
 native: .venv/compiled
 	WENGERT_NATIVE=1 .venv/bin/python $(PYTEST) -m "not slow" $(COMPILED)

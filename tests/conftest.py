@@ -1,13 +1,60 @@
 """What holds for all tests."""
 
 import gc
+import hashlib
 import os
+import subprocess
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
 
 # programs are looked at between the passes of the compiler
 os.environ.setdefault("WENGERT_VERIFY", "1")
+
+
+def _commit():
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "no commit"
+
+
+# set once, so that every process of a run draws the same
+SEED = os.environ.get("WENGERT_SAMPLE") or _commit()
+os.environ["WENGERT_SAMPLE"] = SEED
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` reads the marks
+def pytest_collection_modifyitems(items):
+    """Of a test marked ``sampled(n)``, one in n of its cases is run; the others become slow.
+
+    Which ones is drawn from the commit, so that they take turns, and a run can be repeated.
+    """
+    if SEED == "all":
+        return
+    groups = defaultdict(list)
+    for item in items:
+        shares = [mark.args[0] for mark in item.iter_markers("sampled")]
+        if shares and not item.get_closest_marker("slow"):
+            groups[item.nodeid.partition("[")[0], max(shares)].append(item)
+    for (_, share), cases in groups.items():
+        cases.sort(key=lambda item: hashlib.md5(f"{SEED} {item.nodeid}".encode()).digest())
+        for item in cases[-(-len(cases) // share) :]:
+            item.add_marker(pytest.mark.slow)
+
+
+def pytest_report_header():
+    return f"cases are sampled by WENGERT_SAMPLE={SEED!r}; 'all' runs all"
 
 
 def pytest_collection_finish():
     # thousands of tests are objects themselves: every collection would go through them all
     gc.collect()
     gc.freeze()
+
+
+def pytest_terminal_summary(terminalreporter):
+    if terminalreporter.stats.get("failed"):
+        terminalreporter.write_line(pytest_report_header())

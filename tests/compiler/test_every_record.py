@@ -86,6 +86,7 @@ def flat(result: Any) -> list[Any]:
     return [result]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
 @pytest.mark.parametrize("name", TABLE)
 def test_records_agree_by_numpy(name: str) -> None:

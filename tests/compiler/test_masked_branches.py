@@ -42,6 +42,7 @@ def slopes(function, order, outside=OUTSIDE["sum"]):
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("backend", ["numpy", "llvm"])
 @pytest.mark.parametrize("outside", OUTSIDE)
 @pytest.mark.parametrize("name", CHOICES)

@@ -100,6 +100,7 @@ def test_large_products_are_calls_of_blas(first, second, dtype):
     agrees("mm", a, b, strided=(0, 1), tolerance=1e-2 if dtype == f4 else 1e-9)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("size", [16, 32, 64])
 @pytest.mark.parametrize(("first", "second"), LAYOUTS)
 def test_products_in_registers_of_all_lengths(monkeypatch, first, second, size):

@@ -188,6 +188,7 @@ def written_by(x, y):
     }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", ["numpy", "llvm"])
 @pytest.mark.parametrize("leaf", [False, True])
 @pytest.mark.parametrize("name", list(written_by(None, None)))

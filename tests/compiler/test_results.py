@@ -208,6 +208,7 @@ def run(function, after, recorded):
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.filterwarnings("ignore:.* is not compiled:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*grad attribute of a Tensor:UserWarning")
 @pytest.mark.parametrize("backend", BACKENDS)

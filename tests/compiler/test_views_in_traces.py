@@ -72,6 +72,7 @@ def seen(function):
         return str(error)[:60]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("backend", ["numpy", "llvm"])
 @pytest.mark.parametrize(("made", "written"), list(itertools.product(VIEWS, WRITES)))
 def test_a_view_that_lost_its_history_is_refused(made, written, backend):

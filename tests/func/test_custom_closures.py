@@ -164,6 +164,7 @@ def _chains(depth):
             yield ways
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("cube", CUBES)
 @pytest.mark.parametrize(
     ("mapped", "requires_grad"), [(False, False), (True, False), (False, True), (True, True)]

@@ -25,6 +25,7 @@ def test_one(outer, program):
 PAIRS = [(outer, inner) for outer in TRANSFORMS for inner in TRANSFORMS]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("number", range(len(PAIRS)))
 def test_two(number):
     # every pair with two of the programs, every program with many of the pairs

@@ -359,6 +359,7 @@ def points_of(prim, dtype):
             yield [array.flat[-1].item() for array in map(np.asarray, sample.arrays)], sample.params
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("prim", SMOOTH, ids=lambda prim: prim.name)
 def test_a_rule_is_the_derivative_that_sympy_finds(prim):
     args = [sympy.Symbol(name, real=True) for name in prim.args]

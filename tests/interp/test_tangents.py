@@ -101,6 +101,7 @@ def close(found, wanted, near, said):
         np.testing.assert_allclose(a, b, near, near, err_msg=said)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", RECORDS)
 def test_tangents_are_differences(name):
@@ -111,6 +112,7 @@ def test_tangents_are_differences(name):
         close(slopes, program.differences(), 2e-5, said)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", [n for n in RECORDS if kind_of(TABLE[n]) != "transposed"])
 def test_tangents_are_those_of_the_transposed_rule(name):
@@ -144,6 +146,7 @@ class Slope:
         return wg.func.jvp(self.program, inputs, self.ways)[1]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", RECORDS)
 def test_tangents_of_tangents_are_differences(name):
@@ -166,6 +169,7 @@ def test_tangents_of_tangents_are_differences(name):
         close([s.numpy() for s in second], wanted, 1e-4, repr(program.sample))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", RECORDS)
 def test_tangents_of_gradients_are_gradients_of_tangents(name):

@@ -126,6 +126,7 @@ class Tree:
             **os.environ,
             "PYTHONPATH": os.pathsep.join(str(self.folder / part) for part in ("src", "tests/lib")),
             "WENGERT_NATIVE": "0",
+            "WENGERT_SAMPLE": "all",
         }
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
         command += [f"--deselect={name}" for name in self._unsound]

@@ -1,0 +1,54 @@
+"""Which cases of a test marked ``sampled`` are run."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+
+class Case:
+    def __init__(self, name, *marks):
+        self.nodeid = name
+        self.marks = [mark.mark for mark in marks]
+
+    def iter_markers(self, name):
+        return (mark for mark in self.marks if mark.name == name)
+
+    def get_closest_marker(self, name):
+        return next(self.iter_markers(name), None)
+
+    def add_marker(self, marker):
+        self.marks.append(marker.mark)
+
+
+THIRD = (pytest.mark.sampled(3),)
+
+
+@pytest.fixture
+def run_of(monkeypatch):
+    def names(seed, marks=THIRD, turned=False):
+        monkeypatch.setenv("WENGERT_SAMPLE", seed)
+        file = Path(__file__).parents[1] / "conftest.py"
+        spec = importlib.util.spec_from_file_location("conftest_of_all", file)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        cases = [Case(f"{test}[{i}]", *marks) for test in "ab" for i in range(20)]
+        module.pytest_collection_modifyitems(cases[::-1] if turned else cases)
+        return {case.nodeid for case in cases if not case.get_closest_marker("slow")}
+
+    return names
+
+
+def test_one_in_n_of_each_test_is_run_and_the_commit_draws_which(run_of):
+    drawn = run_of("x")
+    assert [sum(name[0] == test for name in drawn) for test in "ab"] == [7, 7]
+    assert drawn == run_of("x", turned=True) != run_of("y")
+    assert len(set.union(*(run_of(str(seed)) for seed in range(40)))) == 40
+
+
+def test_marks_of_a_case_and_of_its_test_are_not_multiplied(run_of):
+    assert len(run_of("x", [pytest.mark.sampled(2), pytest.mark.sampled(10)])) == 4
+
+
+def test_all_are_run_where_that_is_asked_for_or_nothing_is_marked(run_of):
+    assert len(run_of("all")) == len(run_of("x", ())) == 40
