@@ -18,21 +18,34 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import initializers
+from wengert.compat.tensorflow.configs import Configured
 from wengert.compat.tensorflow.functions.values import converted, is_floating, made, tensor_of
-from wengert.compat.tensorflow.keras import regularizers
+from wengert.compat.tensorflow.keras import constraints, regularizers
 from wengert.compat.tensorflow.keras.backend import float_type, name_for
 from wengert.compat.tensorflow.keras.metrics import Metric
 from wengert.compat.tensorflow.keras.symbols import Symbol, symbolic
 from wengert.compat.tensorflow.keras.weights import Weight
-from wengert.compat.tensorflow.refusal import refusal
 from wengert.compat.tensorflow.variable import Variable
 
 __all__ = ["Layer"]
 
+_UNSEEN = frozenset(
+    {
+        "_compiled",
+        "_given",
+        "_losses",
+        "_optimizer",
+        "_regularized",
+        "_watched",
+        "_weights",
+        "optimizer",
+    }
+)
+"""Attributes in which nothing belongs to the layer."""
 _TRAINING: ContextVar[bool | None] = ContextVar("wengert_keras_training", default=None)
 
 
-class Layer:
+class Layer(Configured):
     """A function of tensors with weights of its own.
 
     Subclasses define `call`, and `build`, if weights depend on the shape of the input.
@@ -63,12 +76,13 @@ class Layer:
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """A layer that can already be given attributes."""
-        layer = super().__new__(cls)
+        layer = super().__new__(cls, *args, **kwargs)
         object.__setattr__(layer, "_weights", [])
         object.__setattr__(layer, "_losses", [])
         object.__setattr__(layer, "_regularized", [])
         object.__setattr__(layer, "built", False)
         object.__setattr__(layer, "_trainable", True)
+        object.__setattr__(layer, "_built_for", None)
         return layer
 
     def __init__(
@@ -142,7 +156,7 @@ class Layer:
             self.name,
             name or "variable",
             trainable=trainable,
-            constraint=constraint,
+            constraint=constraints.get(constraint),
         )
         self._weights.append(variable)
         if regularizer is not None:
@@ -153,7 +167,7 @@ class Layer:
         """Layers, metrics and weights among the attributes, in order."""
         yield from self._weights
         for name, value in vars(self).items():
-            if name not in ("_weights", "_losses", "_regularized", "_optimizer", "optimizer"):
+            if name not in _UNSEEN:
                 yield from _found(value)
 
     def _flatten_layers(self, recursive: bool = True, include_self: bool = True) -> Iterator[Any]:
@@ -331,6 +345,7 @@ class Layer:
             elif hasattr(parts, "shape"):
                 shapes = tuple(parts.shape)
         self.build(shapes)
+        object.__setattr__(self, "_built_for", shapes)
         object.__setattr__(self, "built", True)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
@@ -344,12 +359,23 @@ class Layer:
         return str(self._kind)
 
     def get_config(self) -> dict[str, Any]:
-        """The name, whether it is trained, and the dtype."""
-        return {"name": self.name, "trainable": self.trainable, "dtype": str(self._kind)}
+        """The arguments that make another layer like this."""
+        own = {"name": self.name, "trainable": self.trainable, "dtype": str(self._kind)}
+        return {**super().get_config(), **own}
+
+    def get_build_config(self) -> dict[str, Any] | None:
+        """The shape that the weights were made for."""
+        return {"input_shape": self._built_for} if self.built and self._built_for else None
+
+    def build_from_config(self, config: dict[str, Any]) -> None:
+        """Make the weights for the shape of `get_build_config`."""
+        shape = config["input_shape"]
+        if not self.built and shape is not None:
+            self.build(_shape(shape))
+            object.__setattr__(self, "built", True)
+            self._built_for = shape
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("save", "save_weights", "load_weights", "to_json", "export"):
-            raise refusal("keras.saving", name)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __repr__(self) -> str:
@@ -362,6 +388,13 @@ def _flat(value: Any) -> Iterator[Any]:
             yield from _flat(part)
     else:
         yield value
+
+
+def _shape(value: Any) -> Any:
+    """A shape that a file had as a list, or a list of shapes."""
+    if any(isinstance(part, list | tuple) for part in value):
+        return [_shape(part) for part in value]
+    return tuple(value)
 
 
 def _found(value: Any) -> Iterator[Any]:

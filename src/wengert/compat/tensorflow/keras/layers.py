@@ -14,7 +14,7 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import initializers, nn, operations
 from wengert.compat.tensorflow.functions.values import converted, made, tensor_of
-from wengert.compat.tensorflow.keras import regularizers
+from wengert.compat.tensorflow.keras import constraints, regularizers
 from wengert.compat.tensorflow.keras.core_layers import (
     ELU as ELU,
 )
@@ -194,7 +194,7 @@ class Embedding(Layer):
         self.output_dim = output_dim
         self.embeddings_initializer = initializers.get(embeddings_initializer)
         self.embeddings_regularizer = regularizers.get(embeddings_regularizer)
-        self.embeddings_constraint = embeddings_constraint
+        self.embeddings_constraint = constraints.get(embeddings_constraint)
         self.mask_zero = mask_zero
 
     def build(self, input_shape: Any) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.tensorflow.configs import Configured, deserialize_keras_object
 from wengert.compat.tensorflow.functions.values import converted, made, operation, tensor_of
 from wengert.compat.tensorflow.keras import loss_functions
 from wengert.compat.tensorflow.keras.backend import float_type
@@ -126,7 +127,7 @@ class Reduction:
     SUM_OVER_BATCH_SIZE = "sum_over_batch_size"
 
 
-class Loss:
+class Loss(Configured):
     """A loss: called with targets, predictions and, perhaps, weights of the examples.
 
     Parameters
@@ -301,6 +302,8 @@ def get(identifier: Any) -> Any:
     >>> tf.keras.losses.get("mse") is tf.keras.losses.mean_squared_error
     True
     """
+    if isinstance(identifier, dict):
+        return deserialize_keras_object(identifier)
     if identifier is None or callable(identifier):
         return identifier() if isinstance(identifier, type) else identifier
     found = globals().get(identifier) if identifier in __all__ else None
