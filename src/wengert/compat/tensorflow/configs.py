@@ -86,7 +86,7 @@ def arguments_of(owner: Any) -> dict[str, Any]:
         if kind is inspect.Parameter.VAR_KEYWORD:
             found |= {key: serialize_keras_object(part) for key, part in value.items()}
         elif kind is not inspect.Parameter.VAR_POSITIONAL:
-            chosen = vars(owner).get(name, value) if own else value
+            chosen = getattr(owner, name, value) if own else value
             found[name] = serialize_keras_object(chosen)
     return found
 

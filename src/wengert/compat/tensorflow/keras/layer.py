@@ -9,6 +9,7 @@ handed down to all layers whose `call` asks for ``training``.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Iterator
 from contextvars import ContextVar
@@ -312,12 +313,16 @@ class Layer(Configured):
                 f"In layer {type(self).__name__}, you forgot to call `super().__init__()` as the "
                 "first statement in the `__init__()` method."
             )
-        if any(isinstance(part, Symbol) for arg in args for part in _flat(arg)):
+        if any(isinstance(part, Symbol) for arg in (args, *kwargs.values()) for part in _flat(arg)):
             return symbolic(self, args, kwargs)
         training = kwargs.pop("training", None)
         outer = _TRAINING.get()
         if training is None:
             training = outer
+        kind: Any = type(self)
+        masks = _masks(args[0]) if args else None
+        if masks is not None and _asks_for("mask", kind):
+            kwargs.setdefault("mask", masks)
         args = (_entered(args[0], self._kind), *args[1:]) if args else args
         self._build_for(args)
         token = _TRAINING.set(training)
@@ -325,14 +330,31 @@ class Layer(Configured):
             if outer is None:
                 for layer in self._flatten_layers():
                     layer._losses.clear()
-            if _asks_for_training(type(self)):
+            if _asks_for("training", kind):
                 kwargs["training"] = bool(training) if training is not None else False
             result = self.call(*args, **kwargs)
         finally:
             _TRAINING.reset(token)
         if self._activity is not None:
             self.add_loss(self._activity(result))
+        self._mask(result, args, masks)
         return result
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        """Which steps of the result count, given the mask of the inputs: the same ones."""
+        return mask
+
+    def _mask(self, result: Any, args: Any, masks: Any) -> None:
+        if masks is None and type(self).compute_mask is Layer.compute_mask:
+            return
+        found = self.compute_mask(args[0] if args else None, masks)
+        if found is None:
+            return
+        parts = result if isinstance(result, list | tuple) else [result]
+        found = found if isinstance(found, list | tuple) else [found]
+        for part, mask in zip(parts, found, strict=False):
+            if mask is not None and getattr(part, "_keras_mask", None) is None:
+                part._keras_mask = mask
 
     def _build_for(self, args: tuple[Any, ...]) -> None:
         if self.built:
@@ -421,15 +443,17 @@ def _entered(value: Any, kind: Any) -> Any:
     return value if hasattr(value, "payload") else made(x)
 
 
-_ASKING: dict[Any, bool] = {}
+def _masks(value: Any) -> Any:
+    """What says which steps of an input count, or None."""
+    if isinstance(value, list | tuple):
+        found = [getattr(part, "_keras_mask", None) for part in value]
+        return None if all(one is None for one in found) else found
+    return getattr(value, "_keras_mask", None)
 
 
-def _asks_for_training(kind: Any) -> bool:
-    asks = _ASKING.get(kind)
-    if asks is None:
-        parameters = inspect.signature(kind.call).parameters
-        asks = _ASKING[kind] = "training" in parameters
-    return asks
+@functools.cache
+def _asks_for(name: str, kind: Any) -> bool:
+    return name in inspect.signature(kind.call).parameters
 
 
 fill_sections(globals())

@@ -354,6 +354,9 @@ def _called(loss: Any, y: Any, y_pred: Any, weight: Any) -> Any:
     if isinstance(loss, _losses.Loss):
         return loss(y, y_pred, sample_weight=weight)
     each = loss(y, y_pred)
+    mask = getattr(y_pred, "_keras_mask", None)
+    if mask is not None:
+        weight = _losses.seen(mask, each, weight, "mean")
     if weight is not None:
         each = each * operations.cast(weight, each.dtype)
     return operations.reduce_mean(each)
