@@ -27,6 +27,7 @@ from wengert.compat.tensorflow.keras.metrics import Metric
 from wengert.compat.tensorflow.keras.symbols import Symbol, symbolic
 from wengert.compat.tensorflow.keras.weights import Weight
 from wengert.compat.tensorflow.variable import Variable
+from wengert.compat.tensorflow.waiting import WAITING, resume
 
 __all__ = ["Layer"]
 
@@ -369,6 +370,8 @@ class Layer(Configured):
         self.build(shapes)
         object.__setattr__(self, "_built_for", shapes)
         object.__setattr__(self, "built", True)
+        if WAITING:
+            resume(self)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The shape of the result, for an input of this shape."""

@@ -13,6 +13,7 @@ from wengert.compat.tensorflow.keras.backend import name_for
 from wengert.compat.tensorflow.keras.schedules import LearningRateSchedule
 from wengert.compat.tensorflow.tape import GradientTape
 from wengert.compat.tensorflow.variable import Variable
+from wengert.compat.tensorflow.waiting import WAITING, resume
 from wengert.tape.sites import warn
 
 __all__ = ["Optimizer"]
@@ -100,6 +101,8 @@ class Optimizer(Configured):
             if id(variable) not in self._states:
                 self._known.append(variable)
                 self._states[id(variable)] = self._new(np.asarray(variable.numpy()))
+        if WAITING:
+            resume(self)
 
     def _new(self, value: Any) -> dict[str, Any]:
         """What is kept for one weight."""
