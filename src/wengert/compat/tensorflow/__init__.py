@@ -179,6 +179,7 @@ _MODULES = (
     "optimizers",
     "random",
     "signal",
+    "train",
 )
 _TYPES = {"bool": "bool", "bfloat16": "bfloat16"}
 _INSTEAD = {
@@ -204,7 +205,6 @@ _INSTEAD = {
     "strings": "strings are not tensors here: use Python's own",
     "summary": "use Python's own logging",
     "tpu": "there is one CPU",
-    "train": "numpy.savez(path, *[v.numpy() for v in variables]), and v.assign to load",
     "xla": "there is no compiler: leave it out",
 }
 

@@ -402,7 +402,7 @@ class Dataset:
     # -- taking elements --------------------------------------------------------------------------
 
     def __iter__(self) -> Iterator[Any]:
-        return _Iteration(self._begin())
+        return _Iteration(self._begin(), self._begin)
 
     def as_numpy_iterator(self) -> Iterator[Any]:
         """The elements as arrays.
@@ -456,19 +456,28 @@ class Dataset:
 class _Iteration:
     """An iteration that has begun."""
 
-    def __init__(self, elements: Iterator[Any]) -> None:
+    def __init__(self, elements: Iterator[Any], begin: Callable[[], Iterator[Any]]) -> None:
         self._elements = elements
+        self._begin = begin
+        self._taken = 0
 
     def __iter__(self) -> _Iteration:
         return self
 
     def __next__(self) -> Any:
-        return next(self._elements)
+        found = next(self._elements)
+        self._taken += 1
+        return found
+
+    def _skip_to(self, place: int) -> None:
+        """Go on at a place that a checkpoint noted."""
+        self._elements = itertools.islice(self._begin(), place, None)
+        self._taken = place
 
     def get_next(self) -> Any:
         """The next element; an OutOfRangeError if there is none."""
         try:
-            return next(self._elements)
+            return next(self)
         except StopIteration:
             raise OutOfRangeError(None, None, "End of sequence [Op:IteratorGetNext]") from None
 

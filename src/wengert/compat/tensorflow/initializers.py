@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.tensorflow.configs import Configured, deserialize_keras_object
 from wengert.compat.tensorflow.functions import drawing
 from wengert.compat.tensorflow.functions.streams import stream_of
 from wengert.compat.tensorflow.functions.values import constant_of, dtype_of, shape_of
@@ -53,21 +54,12 @@ _TRUNCATION = 0.87962566103423978
 """The standard deviation of a normal distribution without what is beyond two of its own."""
 
 
-class Initializer:
+class Initializer(Configured):
     """What makes the first values of weights: called with a shape and a dtype."""
 
     def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
         """The values."""
         raise NotImplementedError("Initializer subclasses must implement the `__call__()` method.")
-
-    def get_config(self) -> dict[str, Any]:
-        """The arguments that make another one like this."""
-        return {key: value for key, value in vars(self).items() if not key.startswith("_")}
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Initializer:
-        """One with these arguments."""
-        return cls(**config)
 
 
 class Constant(Initializer):
@@ -326,6 +318,8 @@ def get(identifier: Any) -> Any:
     >>> type(tf.keras.initializers.get("he_normal")).__name__
     'HeNormal'
     """
+    if isinstance(identifier, dict):
+        return deserialize_keras_object(identifier)
     if identifier is None or callable(identifier):
         return identifier() if isinstance(identifier, type) else identifier
     if isinstance(identifier, str):

@@ -12,6 +12,7 @@ from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.names import name_scope as scope_of
 from wengert.compat.tensorflow.names import qualified
 from wengert.compat.tensorflow.variable import Variable
+from wengert.compat.tensorflow.waiting import WAITING, resume
 
 __all__ = ["Module"]
 
@@ -52,6 +53,11 @@ class Module:
             )
         self._name = name
         self._scope_name = qualified(name) + "/"
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+        if WAITING:
+            resume(self)
 
     @property
     def name(self) -> str:

@@ -19,10 +19,7 @@ _INSTEAD = {
     "keras.datasets": "arrays of your own; wengert.datasets has the digits",
     "keras.applications": "a model of your own: trained weights do not come with this library",
     "keras.ops": "tf.math, tf.linalg and tf.nn",
-    "keras.callbacks": "a loop of your own around model.train_on_batch",
     "keras.preprocessing": "NumPy, or tf.data",
-    "keras.saving": "numpy.savez(path, *model.get_weights())",
-    "keras.models.load_model": "model.set_weights with what model.get_weights gave",
 }
 
 

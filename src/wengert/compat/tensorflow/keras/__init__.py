@@ -15,12 +15,15 @@ from wengert.compat.tensorflow import initializers as initializers
 from wengert.compat.tensorflow import random as random
 from wengert.compat.tensorflow.keras import activations as activations
 from wengert.compat.tensorflow.keras import backend as backend
+from wengert.compat.tensorflow.keras import callbacks as callbacks
+from wengert.compat.tensorflow.keras import constraints as constraints
 from wengert.compat.tensorflow.keras import layers as layers
 from wengert.compat.tensorflow.keras import losses as losses
 from wengert.compat.tensorflow.keras import metrics as metrics
 from wengert.compat.tensorflow.keras import models as models
 from wengert.compat.tensorflow.keras import optimizers as optimizers
 from wengert.compat.tensorflow.keras import regularizers as regularizers
+from wengert.compat.tensorflow.keras import saving as saving
 from wengert.compat.tensorflow.keras import utils as utils
 from wengert.compat.tensorflow.keras.layers import Input as Input
 from wengert.compat.tensorflow.keras.layers import Layer as Layer
@@ -45,6 +48,8 @@ __all__ = [
     "Variable",
     "activations",
     "backend",
+    "callbacks",
+    "constraints",
     "initializers",
     "layers",
     "losses",
@@ -53,6 +58,7 @@ __all__ = [
     "optimizers",
     "random",
     "regularizers",
+    "saving",
     "utils",
 ]
 

@@ -8,6 +8,7 @@ import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import math as _math
 from wengert.compat.tensorflow import nn as _nn
+from wengert.compat.tensorflow.configs import deserialize_keras_object
 from wengert.compat.tensorflow.functions.values import computed, made, tensor_of
 from wengert.compat.tensorflow.refusal import refusal
 
@@ -154,6 +155,8 @@ def get(identifier: Any) -> Any:
     """
     if identifier is None:
         return linear
+    if isinstance(identifier, dict):
+        return deserialize_keras_object(identifier)
     if callable(identifier):
         return identifier
     found = _ALL.get(identifier) if isinstance(identifier, str) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -87,11 +88,8 @@ def get_uid(prefix: str = "") -> int:
 
 def snake_case(kind: str) -> str:
     """The name of a class as Keras writes it for its instances: ``batch_normalization``."""
-    letters = [
-        f"_{c.lower()}" if c.isupper() and i and not kind[i - 1].isupper() else c.lower()
-        for i, c in enumerate(kind)
-    ]
-    return "".join(letters)
+    parted = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", re.sub(r"\W+", "", kind))
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", parted).lower()
 
 
 def name_for(kind: str) -> str:

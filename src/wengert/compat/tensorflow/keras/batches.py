@@ -10,7 +10,16 @@ import numpy as np
 from wengert.compat.tensorflow.functions.streams import stream_of
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 
-__all__ = ["batches", "cut", "packed", "size_of", "unpacked", "validation_parts"]
+__all__ = [
+    "batches",
+    "count_of",
+    "cut",
+    "packed",
+    "size_of",
+    "unpacked",
+    "validation_parts",
+    "weighted",
+]
 
 
 def size_of(x: Any) -> Any:
@@ -31,6 +40,34 @@ def unpacked(data: Any) -> tuple[Any, Any, Any]:
         return data, None, None
     x, y, weight = (*data, None, None)[:3]
     return x, y, weight
+
+
+def count_of(x: Any, batch_size: int | None, steps: int | None) -> int | None:
+    """The number of batches; None if it is not known."""
+    if steps is not None:
+        return steps
+    if _is_data(x) or isinstance(x, list):
+        return -(-len(_first(x)) // (batch_size or 32))
+    try:
+        return len(x)
+    except TypeError:
+        return None
+
+
+def weighted(data: Iterator[Any], class_weight: Any) -> Iterator[Any]:
+    """Batches, whose examples count as their classes do."""
+    for batch in data:
+        x, y, weight = unpacked(batch)
+        if not class_weight:
+            yield batch
+            continue
+        if weight is not None:
+            raise ValueError("You cannot `class_weight` and `sample_weight` at the same time.")
+        labels = np.asarray(numbers_of(y))
+        if labels.ndim > 1:
+            labels = labels[..., 0] if labels.shape[-1] == 1 else labels.argmax(-1)
+        found = [class_weight.get(int(label), 1.0) for label in labels.ravel()]
+        yield x, y, constant_of(np.asarray(found, np.float32).reshape(labels.shape))
 
 
 def validation_parts(data: Any) -> tuple[Any, Any, Any]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import initializers, nn, operations
-from wengert.compat.tensorflow.keras import activations, regularizers
+from wengert.compat.tensorflow.keras import activations, constraints, regularizers
 from wengert.compat.tensorflow.keras.layer import Layer
 
 __all__ = ["Activation", "Dense", "ELU", "Identity", "Lambda", "LeakyReLU", "ReLU", "Softmax"]
@@ -65,8 +65,8 @@ class Dense(Layer):
         self.bias_initializer = initializers.get(bias_initializer)
         self.kernel_regularizer = regularizers.get(kernel_regularizer)
         self.bias_regularizer = regularizers.get(bias_regularizer)
-        self.kernel_constraint = kernel_constraint
-        self.bias_constraint = bias_constraint
+        self.kernel_constraint = constraints.get(kernel_constraint)
+        self.bias_constraint = constraints.get(bias_constraint)
 
     def build(self, input_shape: Any) -> None:
         self.kernel = self.add_weight(

@@ -9,6 +9,7 @@ handed down to all layers whose `call` asks for ``training``.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Iterator
 from contextvars import ContextVar
@@ -18,21 +19,35 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import initializers
+from wengert.compat.tensorflow.configs import Configured
 from wengert.compat.tensorflow.functions.values import converted, is_floating, made, tensor_of
-from wengert.compat.tensorflow.keras import regularizers
+from wengert.compat.tensorflow.keras import constraints, regularizers
 from wengert.compat.tensorflow.keras.backend import float_type, name_for
 from wengert.compat.tensorflow.keras.metrics import Metric
 from wengert.compat.tensorflow.keras.symbols import Symbol, symbolic
 from wengert.compat.tensorflow.keras.weights import Weight
-from wengert.compat.tensorflow.refusal import refusal
 from wengert.compat.tensorflow.variable import Variable
+from wengert.compat.tensorflow.waiting import WAITING, resume
 
 __all__ = ["Layer"]
 
+_UNSEEN = frozenset(
+    {
+        "_compiled",
+        "_given",
+        "_losses",
+        "_optimizer",
+        "_regularized",
+        "_watched",
+        "_weights",
+        "optimizer",
+    }
+)
+"""Attributes in which nothing belongs to the layer."""
 _TRAINING: ContextVar[bool | None] = ContextVar("wengert_keras_training", default=None)
 
 
-class Layer:
+class Layer(Configured):
     """A function of tensors with weights of its own.
 
     Subclasses define `call`, and `build`, if weights depend on the shape of the input.
@@ -63,12 +78,13 @@ class Layer:
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """A layer that can already be given attributes."""
-        layer = super().__new__(cls)
+        layer = super().__new__(cls, *args, **kwargs)
         object.__setattr__(layer, "_weights", [])
         object.__setattr__(layer, "_losses", [])
         object.__setattr__(layer, "_regularized", [])
         object.__setattr__(layer, "built", False)
         object.__setattr__(layer, "_trainable", True)
+        object.__setattr__(layer, "_built_for", None)
         return layer
 
     def __init__(
@@ -142,7 +158,7 @@ class Layer:
             self.name,
             name or "variable",
             trainable=trainable,
-            constraint=constraint,
+            constraint=constraints.get(constraint),
         )
         self._weights.append(variable)
         if regularizer is not None:
@@ -153,7 +169,7 @@ class Layer:
         """Layers, metrics and weights among the attributes, in order."""
         yield from self._weights
         for name, value in vars(self).items():
-            if name not in ("_weights", "_losses", "_regularized", "_optimizer", "optimizer"):
+            if name not in _UNSEEN:
                 yield from _found(value)
 
     def _flatten_layers(self, recursive: bool = True, include_self: bool = True) -> Iterator[Any]:
@@ -298,12 +314,16 @@ class Layer:
                 f"In layer {type(self).__name__}, you forgot to call `super().__init__()` as the "
                 "first statement in the `__init__()` method."
             )
-        if any(isinstance(part, Symbol) for arg in args for part in _flat(arg)):
+        if any(isinstance(part, Symbol) for arg in (args, *kwargs.values()) for part in _flat(arg)):
             return symbolic(self, args, kwargs)
         training = kwargs.pop("training", None)
         outer = _TRAINING.get()
         if training is None:
             training = outer
+        kind: Any = type(self)
+        masks = _masks(args[0]) if args else None
+        if masks is not None and _asks_for("mask", kind):
+            kwargs.setdefault("mask", masks)
         args = (_entered(args[0], self._kind), *args[1:]) if args else args
         self._build_for(args)
         token = _TRAINING.set(training)
@@ -311,14 +331,31 @@ class Layer:
             if outer is None:
                 for layer in self._flatten_layers():
                     layer._losses.clear()
-            if _asks_for_training(type(self)):
+            if _asks_for("training", kind):
                 kwargs["training"] = bool(training) if training is not None else False
             result = self.call(*args, **kwargs)
         finally:
             _TRAINING.reset(token)
         if self._activity is not None:
             self.add_loss(self._activity(result))
+        self._mask(result, args, masks)
         return result
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        """Which steps of the result count, given the mask of the inputs: the same ones."""
+        return mask
+
+    def _mask(self, result: Any, args: Any, masks: Any) -> None:
+        if masks is None and type(self).compute_mask is Layer.compute_mask:
+            return
+        found = self.compute_mask(args[0] if args else None, masks)
+        if found is None:
+            return
+        parts = result if isinstance(result, list | tuple) else [result]
+        found = found if isinstance(found, list | tuple) else [found]
+        for part, mask in zip(parts, found, strict=False):
+            if mask is not None and getattr(part, "_keras_mask", None) is None:
+                part._keras_mask = mask
 
     def _build_for(self, args: tuple[Any, ...]) -> None:
         if self.built:
@@ -331,7 +368,10 @@ class Layer:
             elif hasattr(parts, "shape"):
                 shapes = tuple(parts.shape)
         self.build(shapes)
+        object.__setattr__(self, "_built_for", shapes)
         object.__setattr__(self, "built", True)
+        if WAITING:
+            resume(self)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The shape of the result, for an input of this shape."""
@@ -344,12 +384,23 @@ class Layer:
         return str(self._kind)
 
     def get_config(self) -> dict[str, Any]:
-        """The name, whether it is trained, and the dtype."""
-        return {"name": self.name, "trainable": self.trainable, "dtype": str(self._kind)}
+        """The arguments that make another layer like this."""
+        own = {"name": self.name, "trainable": self.trainable, "dtype": str(self._kind)}
+        return {**super().get_config(), **own}
+
+    def get_build_config(self) -> dict[str, Any] | None:
+        """The shape that the weights were made for."""
+        return {"input_shape": self._built_for} if self.built and self._built_for else None
+
+    def build_from_config(self, config: dict[str, Any]) -> None:
+        """Make the weights for the shape of `get_build_config`."""
+        shape = config["input_shape"]
+        if not self.built and shape is not None:
+            self.build(_shape(shape))
+            object.__setattr__(self, "built", True)
+            self._built_for = shape
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("save", "save_weights", "load_weights", "to_json", "export"):
-            raise refusal("keras.saving", name)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __repr__(self) -> str:
@@ -362,6 +413,13 @@ def _flat(value: Any) -> Iterator[Any]:
             yield from _flat(part)
     else:
         yield value
+
+
+def _shape(value: Any) -> Any:
+    """A shape that a file had as a list, or a list of shapes."""
+    if any(isinstance(part, list | tuple) for part in value):
+        return [_shape(part) for part in value]
+    return tuple(value)
 
 
 def _found(value: Any) -> Iterator[Any]:
@@ -388,15 +446,17 @@ def _entered(value: Any, kind: Any) -> Any:
     return value if hasattr(value, "payload") else made(x)
 
 
-_ASKING: dict[Any, bool] = {}
+def _masks(value: Any) -> Any:
+    """What says which steps of an input count, or None."""
+    if isinstance(value, list | tuple):
+        found = [getattr(part, "_keras_mask", None) for part in value]
+        return None if all(one is None for one in found) else found
+    return getattr(value, "_keras_mask", None)
 
 
-def _asks_for_training(kind: Any) -> bool:
-    asks = _ASKING.get(kind)
-    if asks is None:
-        parameters = inspect.signature(kind.call).parameters
-        asks = _ASKING[kind] = "training" in parameters
-    return asks
+@functools.cache
+def _asks_for(name: str, kind: Any) -> bool:
+    return name in inspect.signature(kind.call).parameters
 
 
 fill_sections(globals())

@@ -7,6 +7,7 @@ TensorShape([2, 3])
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import initializers, nn, operations
 from wengert.compat.tensorflow.functions.values import converted, made, tensor_of
-from wengert.compat.tensorflow.keras import regularizers
+from wengert.compat.tensorflow.keras import constraints, regularizers
+from wengert.compat.tensorflow.keras.cells import GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells
 from wengert.compat.tensorflow.keras.core_layers import (
     ELU as ELU,
 )
@@ -57,6 +59,15 @@ from wengert.compat.tensorflow.keras.layer import Layer as Layer
 from wengert.compat.tensorflow.keras.norm_layers import BatchNormalization as BatchNormalization
 from wengert.compat.tensorflow.keras.norm_layers import LayerNormalization as LayerNormalization
 from wengert.compat.tensorflow.keras.norm_layers import Normalization as Normalization
+from wengert.compat.tensorflow.keras.recurrent import (
+    GRU,
+    LSTM,
+    RNN,
+    Bidirectional,
+    Masking,
+    SimpleRNN,
+    TimeDistributed,
+)
 from wengert.compat.tensorflow.keras.symbols import Symbol
 from wengert.compat.tensorflow.refusal import refusal
 
@@ -66,6 +77,7 @@ __all__ = [
     "Average",
     "AveragePooling2D",
     "BatchNormalization",
+    "Bidirectional",
     "Concatenate",
     "Conv1D",
     "Conv2D",
@@ -75,6 +87,8 @@ __all__ = [
     "ELU",
     "Embedding",
     "Flatten",
+    "GRU",
+    "GRUCell",
     "GaussianNoise",
     "GlobalAveragePooling1D",
     "GlobalAveragePooling2D",
@@ -84,19 +98,27 @@ __all__ = [
     "InputLayer",
     "Lambda",
     "Layer",
+    "LSTM",
+    "LSTMCell",
     "LayerNormalization",
     "LeakyReLU",
+    "Masking",
     "MaxPooling1D",
     "MaxPooling2D",
     "Maximum",
     "Multiply",
     "Normalization",
     "Permute",
+    "RNN",
     "ReLU",
     "Rescaling",
     "Reshape",
+    "SimpleRNN",
+    "SimpleRNNCell",
     "Softmax",
+    "StackedRNNCells",
     "Subtract",
+    "TimeDistributed",
     "ZeroPadding2D",
 ]
 
@@ -194,7 +216,7 @@ class Embedding(Layer):
         self.output_dim = output_dim
         self.embeddings_initializer = initializers.get(embeddings_initializer)
         self.embeddings_regularizer = regularizers.get(embeddings_regularizer)
-        self.embeddings_constraint = embeddings_constraint
+        self.embeddings_constraint = constraints.get(embeddings_constraint)
         self.mask_zero = mask_zero
 
     def build(self, input_shape: Any) -> None:
@@ -207,6 +229,10 @@ class Embedding(Layer):
             name="embeddings",
         )
         self.built = True
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        """Where the number is not 0, if that stands for nothing."""
+        return operations.not_equal(inputs, 0) if self.mask_zero else None
 
     def call(self, inputs: Any) -> Any:
         return operations.gather(self.embeddings, operations.cast(inputs, "int32"))
@@ -286,7 +312,14 @@ def _merging(name: str, words: str, function: Any, shown: str) -> Any:
 
     doc = _MERGED.format(words=words, name=name, shown=shown)
     call.__doc__ = "The result for `inputs`."
-    return type(name, (Layer,), {"call": call, "__doc__": doc, "__module__": __name__})
+    body = {"call": call, "compute_mask": _all_of, "__doc__": doc, "__module__": __name__}
+    return type(name, (Layer,), body)
+
+
+def _all_of(self: Any, inputs: Any, mask: Any = None) -> Any:
+    """Where none of the inputs is masked."""
+    found = [one for one in mask or () if one is not None]
+    return functools.reduce(operations.logical_and, found) if found else None
 
 
 Add = _merging("Add", "sum", operations.add, "[4.]")
@@ -308,6 +341,18 @@ class Concatenate(Layer):
     def __init__(self, axis: int = -1, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.axis = axis
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        """The masks, one after the other, or what none of them masks."""
+        if all(one is None for one in mask or ()):
+            return None
+        full = [
+            operations.ones(tuple(x.shape)[:2], "bool") if one is None else one
+            for x, one in zip(inputs, mask, strict=True)
+        ]
+        if self.axis % len(inputs[0].shape) == 1 and len(inputs[0].shape) > 2:
+            return operations.concat(full, 1)
+        return functools.reduce(operations.logical_and, full)
 
     def call(self, inputs: Any) -> Any:
         return operations.concat(list(inputs), self.axis)

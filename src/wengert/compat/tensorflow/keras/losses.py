@@ -8,9 +8,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import wengert as wg
 from wengert.base.sections import fill_sections
-from wengert.compat.tensorflow.functions.values import converted, made, operation, tensor_of
+from wengert.compat.tensorflow.configs import Configured, deserialize_keras_object
+from wengert.compat.tensorflow.functions.values import (
+    constant_of,
+    converted,
+    made,
+    numbers_of,
+    operation,
+    tensor_of,
+)
 from wengert.compat.tensorflow.keras import loss_functions
 from wengert.compat.tensorflow.keras.backend import float_type
 from wengert.compat.tensorflow.keras.loss_functions import (
@@ -126,7 +136,7 @@ class Reduction:
     SUM_OVER_BATCH_SIZE = "sum_over_batch_size"
 
 
-class Loss:
+class Loss(Configured):
     """A loss: called with targets, predictions and, perhaps, weights of the examples.
 
     Parameters
@@ -172,9 +182,25 @@ class Loss:
         if target.payload.dtype.kind != "c" and not self._takes_numbers:
             target = converted(target, kind)
         losses = tensor_of(self.call(made(target), p))
+        mask = getattr(y_pred, "_keras_mask", None)
+        if mask is not None:
+            sample_weight = seen(mask, losses, sample_weight, self.reduction)
         return _reduced(losses, sample_weight, self.reduction)
 
     _takes_numbers = False
+
+
+def seen(mask: Any, losses: Any, weight: Any, reduction: Any) -> Any:
+    """Weights that leave out what is masked; a mean is one of what is left."""
+    kept = np.asarray(numbers_of(mask)).astype(losses.payload.dtype)
+    kept = kept.reshape(*kept.shape, *(1,) * (losses.payload.ndim - kept.ndim))
+    kept = np.broadcast_to(kept, losses.payload.shape)
+    if reduction not in ("none", None, "sum"):
+        kept = kept * np.asarray(kept.size / (kept.sum() + 1e-7), kept.dtype)
+    if weight is not None:
+        given = numbers_of(weight).astype(kept.dtype)
+        kept = kept * given.reshape(*given.shape, *(1,) * (kept.ndim - given.ndim))
+    return constant_of(kept)
 
 
 @operation("Mean")
@@ -301,6 +327,8 @@ def get(identifier: Any) -> Any:
     >>> tf.keras.losses.get("mse") is tf.keras.losses.mean_squared_error
     True
     """
+    if isinstance(identifier, dict):
+        return deserialize_keras_object(identifier)
     if identifier is None or callable(identifier):
         return identifier() if isinstance(identifier, type) else identifier
     found = globals().get(identifier) if identifier in __all__ else None

@@ -8,6 +8,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import initializers
+from wengert.compat.tensorflow.configs import Configured, deserialize_keras_object
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 from wengert.compat.tensorflow.keras import losses as _losses
 from wengert.compat.tensorflow.keras.backend import float_type, snake_case
@@ -43,7 +44,7 @@ __all__ = [
 ]
 
 
-class Metric:
+class Metric(Configured):
     """Something that is counted: `update_state` for each batch, `result`, `reset_state`.
 
     Numbers that a subclass adds up are kept in plain attributes or in variables.
@@ -104,6 +105,10 @@ class Metric:
 
     def _tensor(self, number: Any) -> Any:
         return constant_of(np.asarray(number).astype(self._kind))
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make another one like this."""
+        return {**super().get_config(), "name": self.name, "dtype": str(self._kind)}
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} name={self.name}>"
@@ -442,6 +447,8 @@ def get(identifier: Any) -> Any:
     >>> tf.keras.metrics.get("mae").name
     'mae'
     """
+    if isinstance(identifier, dict):
+        return deserialize_keras_object(identifier)
     if identifier is None or callable(identifier):
         return identifier() if isinstance(identifier, type) else identifier
     found = _SHORT.get(identifier)

@@ -9,18 +9,35 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from wengert.base.sections import fill_sections
+from wengert.compat.tensorflow.configs import deserialize_keras_object, serialize_keras_object
 from wengert.compat.tensorflow.functions.values import constant_of
 from wengert.compat.tensorflow.keras import symbols
+from wengert.compat.tensorflow.keras.drawing import drawn, redrawn
 from wengert.compat.tensorflow.keras.layer import Layer
 from wengert.compat.tensorflow.keras.layers import InputLayer
-from wengert.compat.tensorflow.keras.training import History as History
+from wengert.compat.tensorflow.keras.saving import (
+    load_model,
+    read_weights,
+    save_model,
+    write_model,
+    write_weights,
+)
 from wengert.compat.tensorflow.keras.training import Trainer
 from wengert.compat.tensorflow.refusal import refusal
 
-__all__ = ["History", "Model", "Sequential", "clone_model"]
+__all__ = [
+    "Model",
+    "Sequential",
+    "clone_model",
+    "load_model",
+    "model_from_config",
+    "model_from_json",
+    "save_model",
+]
 
 
 class Model(Trainer, Layer):
@@ -68,6 +85,8 @@ class Model(Trainer, Layer):
         if type(self).build is Model.build:
             # the inner layers build themselves when they are called
             object.__setattr__(self, "built", True)
+            shape = tuple(getattr(args[0], "shape", ())) if args else None
+            object.__setattr__(self, "_built_for", shape)
         else:
             super()._build_for(args)
 
@@ -96,6 +115,83 @@ class Model(Trainer, Layer):
             pairs = list(zip(names, values, strict=True))
         return symbols.evaluated(
             self._outputs, self._order, {id(symbol): value for symbol, value in pairs}
+        )
+
+    # -- files and configurations -----------------------------------------------------------------
+
+    def get_config(self) -> dict[str, Any]:
+        """What makes another model like this: of inputs and outputs, its layers and their calls.
+
+        Raises
+        ------
+        NotImplementedError: If nothing says how the model is made.
+        """
+        if self._outputs is None:
+            return super().get_config()
+        return {"name": self.name, "trainable": self.trainable, **drawn(self)}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        """The model of a configuration."""
+        if "nodes" not in config:
+            return super().from_config(config)
+        inputs, outputs = redrawn(config, custom_objects)
+        return cls(inputs, outputs, name=config["name"], trainable=config["trainable"])
+
+    def get_compile_config(self) -> Any:
+        """What `compile` was given."""
+        return serialize_keras_object(self._compiled)
+
+    def compile_from_config(self, config: Any) -> None:
+        """Compile as `get_compile_config` says."""
+        self.compile(**deserialize_keras_object(config))
+        if self.built:
+            self.optimizer.build(self.trainable_variables)
+
+    def to_json(self, **kwargs: Any) -> str:
+        """The configuration as JSON."""
+        return json.dumps(serialize_keras_object(self), **kwargs)
+
+    def save(self, filepath: Any, overwrite: bool = True, **kwargs: Any) -> None:
+        """Write the model to a file: configuration, weights, and the state of the optimizer.
+
+        The file is this library's own, for `tf.keras.models.load_model` here: a zip archive of JSON
+        and of arrays, in which there is no code.
+
+        Parameters
+        ----------
+        filepath : str or path. It ends in ``.keras``.
+        overwrite : bool. Whether a file of that name may be replaced.
+
+        Raises
+        ------
+        ValueError: If the name ends otherwise, or there is such a file.
+        """
+        write_model(self, filepath, overwrite)
+
+    def save_weights(self, filepath: Any, overwrite: bool = True) -> None:
+        """Write the weights to a file, whose name ends in ``.weights.h5``; it is no HDF5 file."""
+        write_weights(self, filepath, overwrite)
+
+    def load_weights(self, filepath: Any, skip_mismatch: bool = False) -> None:
+        """Set the weights to those of a file that `save_weights` or `save` wrote.
+
+        Raises
+        ------
+        ValueError: If the model has no weights yet, others, or of other shapes.
+        """
+        read_weights(self, filepath, skip_mismatch)
+
+    def export(self, filepath: Any, *args: Any, **kwargs: Any) -> None:
+        """Refused: there is nothing that could serve the model elsewhere.
+
+        Raises
+        ------
+        NotImplementedError: Always.
+        """
+        raise NotImplementedError(
+            "model.export is not offered: model.save(path + '.keras') writes what "
+            "tf.keras.models.load_model reads here"
         )
 
     def get_layer(self, name: str | None = None, index: int | None = None) -> Any:
@@ -180,6 +276,26 @@ class Sequential(Model):
         if self._shape is not None:
             self._build_now()
 
+    def get_config(self) -> dict[str, Any]:
+        """The name, the layers, and the shape of the inputs."""
+        return {
+            "name": self.name,
+            "trainable": self.trainable,
+            "layers": [serialize_keras_object(layer) for layer in self._stack],
+            "build_input_shape": serialize_keras_object(self._shape),
+        }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        """The model of a configuration."""
+        model = cls(name=config["name"], trainable=config.get("trainable", True))
+        if config.get("build_input_shape") is not None:
+            shape, dtype = config["build_input_shape"]
+            model.add(symbols.Symbol(tuple(shape), dtype))
+        for layer in config["layers"]:
+            model.add(deserialize_keras_object(layer, custom_objects))
+        return model
+
     def pop(self, rebuild: bool = True) -> Any:
         """Take the last layer away."""
         return self._stack.pop()
@@ -218,17 +334,46 @@ def _zeros(shape: Any) -> Any:
     return symbols._example(symbols.Symbol(tuple(shape)), 2).numpy()
 
 
-def clone_model(model: Any, **kwargs: Any) -> Any:
-    """Refused: a model is rebuilt by the program that made the first one.
+def clone_model(
+    model: Any, input_tensors: Any = None, clone_function: Any = None, **kwargs: Any
+) -> Any:
+    """Another model of new layers, made as the first one was; its weights start again.
+
+    Parameters
+    ----------
+    model : Model. Of inputs and outputs, or a `Sequential`.
+    input_tensors, clone_function: Not offered.
 
     Raises
     ------
-    NotImplementedError: Always.
+    ValueError: If something else is asked for.
+
+    Examples
+    --------
+    >>> model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(3)])
+    >>> tf.keras.models.clone_model(model).count_params()
+    9
     """
-    raise NotImplementedError(
-        "tf.keras.models.clone_model is not offered: make another model in the same way, and "
-        "other.set_weights(model.get_weights())"
-    )
+    if input_tensors is not None or clone_function is not None or kwargs:
+        raise ValueError("clone_model takes the model alone here")
+    return type(model).from_config(model.get_config())
+
+
+def model_from_config(config: dict[str, Any], custom_objects: Any = None) -> Any:
+    """The model of what `serialize_keras_object` gave."""
+    return deserialize_keras_object(config, custom_objects)
+
+
+def model_from_json(json_string: str, custom_objects: Any = None) -> Any:
+    """The model of what `Model.to_json` gave.
+
+    Examples
+    --------
+    >>> model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(3)])
+    >>> tf.keras.models.model_from_json(model.to_json()).output_shape
+    (None, 3)
+    """
+    return deserialize_keras_object(json.loads(json_string), custom_objects)
 
 
 def __getattr__(name: str) -> Any:

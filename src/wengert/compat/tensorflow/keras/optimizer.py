@@ -7,17 +7,19 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.tensorflow.configs import Configured, serialize_keras_object
 from wengert.compat.tensorflow.functions.values import numbers_of
 from wengert.compat.tensorflow.keras.backend import name_for
 from wengert.compat.tensorflow.keras.schedules import LearningRateSchedule
 from wengert.compat.tensorflow.tape import GradientTape
 from wengert.compat.tensorflow.variable import Variable
+from wengert.compat.tensorflow.waiting import WAITING, resume
 from wengert.tape.sites import warn
 
 __all__ = ["Optimizer"]
 
 
-class Optimizer:
+class Optimizer(Configured):
     """What all optimizers have: a learning rate, a count of steps, clipping, decay of weights.
 
     Parameters
@@ -99,6 +101,8 @@ class Optimizer:
             if id(variable) not in self._states:
                 self._known.append(variable)
                 self._states[id(variable)] = self._new(np.asarray(variable.numpy()))
+        if WAITING:
+            resume(self)
 
     def _new(self, value: Any) -> dict[str, Any]:
         """What is kept for one weight."""
@@ -214,12 +218,40 @@ class Optimizer:
         rate = self._rate
         return {
             "name": self.name,
-            "learning_rate": float(rate.numpy()) if isinstance(rate, Variable) else rate,
             "weight_decay": self.weight_decay,
             "clipnorm": self.clipnorm,
             "global_clipnorm": self.global_clipnorm,
             "clipvalue": self.clipvalue,
+            **super().get_config(),
+            "learning_rate": (
+                float(rate.numpy()) if isinstance(rate, Variable) else serialize_keras_object(rate)
+            ),
         }
+
+    def save_own_variables(self, store: dict[str, Any]) -> None:
+        """Put the values of `variables` into a dictionary, under their numbers."""
+        store.update({str(i): variable.numpy() for i, variable in enumerate(self.variables)})
+
+    def load_own_variables(self, store: dict[str, Any]) -> None:
+        """Take the values of `variables` from such a dictionary.
+
+        Raises
+        ------
+        ValueError: If there are not as many.
+        """
+        values = [np.asarray(store[str(i)]) for i in range(len(store))]
+        if len(values) != len(self.variables):
+            raise ValueError(
+                f"optimizer '{self.name}' has {len(self.variables)} variables, and {len(values)} "
+                "came: build it for the same weights first"
+            )
+        self.iterations.assign(values.pop(0))
+        if isinstance(self._rate, Variable):
+            self._rate.assign(values.pop(0))
+        for weight in self._known:
+            state = self._states[id(weight)]
+            for name in state:
+                state[name] = values.pop(0).astype(state[name].dtype)
 
 
 _IGNORED = ("use_ema", "ema_momentum", "ema_overwrite_frequency", "jit_compile")

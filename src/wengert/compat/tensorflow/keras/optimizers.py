@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.tensorflow.configs import deserialize_keras_object
 from wengert.compat.tensorflow.keras import schedules
 from wengert.compat.tensorflow.keras.optimizer import Optimizer
 from wengert.compat.tensorflow.refusal import refusal
@@ -299,6 +300,8 @@ def get(identifier: Any) -> Any:
     >>> type(tf.keras.optimizers.get("adam")).__name__
     'Adam'
     """
+    if isinstance(identifier, dict):
+        return deserialize_keras_object(identifier)
     if isinstance(identifier, Optimizer):
         return identifier
     found = _NAMES.get(identifier.lower()) if isinstance(identifier, str) else None

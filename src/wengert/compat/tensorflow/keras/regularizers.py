@@ -6,13 +6,14 @@ from typing import Any
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.tensorflow.configs import Configured, deserialize_keras_object
 from wengert.compat.tensorflow.functions.values import computed, tensor_of
 from wengert.compat.tensorflow.refusal import refusal
 
 __all__ = ["L1", "L1L2", "L2", "Regularizer", "get", "l1", "l1_l2", "l2"]
 
 
-class Regularizer:
+class Regularizer(Configured):
     """What weights add to the loss: called with a weight."""
 
     def __call__(self, x: Any) -> Any:
@@ -85,6 +86,8 @@ def get(identifier: Any) -> Any:
     ------
     ValueError: If there is none of that name.
     """
+    if isinstance(identifier, dict):
+        return deserialize_keras_object(identifier)
     if identifier is None or callable(identifier):
         return identifier() if isinstance(identifier, type) else identifier
     if identifier in _NAMES:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.tensorflow.configs import Configured
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 
 __all__ = [
@@ -20,7 +21,7 @@ __all__ = [
 ]
 
 
-class LearningRateSchedule:
+class LearningRateSchedule(Configured):
     """A learning rate for each step: called with the number of the step."""
 
     def __call__(self, step: Any) -> Any:
@@ -28,15 +29,6 @@ class LearningRateSchedule:
         raise NotImplementedError(
             f"Learning rate schedule '{type(self).__name__}' must override `__call__(self, step)`."
         )
-
-    def get_config(self) -> dict[str, Any]:
-        """The arguments that make another one like this."""
-        return {key: value for key, value in vars(self).items() if not key.startswith("_")}
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> LearningRateSchedule:
-        """One with these arguments."""
-        return cls(**config)
 
 
 def _step(step: Any) -> float:

@@ -62,7 +62,8 @@ def symbolic(layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     results = []
     for size in (2, 3):
         # sizes that change with the batch are not known
-        results.append(layer(*(_example(arg, size) for arg in args), **kwargs))
+        named = {key: _example(value, size) for key, value in kwargs.items()}
+        results.append(layer(*(_example(arg, size) for arg in args), **named))
     origin = (layer, args, kwargs)
     if isinstance(results[0], list | tuple):
         return type(results[0])(
@@ -121,7 +122,8 @@ def evaluated(outputs: Any, order: list[Symbol], values: dict[int, Any]) -> Any:
         layer, args, kwargs, place = symbol.origin
         key = id(args)
         if place is None or key not in results:
-            results[key] = layer(*(_filled(arg, values) for arg in args), **kwargs)
+            named = {name: _filled(value, values) for name, value in kwargs.items()}
+            results[key] = layer(*(_filled(arg, values) for arg in args), **named)
         values[id(symbol)] = results[key] if place is None else results[key][place]
     return _filled(outputs, values)
 

@@ -18,28 +18,18 @@ from wengert.compat.tensorflow.keras import metrics as _metrics
 from wengert.compat.tensorflow.keras import optimizers
 from wengert.compat.tensorflow.keras.batches import (
     batches,
+    count_of,
     cut,
     packed,
     size_of,
     unpacked,
     validation_parts,
+    weighted,
 )
+from wengert.compat.tensorflow.keras.callbacks import CallbackList, History
 from wengert.compat.tensorflow.tape import GradientTape
 
-__all__ = ["History", "Trainer"]
-
-
-class History:
-    """What `fit` returns: in ``history``, for each quantity, its values after the epochs."""
-
-    def __init__(self) -> None:
-        self.history: dict[str, list[float]] = {}
-        self.epoch: list[int] = []
-
-    def _note(self, epoch: int, logs: dict[str, float]) -> None:
-        self.epoch.append(epoch)
-        for key, value in logs.items():
-            self.history.setdefault(key, []).append(value)
+__all__ = ["Trainer"]
 
 
 class Trainer:
@@ -50,6 +40,8 @@ class Trainer:
     _loss: Any = None
     _watched: Any = ()
     _tracker: Any = None
+    stop_training: bool = False
+    _compiled: Any = None
 
     def compile(
         self,
@@ -84,7 +76,8 @@ class Trainer:
             )
         if isinstance(loss, list | dict):
             raise ValueError("several losses are not offered here: combine them in one function")
-        self.optimizer = optimizers.get(optimizer)
+        self._compiled = {"optimizer": optimizer, "loss": loss, "metrics": metrics}
+        self.optimizer = self._compiled["optimizer"] = optimizers.get(optimizer)
         self.loss = loss
         self._loss = _losses.get(loss)
         given = metrics if isinstance(metrics, list | tuple) else [metrics] if metrics else []
@@ -229,7 +222,8 @@ class Trainer:
         steps_per_epoch, validation_steps : int, optional. How many batches to take.
         validation_batch_size : int, optional. As `batch_size`.
         validation_freq : int. After how many epochs to look at them.
-        callbacks, class_weight: Not offered.
+        class_weight : dict, optional. How much the examples of each class count.
+        callbacks : Callback or list of them, optional. What is called meanwhile.
 
         Returns
         -------
@@ -237,41 +231,60 @@ class Trainer:
 
         Raises
         ------
-        ValueError: If the model has not been compiled, or something is asked for that is not
-            offered.
+        ValueError: If the model has not been compiled.
         """
         self._check_compiled()
-        _refuse(callbacks=callbacks, class_weight=class_weight)
         if validation_split:
             x, y, sample_weight, validation_data = cut(x, y, sample_weight, validation_split)
-        history = History()
+        steps = count_of(x, batch_size, steps_per_epoch)
+        told = self._told(callbacks, verbose=_shown(verbose), epochs=epochs, steps=steps)
+        self.stop_training = False
+        told.on_train_begin()
+        logs: dict[str, Any] = {}
         for epoch in range(initial_epoch, epochs):
-            if verbose:
-                print(f"Epoch {epoch + 1}/{epochs}")
             self.reset_metrics()
-            logs: dict[str, Any] = {}
-            count = 0
-            for data in batches(x, y, sample_weight, batch_size, shuffle, steps_per_epoch):
-                logs = self.train_step(data)
-                count += 1
-            numbers = _floats(logs)
+            told.on_epoch_begin(epoch)
+            found = batches(x, y, sample_weight, batch_size, shuffle, steps_per_epoch)
+            data = weighted(found, class_weight)
+            logs = self._walked("train", data, self.train_step, told)
             if validation_data is not None and (epoch + 1) % validation_freq == 0:
                 parts = validation_parts(validation_data)
                 size = validation_batch_size or batch_size
-                found = self._counted(*parts, size, validation_steps)
-                numbers |= {f"val_{key}": value for key, value in found.items()}
-            history._note(epoch, numbers)
-            if verbose:
-                print(f"{count}/{count} - {_line(numbers)}")
-        self.history = history
-        return history
+                counted = self._counted(*parts, size, validation_steps, told)
+                logs |= {f"val_{key}": value for key, value in counted.items()}
+            told.on_epoch_end(epoch, logs)
+            if self.stop_training:
+                break
+        told.on_train_end(logs)
+        return told.history
 
-    def _counted(self, x: Any, y: Any, weight: Any, size: Any, steps: Any) -> dict[str, float]:
-        self.reset_metrics()
+    def _told(self, callbacks: Any, **params: Any) -> Any:
+        """Callbacks in one list, with what is always among them."""
+        if isinstance(callbacks, CallbackList):
+            return callbacks
+        fits = params["epochs"] is not None
+        return CallbackList(callbacks, fits, True, self, **params)
+
+    def _walked(self, phase: str, data: Any, step: Any, told: Any) -> dict[str, Any]:
+        """Take a step for each batch; what the last one counted is the result."""
         logs: dict[str, Any] = {}
-        for data in batches(x, y, weight, size, False, steps):
-            logs = self.test_step(data)
-        return _floats(logs)
+        for number, batch in enumerate(data):
+            getattr(told, f"on_{phase}_batch_begin")(number)
+            logs = _floats(step(batch))
+            getattr(told, f"on_{phase}_batch_end")(number, logs)
+            if self.stop_training and phase == "train":
+                break
+        return dict(logs)
+
+    def _counted(
+        self, x: Any, y: Any, weight: Any, size: Any, steps: Any, told: Any
+    ) -> dict[str, float]:
+        told.on_test_begin()
+        self.reset_metrics()
+        data = batches(x, y, weight, size, False, steps)
+        logs = self._walked("test", data, self.test_step, told)
+        told.on_test_end(logs)
+        return logs
 
     def evaluate(
         self,
@@ -293,10 +306,9 @@ class Trainer:
             `return_dict` says so.
         """
         self._check_compiled()
-        _refuse(callbacks=callbacks)
-        numbers = self._counted(x, y, sample_weight, batch_size, steps)
-        if verbose:
-            print(_line(numbers))
+        count = count_of(x, batch_size, steps)
+        told = self._told(callbacks, verbose=_shown(verbose), epochs=None, steps=count)
+        numbers = self._counted(x, y, sample_weight, batch_size, steps, told)
         if return_dict:
             return numbers
         values = list(numbers.values())
@@ -311,11 +323,15 @@ class Trainer:
         callbacks: Any = None,
     ) -> Any:
         """The predictions for all examples, as an array."""
-        _refuse(callbacks=callbacks)
-        parts = [
-            _arrays(self.predict_step(data))
-            for data in batches(x, None, None, batch_size, False, steps)
-        ]
+        count = count_of(x, batch_size, steps)
+        told = self._told(callbacks, verbose=0, epochs=None, steps=count)
+        told.on_predict_begin()
+        parts = []
+        for number, data in enumerate(batches(x, None, None, batch_size, False, steps)):
+            told.on_predict_batch_begin(number)
+            parts.append(_arrays(self.predict_step(data)))
+            told.on_predict_batch_end(number, {"outputs": parts[-1]})
+        told.on_predict_end()
         if isinstance(parts[0], list):
             return [np.concatenate(part) for part in zip(*parts, strict=True)]
         return np.concatenate(parts)
@@ -327,10 +343,8 @@ class Trainer:
             )
 
 
-def _refuse(**given: Any) -> None:
-    for name, value in given.items():
-        if value:
-            raise ValueError(f"{name}= is not offered here: write the loop around train_on_batch")
+def _shown(verbose: Any) -> int:
+    return 1 if verbose == "auto" else int(verbose)
 
 
 # -- losses and metrics ----------------------------------------------------------------------------
@@ -340,6 +354,9 @@ def _called(loss: Any, y: Any, y_pred: Any, weight: Any) -> Any:
     if isinstance(loss, _losses.Loss):
         return loss(y, y_pred, sample_weight=weight)
     each = loss(y, y_pred)
+    mask = getattr(y_pred, "_keras_mask", None)
+    if mask is not None:
+        weight = _losses.seen(mask, each, weight, "mean")
     if weight is not None:
         each = each * operations.cast(weight, each.dtype)
     return operations.reduce_mean(each)
@@ -395,10 +412,6 @@ def _listed(logs: dict[str, Any], by_name: bool) -> Any:
         return numbers
     values = list(numbers.values())
     return values[0] if len(values) == 1 else values
-
-
-def _line(numbers: dict[str, float]) -> str:
-    return " - ".join(f"{key}: {value:.4f}" for key, value in numbers.items())
 
 
 def _arrays(value: Any) -> Any:

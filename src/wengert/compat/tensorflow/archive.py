@@ -1,0 +1,83 @@
+"""Layer 9 · compat: the files of this idiom: zip archives of JSON and of NumPy's arrays.
+
+NOTE [files of TensorFlow's idiom]
+TensorFlow and Keras write HDF5, protocol buffers and tables of their own. Here a model, weights, a
+checkpoint, are one zip archive: ``state.json``, and ``arrays/0.npy`` and so on. Nothing in it is
+code, and arrays are read without pickle. A file is written beside its place, and moved there once
+it is complete.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wengert.base.sections import fill_sections
+
+__all__ = ["read_archive", "write_archive"]
+
+_FORMAT = "wengert.compat.tensorflow 1"
+_HDF5 = b"\x89HDF"
+
+
+def write_archive(path: Any, state: Any, arrays: dict[str, Any]) -> None:
+    """Write what JSON holds, and arrays by name, to one file."""
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    beside = target.with_name(f"{target.name}.{os.getpid()}.part")
+    try:
+        with zipfile.ZipFile(beside, "w") as archive:
+            head = {"format": _FORMAT, "arrays": list(arrays), "state": state}
+            archive.writestr("state.json", json.dumps(head))
+            for number, array in enumerate(arrays.values()):
+                data = io.BytesIO()
+                np.lib.format.write_array(data, np.asarray(array), allow_pickle=False)
+                archive.writestr(f"arrays/{number}.npy", data.getvalue())
+        os.replace(beside, target)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def read_archive(path: Any) -> tuple[Any, dict[str, Any]]:
+    """What `write_archive` wrote.
+
+    Raises
+    ------
+    FileNotFoundError: If there is no such file.
+    ValueError: If it is another kind of file, or damaged.
+    """
+    with open(path, "rb") as file:
+        start = file.read(4)
+    if start == _HDF5:
+        raise ValueError(
+            f"{path} is an HDF5 file, which Keras wrote: read it by h5py, and give the arrays to "
+            "model.set_weights"
+        )
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if "config.json" in archive.namelist():
+                raise ValueError(
+                    f"{path} was written by Keras: load it there, and carry the weights over by "
+                    "numpy.savez(path, *model.get_weights())"
+                )
+            head = json.loads(archive.read("state.json"))
+            if head["format"] != _FORMAT:
+                raise ValueError(f"{path} is of the format {head['format']!r}, not {_FORMAT!r}")
+            arrays = {
+                name: np.lib.format.read_array(
+                    io.BytesIO(archive.read(f"arrays/{number}.npy")), allow_pickle=False
+                )
+                for number, name in enumerate(head["arrays"])
+            }
+    except (zipfile.BadZipFile, KeyError, EOFError) as error:
+        raise ValueError(f"{path} is damaged, or no file of this library: {error}") from error
+    return head["state"], arrays
+
+
+fill_sections(globals())

@@ -1,0 +1,292 @@
+"""Layer 9 · compat: Keras's configurations: objects as dictionaries that JSON can hold, and back.
+
+NOTE [configurations of Keras]
+Every object notes the arguments that it was made with (`Configured`), so its configuration follows
+from the signature of its class. What is read back is made by calling the class, which is found
+among Keras's own and those that the program registered: no code is ever read from a file.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from wengert.base.sections import fill_sections
+from wengert.compat.tensorflow.dtypes import DType
+from wengert.compat.tensorflow.functions.values import constant_of
+from wengert.compat.tensorflow.shapes import TensorShape
+from wengert.compat.tensorflow.variable import Variable
+from wengert.tape.base import TensorBase
+
+__all__ = [
+    "Configured",
+    "custom_object_scope",
+    "deserialize_keras_object",
+    "get_custom_objects",
+    "get_registered_name",
+    "get_registered_object",
+    "register_keras_serializable",
+    "serialize_keras_object",
+]
+
+_CUSTOM: dict[str, Any] = {}
+_REGISTERED: dict[str, Any] = {}
+_PREFIX = "wengert.compat.tensorflow.keras"
+_MODULES = (
+    "layers",
+    "initializers",
+    "regularizers",
+    "constraints",
+    "activations",
+    "losses",
+    "metrics",
+    "optimizers",
+    "optimizers.schedules",
+)
+"""Where Keras's own objects are found, under ``keras.``."""
+
+
+class Configured:
+    """An object that knows the arguments it was made with."""
+
+    _given: tuple[tuple[Any, ...], dict[str, Any]]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """An object that has noted its arguments."""
+        made = super().__new__(cls)
+        object.__setattr__(made, "_given", (args, kwargs))
+        return made
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make another one like this."""
+        return arguments_of(self)
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """One with these arguments."""
+        return cls(**{key: deserialize_keras_object(value) for key, value in config.items()})
+
+
+def arguments_of(owner: Any) -> dict[str, Any]:
+    """The arguments of an object's class, as the object's attributes or as they were given."""
+    args, kwargs = owner._given
+    signature = inspect.signature(type(owner).__init__)
+    bound = signature.bind(owner, *args, **kwargs)
+    bound.apply_defaults()
+    found: dict[str, Any] = {}
+    own = type(owner).__module__.startswith("wengert.")
+    for name, value in list(bound.arguments.items())[1:]:
+        kind = signature.parameters[name].kind
+        if kind is inspect.Parameter.VAR_KEYWORD:
+            found |= {key: serialize_keras_object(part) for key, part in value.items()}
+        elif kind is not inspect.Parameter.VAR_POSITIONAL:
+            chosen = getattr(owner, name, value) if own else value
+            found[name] = serialize_keras_object(chosen)
+    return found
+
+
+# -- names -----------------------------------------------------------------------------------------
+
+
+def register_keras_serializable(
+    package: str = "Custom", name: str | None = None
+) -> Callable[[Any], Any]:
+    """Decorate a class or a function so that files may name it, as ``package>name``.
+
+    Examples
+    --------
+    >>> @tf.keras.saving.register_keras_serializable("mine")
+    ... def double(x):
+    ...     return 2 * x
+    >>> tf.keras.saving.get_registered_name(double)
+    'mine>double'
+    """
+
+    def register(target: Any) -> Any:
+        if inspect.isclass(target) and not hasattr(target, "get_config"):
+            raise ValueError("Cannot register a class that does not have a get_config() method.")
+        _REGISTERED[f"{package}>{name or target.__name__}"] = target
+        return target
+
+    return register
+
+
+def get_registered_name(obj: Any) -> str:
+    """The name under which a class or function is registered, or its own."""
+    return next((key for key, value in _REGISTERED.items() if value is obj), obj.__name__)
+
+
+def get_registered_object(name: str, custom_objects: Any = None, module_objects: Any = None) -> Any:
+    """The class or function of a name, or None."""
+    for table in (_CUSTOM, _REGISTERED, custom_objects or {}, module_objects or {}):
+        if name in table:
+            return table[name]
+    return None
+
+
+def get_custom_objects() -> dict[str, Any]:
+    """The table of names that the program may add to."""
+    return _CUSTOM
+
+
+@contextmanager
+def custom_object_scope(custom_objects: dict[str, Any]) -> Iterator[None]:
+    """A context in which these names are known, too."""
+    before = dict(_CUSTOM)
+    _CUSTOM.update(custom_objects)
+    try:
+        yield
+    finally:
+        _CUSTOM.clear()
+        _CUSTOM.update(before)
+
+
+def _module(path: str) -> Any:
+    """A module of Keras, by its name there."""
+    package = importlib.import_module(_PREFIX)
+    return functools.reduce(getattr, path.split(".") if path else (), package)
+
+
+def _home(kind: Any) -> str | None:
+    """The module of Keras that a class or function is known in."""
+    for module in _MODULES:
+        if vars(_module(module)).get(kind.__name__) is kind:
+            return f"keras.{module}"
+    return None
+
+
+# -- to dictionaries -------------------------------------------------------------------------------
+
+
+def serialize_keras_object(obj: Any) -> Any:
+    """What JSON can hold of an object.
+
+    Raises
+    ------
+    TypeError: If nothing says how the object is made, as of a lambda.
+
+    Examples
+    --------
+    >>> tf.keras.saving.serialize_keras_object(tf.keras.initializers.Zeros())["class_name"]
+    'Zeros'
+    """
+    if obj is None or isinstance(obj, str | bool | int | float):
+        return obj
+    if isinstance(obj, np.generic):
+        return obj.item()
+    if isinstance(obj, TensorShape):
+        return list(obj.as_list())
+    if isinstance(obj, tuple):
+        return tuple(serialize_keras_object(one) for one in obj)
+    if isinstance(obj, list):
+        return [serialize_keras_object(one) for one in obj]
+    if isinstance(obj, dict):
+        return {key: serialize_keras_object(value) for key, value in obj.items()}
+    if isinstance(obj, DType | np.dtype):
+        return obj.name
+    if isinstance(obj, np.ndarray | TensorBase | Variable):
+        array = np.asarray(obj)
+        name = "__numpy__" if isinstance(obj, np.ndarray) else "__tensor__"
+        held = {"value": array.tolist(), "dtype": array.dtype.name}
+        return {"class_name": name, "config": held}
+    if hasattr(obj, "get_config"):
+        return _of_object(obj)
+    if inspect.isfunction(obj) or inspect.isclass(obj):
+        return _of_function(obj)
+    raise TypeError(f"Cannot serialize object {obj} of type {type(obj)}")
+
+
+def _of_object(obj: Any) -> dict[str, Any]:
+    kind = type(obj)
+    registered = get_registered_name(kind)
+    found = {
+        "module": _home(kind) or ("keras" if kind.__module__.startswith("wengert.") else None),
+        "class_name": kind.__name__,
+        "config": serialize_keras_object(obj.get_config()),
+        "registered_name": None if registered == kind.__name__ else registered,
+    }
+    build = getattr(obj, "get_build_config", None)
+    if build is not None and build() is not None:
+        found["build_config"] = serialize_keras_object(build())
+    return found
+
+
+def _of_function(function: Any) -> Any:
+    home = _home(function)
+    registered = get_registered_name(function)
+    if home == "keras.activations":
+        return function.__name__
+    if home is None and "<lambda>" in registered:
+        raise TypeError(
+            f"Cannot serialize {function}: no code is written to files here; name the function, "
+            "and decorate it by tf.keras.saving.register_keras_serializable"
+        )
+    return {
+        "module": home or "builtins",
+        "class_name": "function",
+        "config": function.__name__,
+        "registered_name": registered,
+    }
+
+
+# -- from dictionaries -----------------------------------------------------------------------------
+
+
+def deserialize_keras_object(
+    config: Any, custom_objects: Any = None, safe_mode: bool = True, **kwargs: Any
+) -> Any:
+    """The object that a dictionary of `serialize_keras_object` describes.
+
+    Raises
+    ------
+    TypeError: If its class or function is not known.
+    """
+    if custom_objects:
+        with custom_object_scope(custom_objects):
+            return deserialize_keras_object(config)
+    if isinstance(config, list | tuple):
+        return type(config)(deserialize_keras_object(one) for one in config)
+    if not isinstance(config, dict):
+        return config
+    name = config.get("class_name")
+    if name is None or "config" not in config:
+        return {key: deserialize_keras_object(value) for key, value in config.items()}
+    inner = config["config"]
+    if name in ("__numpy__", "__tensor__"):
+        array = np.asarray(inner["value"], inner["dtype"])
+        return array if name == "__numpy__" else constant_of(array)
+    if name == "function":
+        return _found(inner, config)
+    kind = _found(name, config)
+    made = kind.from_config(dict(inner))
+    build = config.get("build_config")
+    if build is not None and hasattr(made, "build_from_config"):
+        made.build_from_config(deserialize_keras_object(build))
+    return made
+
+
+def _found(name: str, config: dict[str, Any]) -> Any:
+    for key in (config.get("registered_name"), name):
+        found = get_registered_object(key) if key else None
+        if found is not None:
+            return found
+    module = config.get("module") or ""
+    own = module.removeprefix("keras").removeprefix(".")
+    if module.startswith("keras") and own in (*_MODULES, ""):
+        found = vars(_module(own)).get(name)
+        if found is not None:
+            return found
+    raise TypeError(
+        f"Could not locate class or function '{name}'. Make sure custom classes and functions are "
+        "decorated with `@keras.saving.register_keras_serializable()`, or give them as "
+        "`custom_objects`"
+    )
+
+
+fill_sections(globals())

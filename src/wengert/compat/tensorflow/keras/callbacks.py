@@ -1,0 +1,629 @@
+"""Layer 9 · compat: ``tf.keras.callbacks``: what is called while models are fitted.
+
+>>> seen = []
+>>> notice = tf.keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, logs: seen.append(epoch))
+>>> model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+>>> model.compile("sgd", "mse")
+>>> _ = model.fit(tf.ones([4, 1]), tf.ones([4, 1]), epochs=2, verbose=0, callbacks=[notice])
+>>> seen
+[0, 1]
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wengert.base.sections import fill_sections
+from wengert.compat.tensorflow import nest
+from wengert.compat.tensorflow.functions.values import numbers_of
+from wengert.compat.tensorflow.refusal import refusal
+from wengert.tape.sites import warn
+
+__all__ = [
+    "CSVLogger",
+    "Callback",
+    "CallbackList",
+    "EarlyStopping",
+    "History",
+    "LambdaCallback",
+    "LearningRateScheduler",
+    "ModelCheckpoint",
+    "ProgbarLogger",
+    "ReduceLROnPlateau",
+    "TensorBoard",
+    "TerminateOnNaN",
+]
+
+_PHASES = ("train", "test", "predict")
+_EVENTS = (
+    "epoch_begin",
+    "epoch_end",
+    *(f"{phase}_{event}" for phase in _PHASES for event in ("begin", "end")),
+    *(f"{phase}_batch_{event}" for phase in _PHASES for event in ("begin", "end")),
+)
+
+
+class Callback:
+    """A class to derive from, whose methods `fit`, `evaluate` and `predict` call.
+
+    Attributes
+    ----------
+    model: The model that is fitted.
+    params: ``verbose``, ``epochs`` and ``steps``.
+    """
+
+    model: Any = None
+    params: Any = None
+
+    def set_params(self, params: dict[str, Any]) -> None:
+        """Take what `fit` was told."""
+        self.params = params
+
+    def set_model(self, model: Any) -> None:
+        """Take the model."""
+        self.model = model
+
+    def on_batch_begin(self, batch: int, logs: Any = None) -> None:
+        """Called before each batch of training."""
+
+    def on_batch_end(self, batch: int, logs: Any = None) -> None:
+        """Called after each batch of training."""
+
+    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+        """Called before each batch of training."""
+        self.on_batch_begin(batch, logs=logs)
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        """Called after each batch of training."""
+        self.on_batch_end(batch, logs=logs)
+
+
+def _ignored(event: str) -> Callable[..., None]:
+    def method(self: Any, *args: Any, **kwargs: Any) -> None:
+        return None
+
+    when = event.replace("_begin", " begins").replace("_end", " ends").replace("_", " ")
+    method.__doc__ = f"Called when a {when}."
+    method.__name__ = f"on_{event}"
+    return method
+
+
+for _event in _EVENTS:
+    if not hasattr(Callback, f"on_{_event}"):
+        setattr(Callback, f"on_{_event}", _ignored(_event))
+
+
+class History(Callback):
+    """What `fit` returns: in ``history``, for each quantity, its values after the epochs."""
+
+    def __init__(self) -> None:
+        self.history: dict[str, list[Any]] = {}
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self.epoch: list[int] = []
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        self.epoch.append(epoch)
+        for key, value in (logs or {}).items():
+            self.history.setdefault(key, []).append(value)
+        self.model.history = self
+
+
+class ProgbarLogger(Callback):
+    """What prints one line for each epoch."""
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        self._count = 0
+        if self.params["verbose"]:
+            print(f"Epoch {epoch + 1}/{self.params['epochs']}")
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        self._count = batch + 1
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        if self.params["verbose"]:
+            print(f"{self._count}/{self._count} - {shown_numbers(logs)}")
+
+    def on_test_end(self, logs: Any = None) -> None:
+        if self.params["verbose"] and self.params["epochs"] is None:
+            print(shown_numbers(logs))
+
+
+def shown_numbers(logs: Any) -> str:
+    """Quantities as one line."""
+    return " - ".join(f"{key}: {value:.4f}" for key, value in logs.items())
+
+
+class CallbackList(Callback):
+    """Callbacks that are called one after the other.
+
+    Parameters
+    ----------
+    callbacks : Callback, or list of them. Nested or not.
+    add_history, add_progbar : bool. Whether one of these is added behind them, if there is none.
+    model: The model.
+    **params: What the callbacks are told.
+    """
+
+    def __init__(
+        self,
+        callbacks: Any = None,
+        add_history: bool = False,
+        add_progbar: bool = False,
+        model: Any = None,
+        **params: Any,
+    ) -> None:
+        self.callbacks = nest.flatten(callbacks) if callbacks else []
+        for kind, wanted in ((History, add_history), (ProgbarLogger, add_progbar)):
+            if wanted and not any(isinstance(one, kind) for one in self.callbacks):
+                self.callbacks.append(kind())
+        self.history = next((one for one in self.callbacks if isinstance(one, History)), None)
+        self.params = params
+        for callback in self.callbacks:
+            if model is not None:
+                callback.set_model(model)
+            if params:
+                callback.set_params(params)
+        if model is not None and self.history is not None:
+            model.history = self.history
+
+
+def _passed_on(event: str) -> Callable[..., None]:
+    counted = "batch" in event or "epoch" in event
+
+    def method(self: Any, *args: Any, logs: Any = None) -> None:
+        numbers, rest = args[:counted], args[counted:]
+        # callbacks may add to what they are given: those behind them see it, and nobody else
+        shared = dict(logs or (rest and rest[0]) or {})
+        for callback in self.callbacks:
+            getattr(callback, f"on_{event}")(*numbers, shared)
+
+    method.__doc__ = f"Call `on_{event}` of each."
+    method.__name__ = f"on_{event}"
+    return method
+
+
+for _event in (*_EVENTS, "batch_begin", "batch_end"):
+    setattr(CallbackList, f"on_{_event}", _passed_on(_event))
+
+
+# -- what looks at one quantity --------------------------------------------------------------------
+
+_GROWING = ("accuracy", "precision", "recall", "auc", "cosine")
+_FALLING = ("loss", "error", "entropy", "hinge", "poisson", "divergence", "logcosh", "mse", "mae")
+
+
+class _Monitor(Callback):
+    """What looks at one quantity, and knows which of two values is better."""
+
+    def __init__(self, monitor: str, mode: str, baseline: Any, min_delta: float) -> None:
+        if mode not in ("auto", "min", "max"):
+            warn(f"{type(self).__name__} mode '{mode}' is unknown, fallback to auto mode.")
+            mode = "auto"
+        self.monitor = monitor
+        self.mode = mode
+        self.best = baseline
+        self.min_delta = abs(min_delta)
+
+    def _better(self, value: Any, than: Any) -> bool:
+        if than is None:
+            return True
+        if self._grows():
+            return bool(value - self.min_delta > than)
+        return bool(value + self.min_delta < than)
+
+    def _grows(self) -> bool:
+        if self.mode != "auto":
+            return self.mode == "max"
+        name = self.monitor.removeprefix("val_")
+        kinds = [type(m).__name__ for m in self.model.metrics if m.name == name]
+        said = " ".join([name, *kinds]).lower()
+        if name == "loss" or (kinds and any(word in said for word in _FALLING)):
+            return False
+        if kinds and any(word in said for word in _GROWING):
+            return True
+        raise ValueError(
+            f"{type(self).__name__} callback received monitor={self.monitor}, but Keras isn't able "
+            "to automatically determine whether that metric should be maximized or minimized. Pass "
+            "`mode='max'` in order to monitor based on the highest metric value, or pass "
+            "`mode='min'` in order to use the lowest value."
+        )
+
+    def _value(self, logs: Any, words: str) -> Any:
+        self._grows()
+        value = (logs or {}).get(self.monitor)
+        if value is None:
+            warn(
+                f"{words} metric `{self.monitor}` which is not available. Available metrics are: "
+                f"{','.join(logs or ())}"
+            )
+        return value
+
+    def _say(self, text: str) -> None:
+        if self.verbose:  # type: ignore[attr-defined]
+            print(text)
+
+
+class EarlyStopping(_Monitor):
+    """Stop when a quantity has not become better for some epochs.
+
+    Parameters
+    ----------
+    monitor : str. The quantity.
+    min_delta : float. By how much it has to be better.
+    patience : int. For how many epochs to wait.
+    verbose : int. Whether to say so.
+    mode : {"auto", "min", "max"}. Which values are better.
+    baseline : float, optional. What it has to be better than, too.
+    restore_best_weights : bool. Whether the model gets the weights of its best epoch.
+    start_from_epoch : int. The first epoch that counts.
+    """
+
+    def __init__(
+        self,
+        monitor: str = "val_loss",
+        min_delta: float = 0,
+        patience: int = 0,
+        verbose: int = 0,
+        mode: str = "auto",
+        baseline: float | None = None,
+        restore_best_weights: bool = False,
+        start_from_epoch: int = 0,
+    ) -> None:
+        super().__init__(monitor, mode, None, min_delta)
+        self.patience = patience
+        self.verbose = verbose
+        self.baseline = baseline
+        self.restore_best_weights = restore_best_weights
+        self.start_from_epoch = start_from_epoch
+        self.on_train_begin()
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self.wait = self.stopped_epoch = self.best_epoch = 0
+        self.best = None
+        self.best_weights: Any = None
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        value = self._value(logs, "Early stopping conditioned on")
+        if value is None or epoch < self.start_from_epoch:
+            return
+        if self.restore_best_weights and self.best_weights is None:
+            self.best_weights, self.best_epoch = self.model.get_weights(), epoch
+        self.wait += 1
+        if self._better(value, self.best):
+            self.best, self.best_epoch = value, epoch
+            if self.restore_best_weights:
+                self.best_weights = self.model.get_weights()
+            if self._better(value, self.baseline):
+                self.wait = 0
+        elif self.wait >= self.patience and epoch > 0:
+            self.stopped_epoch = epoch
+            self.model.stop_training = True
+
+    def on_train_end(self, logs: Any = None) -> None:
+        if self.stopped_epoch:
+            self._say(f"Epoch {self.stopped_epoch + 1}: early stopping")
+        if self.restore_best_weights and self.best_weights is not None:
+            self._say(
+                f"Restoring model weights from the end of the best epoch: {self.best_epoch + 1}."
+            )
+            self.model.set_weights(self.best_weights)
+
+
+class ModelCheckpoint(_Monitor):
+    """Save the model, or its weights, after each epoch or after some batches.
+
+    Parameters
+    ----------
+    filepath : str or path. Where to; names of quantities, ``epoch`` and ``batch`` may stand in it
+        as in a format. It ends in ``.keras``, or in ``.weights.h5`` for weights alone.
+    monitor, mode: The quantity, and which of its values are better.
+    save_best_only : bool. Whether a model is saved only if it is better than all before.
+    save_weights_only : bool. Whether to save weights alone.
+    save_freq : int or str. After how many batches; ``"epoch"`` for after each epoch.
+    initial_value_threshold : float, optional. What the first model has to be better than.
+    verbose : int. Whether to say so.
+
+    Raises
+    ------
+    ValueError: If the name of the file, or `save_freq`, is none.
+    """
+
+    def __init__(
+        self,
+        filepath: Any,
+        monitor: str = "val_loss",
+        verbose: int = 0,
+        save_best_only: bool = False,
+        save_weights_only: bool = False,
+        mode: str = "auto",
+        save_freq: Any = "epoch",
+        initial_value_threshold: float | None = None,
+    ) -> None:
+        super().__init__(monitor, mode, initial_value_threshold, 0)
+        self.verbose = verbose
+        self.filepath = os.fspath(filepath)
+        self.save_best_only = save_best_only
+        self.save_weights_only = save_weights_only
+        self.save_freq = save_freq
+        self._epoch = self._batches = 0
+        if save_freq != "epoch" and not isinstance(save_freq, int):
+            raise ValueError(
+                f"Unrecognized save_freq: {save_freq}. Expected save_freq are 'epoch' or integer "
+                "values"
+            )
+        if save_weights_only and not self.filepath.endswith(".weights.h5"):
+            raise ValueError(
+                "When using `save_weights_only=True` in `ModelCheckpoint`, the filepath provided "
+                "must end in `.weights.h5` (Keras weights format). Received: "
+                f"filepath={self.filepath}"
+            )
+        if not save_weights_only and not self.filepath.endswith((".keras", ".h5")):
+            raise ValueError(
+                "The filepath provided must end in `.keras` (Keras model format). Received: "
+                f"filepath={self.filepath}"
+            )
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        self._epoch = epoch
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        if self.save_freq == "epoch":
+            return
+        self._batches += 1
+        if self._batches >= self.save_freq:
+            self._batches = 0
+            self._save(self._epoch, {"batch": batch + 1, **(logs or {})})
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        if self.save_freq == "epoch":
+            self._save(epoch, logs or {})
+
+    def _save(self, epoch: int, logs: Any) -> None:
+        try:
+            path = self.filepath.format(**{"epoch": epoch + 1, **logs})
+        except KeyError as error:
+            raise KeyError(
+                f'Failed to format this callback filepath: "{self.filepath}". Reason: {error}'
+            ) from None
+        if not self._wanted(epoch, logs, path):
+            return
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        write = self.model.save_weights if self.save_weights_only else self.model.save
+        write(path, overwrite=True)
+        self._say(f"\nEpoch {epoch + 1}: finished saving model to {path}")
+
+    def _wanted(self, epoch: int, logs: Any, path: str) -> bool:
+        if not self.save_best_only:
+            self._say(f"\nEpoch {epoch + 1}: saving model to {path}")
+            return True
+        value = logs.get(self.monitor)
+        if value is None:
+            warn(f"Can save best model only with {self.monitor} available.")
+            return True
+        before = "None" if self.best is None else f"{self.best:.5f}"
+        if not self._better(value, self.best):
+            self._say(f"\nEpoch {epoch + 1}: {self.monitor} did not improve from {before}")
+            return False
+        self._say(
+            f"\nEpoch {epoch + 1}: {self.monitor} improved from {before} to {value:.5f}, saving "
+            f"model to {path}"
+        )
+        self.best = value
+        return True
+
+
+class ReduceLROnPlateau(_Monitor):
+    """Make the learning rate smaller when a quantity has not become better for some epochs.
+
+    Parameters
+    ----------
+    monitor, mode, min_delta: The quantity, which of its values are better, and by how much.
+    factor : float. What the rate is multiplied by; less than 1.
+    patience : int. For how many epochs to wait.
+    cooldown : int. For how many epochs not to look, after that.
+    min_lr : float. The least rate.
+    verbose : int. Whether to say so.
+
+    Raises
+    ------
+    ValueError: If `factor` is 1 or more.
+    """
+
+    def __init__(
+        self,
+        monitor: str = "val_loss",
+        factor: float = 0.1,
+        patience: int = 10,
+        verbose: int = 0,
+        mode: str = "auto",
+        min_delta: float = 1e-4,
+        cooldown: int = 0,
+        min_lr: float = 0.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(monitor, mode, None, min_delta)
+        if factor >= 1.0:
+            raise ValueError(
+                f"ReduceLROnPlateau does not support a factor >= 1.0. Received factor={factor}"
+            )
+        self.factor = factor
+        self.patience = patience
+        self.verbose = verbose
+        self.cooldown = cooldown
+        self.min_lr = min_lr
+        self.on_train_begin()
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self.best = None
+        self.cooldown_counter = self.wait = 0
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        logs["learning_rate"] = rate = float(numbers_of(self.model.optimizer.learning_rate))
+        value = self._value(logs, "Learning rate reduction is conditioned on")
+        if value is None:
+            return
+        if self.in_cooldown():
+            self.cooldown_counter -= 1
+            self.wait = 0
+        if self._better(value, self.best):
+            self.best, self.wait = value, 0
+        elif not self.in_cooldown():
+            self.wait += 1
+            if self.wait >= self.patience and rate > np.float32(self.min_lr):
+                new = max(rate * self.factor, self.min_lr)
+                self.model.optimizer.learning_rate = new
+                self._say(
+                    f"\nEpoch {epoch + 1}: ReduceLROnPlateau reducing learning rate to {new}."
+                )
+                self.cooldown_counter, self.wait = self.cooldown, 0
+
+    def in_cooldown(self) -> bool:
+        """Whether the rate has just been reduced."""
+        return self.cooldown_counter > 0
+
+
+# -- others ----------------------------------------------------------------------------------------
+
+
+class LearningRateScheduler(Callback):
+    """Set the learning rate before each epoch, to what a function of the epoch says.
+
+    Parameters
+    ----------
+    schedule : callable. A function of the number of the epoch, and of the rate so far if it takes
+        two arguments.
+    verbose : int. Whether to say so.
+
+    Raises
+    ------
+    ValueError: When the function returns no float.
+    """
+
+    def __init__(self, schedule: Callable[..., Any], verbose: int = 0) -> None:
+        self.schedule = schedule
+        self.verbose = verbose
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        try:
+            rate = self.schedule(epoch, float(numbers_of(self.model.optimizer.learning_rate)))
+        except TypeError:
+            rate = self.schedule(epoch)
+        if not isinstance(rate, float | np.floating):
+            raise ValueError(
+                f"The output of the `schedule` function should be a float. Got: {rate}"
+            )
+        self.model.optimizer.learning_rate = rate
+        if self.verbose:
+            print(f"\nEpoch {epoch + 1}: LearningRateScheduler setting learning rate to {rate}.")
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        logs["learning_rate"] = float(numbers_of(self.model.optimizer.learning_rate))
+
+
+class CSVLogger(Callback):
+    """Write a line of a CSV file after each epoch.
+
+    Parameters
+    ----------
+    filename : str or path. The file.
+    separator : str. What stands between the values.
+    append : bool. Whether lines are added to a file that is there.
+    """
+
+    def __init__(self, filename: Any, separator: str = ",", append: bool = False) -> None:
+        self.filename = os.fspath(filename)
+        self.sep = separator
+        self.append = append
+        self._keys: list[str] | None = None
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        path = Path(self.filename)
+        self._keys = None
+        self._headed = self.append and path.exists() and path.stat().st_size > 0
+        if not self.append:
+            path.write_text("", encoding="utf-8")
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        logs = logs or {}
+        if self._keys is None:
+            self._keys = sorted(logs)
+            if not any(key.startswith("val_") for key in self._keys):
+                self._keys += [f"val_{key}" for key in self._keys]
+        with open(self.filename, "a", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, delimiter=self.sep)
+            if not self._headed:
+                writer.writerow(["epoch", *self._keys])
+                self._headed = True
+            writer.writerow([epoch, *(logs.get(key, "NA") for key in self._keys)])
+
+
+class LambdaCallback(Callback):
+    """Functions as a callback: ``on_epoch_end=lambda epoch, logs: ...`` and so on."""
+
+    def __init__(
+        self,
+        on_epoch_begin: Any = None,
+        on_epoch_end: Any = None,
+        on_train_begin: Any = None,
+        on_train_end: Any = None,
+        on_train_batch_begin: Any = None,
+        on_train_batch_end: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        given = {key: value for key, value in locals().items() if key.startswith("on_")}
+        vars(self).update(kwargs)
+        vars(self).update({key: value for key, value in given.items() if value is not None})
+
+
+class TerminateOnNaN(Callback):
+    """Stop when the loss is infinite or no number.
+
+    Parameters
+    ----------
+    raise_error : bool. Whether to raise a RuntimeError then.
+    """
+
+    def __init__(self, raise_error: bool = False) -> None:
+        self.raise_error = raise_error
+
+    def on_batch_end(self, batch: int, logs: Any = None) -> None:
+        loss = (logs or {}).get("loss")
+        if loss is None or np.isfinite(loss):
+            return
+        if self.raise_error:
+            raise RuntimeError(
+                f"NaN or Inf loss encountered at batch {batch}. Loss value: {loss}. Terminating "
+                "training immediately."
+            )
+        print(f"Batch {batch}: Invalid loss, terminating training")
+        self.model.stop_training = True
+
+
+class TensorBoard(Callback):
+    """Refused: nothing here writes TensorBoard's files of graphs and summaries.
+
+    Raises
+    ------
+    NotImplementedError: Always.
+    """
+
+    def __init__(self, log_dir: Any = "logs", *args: Any, **kwargs: Any) -> None:
+        raise NotImplementedError(
+            "tf.keras.callbacks.TensorBoard is not offered: use "
+            "tf.keras.callbacks.CSVLogger(path) for the numbers of each epoch, or a "
+            "LambdaCallback that writes them by wengert.utils.event_files"
+        )
+
+
+def __getattr__(name: str) -> Any:
+    raise refusal("keras.callbacks", name)
+
+
+fill_sections(globals())

@@ -1,0 +1,166 @@
+"""Layer 9 · compat: ``tf.keras.saving``: models and weights in files, and objects in JSON.
+
+>>> import tempfile
+>>> model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+>>> path = tempfile.mkdtemp() + "/model.keras"
+>>> model.save(path)
+>>> same = tf.keras.models.load_model(path)
+>>> bool((same(tf.ones([1, 2])) == model(tf.ones([1, 2]))).numpy())
+True
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from wengert.base.sections import fill_sections
+from wengert.compat.tensorflow.archive import read_archive, write_archive
+from wengert.compat.tensorflow.configs import (
+    custom_object_scope,
+    deserialize_keras_object,
+    get_custom_objects,
+    get_registered_name,
+    get_registered_object,
+    register_keras_serializable,
+    serialize_keras_object,
+)
+from wengert.compat.tensorflow.refusal import refusal
+from wengert.tape.sites import warn
+
+__all__ = [
+    "CustomObjectScope",
+    "custom_object_scope",
+    "deserialize_keras_object",
+    "get_custom_objects",
+    "get_registered_name",
+    "get_registered_object",
+    "load_model",
+    "load_weights",
+    "register_keras_serializable",
+    "save_model",
+    "save_weights",
+    "serialize_keras_object",
+]
+
+CustomObjectScope = custom_object_scope
+
+
+def _checked(path: Any, overwrite: bool, ends: tuple[str, ...], what: str) -> str:
+    name = os.fspath(path)
+    if not name.endswith(ends):
+        raise ValueError(
+            f"The filepath provided must end in `{ends[0]}` ({what}). Received: filepath={name}"
+        )
+    if not overwrite and Path(name).exists():
+        raise ValueError(f"{name} is there already, and overwrite=False")
+    return name
+
+
+def _weights(model: Any) -> dict[str, Any]:
+    """The values of a model's weights, by number and name."""
+    if not model.built:
+        raise ValueError(
+            f"You are saving a model that has not yet been built: {model.name}. Call it once, or "
+            "build(input_shape)"
+        )
+    return {f"{i}:{v.name}": v.numpy() for i, v in enumerate(model.weights)}
+
+
+def write_weights(model: Any, filepath: Any, overwrite: bool) -> None:
+    """Write the weights alone."""
+    name = _checked(filepath, overwrite, (".weights.h5",), "Keras weights format")
+    write_archive(name, {"weights": model.name}, _weights(model))
+
+
+def read_weights(model: Any, filepath: Any, skip_mismatch: bool = False) -> None:
+    """Set the weights of a model to those in a file."""
+    _, arrays = read_archive(filepath)
+    found = [value for key, value in arrays.items() if not key.startswith("optimizer/")]
+    if not model.weights and found:
+        raise ValueError(
+            f"model '{model.name}' has no weights yet: call it once, or build(input_shape), before "
+            "its weights are loaded"
+        )
+    if not skip_mismatch:
+        model.set_weights(found)
+        return
+    for variable, value in zip(model.weights, found, strict=False):
+        if tuple(variable.shape) == value.shape:
+            variable.assign(value)
+        else:
+            warn(f"A weight of shape {value.shape} was not loaded into {variable.name}")
+
+
+def write_model(model: Any, filepath: Any, overwrite: bool, include_optimizer: bool = True) -> None:
+    """Write a model with its configuration."""
+    name = _checked(filepath, overwrite, (".keras", ".h5"), "Keras model format")
+    arrays = _weights(model)
+    state: dict[str, Any] = {"model": serialize_keras_object(model)}
+    if model._compiled is not None:
+        state["compile"] = model.get_compile_config()
+        if include_optimizer:
+            kept: dict[str, Any] = {}
+            model.optimizer.save_own_variables(kept)
+            arrays |= {f"optimizer/{key}": value for key, value in kept.items()}
+    write_archive(name, state, arrays)
+
+
+def save_model(model: Any, filepath: Any, overwrite: bool = True, **kwargs: Any) -> None:
+    """Write a model to a file (see `Model.save`)."""
+    write_model(model, filepath, overwrite, kwargs.get("include_optimizer", True))
+
+
+def load_model(
+    filepath: Any, custom_objects: Any = None, compile: bool = True, safe_mode: bool = True
+) -> Any:
+    """The model in a file that `Model.save` wrote here.
+
+    Parameters
+    ----------
+    filepath : str or path. The file.
+    custom_objects : dict, optional. Classes and functions of the program, by name; those that are
+        decorated by `register_keras_serializable` are known.
+    compile : bool. Whether the model is compiled as it was, and its optimizer goes on.
+    safe_mode : bool. Accepted: no file holds code.
+
+    Raises
+    ------
+    TypeError: If a class or function is not known.
+    ValueError: If it is no such file.
+    """
+    state, arrays = read_archive(filepath)
+    if "model" not in state:
+        raise ValueError(f"{filepath} holds weights alone: make the model, and load_weights")
+    with custom_object_scope(custom_objects or {}):
+        model = deserialize_keras_object(state["model"])
+        own = [value for key, value in arrays.items() if not key.startswith("optimizer/")]
+        model.set_weights(own)
+        if compile and state.get("compile") is not None:
+            model.compile_from_config(state["compile"])
+            kept = {
+                key.partition("/")[2]: value
+                for key, value in arrays.items()
+                if key.startswith("optimizer/")
+            }
+            if len(kept) > 2:
+                model.optimizer.load_own_variables(kept)
+    return model
+
+
+def save_weights(model: Any, filepath: Any, overwrite: bool = True, **kwargs: Any) -> None:
+    """Write the weights of a model to a file."""
+    write_weights(model, filepath, overwrite)
+
+
+def load_weights(model: Any, filepath: Any, skip_mismatch: bool = False, **kwargs: Any) -> None:
+    """Set the weights of a model to those in a file."""
+    read_weights(model, filepath, skip_mismatch)
+
+
+def __getattr__(name: str) -> Any:
+    raise refusal("keras.saving", name)
+
+
+fill_sections(globals())

@@ -1,0 +1,525 @@
+"""Layer 9 · compat: ``tf.train``: checkpoints of variables, by the names of attributes.
+
+NOTE [checkpoints]
+A checkpoint holds the graph of the objects that lead to variables: by which attribute, index or key
+one leads to the next. Restoring walks along the same names from the object that is given, so it
+finds variables under other paths, too, and parts of what was saved.
+
+>>> import tempfile
+>>> v = tf.Variable(1.0)
+>>> path = tf.train.Checkpoint(v=v).save(tempfile.mkdtemp() + "/ckpt")
+>>> _ = v.assign(5.0)
+>>> _ = tf.train.Checkpoint(v=v).restore(path)
+>>> v.numpy()
+np.float32(1.0)
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wengert.base.sections import fill_sections
+from wengert.compat.tensorflow.archive import read_archive, write_archive
+from wengert.compat.tensorflow.dtypes import of_numpy
+from wengert.compat.tensorflow.errors import NotFoundError
+from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.variable import Variable
+from wengert.compat.tensorflow.waiting import WAITING, resume
+
+__all__ = [
+    "Checkpoint",
+    "CheckpointManager",
+    "CheckpointOptions",
+    "get_checkpoint_state",
+    "latest_checkpoint",
+    "list_variables",
+    "load_checkpoint",
+    "load_variable",
+]
+
+_VALUE = ".ATTRIBUTES/VARIABLE_VALUE"
+_UNSEEN = frozenset({"_compiled", "_given", "_losses", "_regularized", "_watched"})
+
+
+# -- graphs of objects -----------------------------------------------------------------------------
+
+
+def _leads(value: Any) -> bool:
+    """Whether an attribute may lead to variables."""
+    if isinstance(value, list | tuple):
+        return any(_leads(part) for part in value)
+    if isinstance(value, dict):
+        return any(isinstance(key, str) and _leads(part) for key, part in value.items())
+    return (
+        isinstance(value, Variable | Checkpoint)
+        or any(
+            hasattr(value, name) for name in ("_flatten", "_flatten_layers", "load_own_variables")
+        )
+        or hasattr(value, "update_state")
+        or hasattr(value, "_taken")
+    )
+
+
+def children(owner: Any) -> dict[str, Any]:
+    """What an object leads to, by names."""
+    if isinstance(owner, list | tuple):
+        return {str(i): part for i, part in enumerate(owner) if _leads(part)}
+    if isinstance(owner, dict):
+        return {key: part for key, part in owner.items() if isinstance(key, str) and _leads(part)}
+    if isinstance(owner, Variable) or _whole(owner) or not hasattr(owner, "__dict__"):
+        return {}
+    held = {name: value for name, value in vars(owner).items() if name not in _UNSEEN}
+    held |= children(held.pop("_root", ()))
+    weights = held.pop("_weights", None)
+    found = {name: value for name, value in held.items() if _leads(value)}
+    named = {id(value) for value in found.values()}
+    if weights and not all(id(weight) in named for weight in weights):
+        found["_weights"] = weights
+    return found
+
+
+def _whole(owner: Any) -> bool:
+    """Whether an object says itself what is kept of it."""
+    return hasattr(owner, "save_own_variables") or hasattr(owner, "_taken")
+
+
+def _kept(owner: Any) -> dict[str, Any]:
+    """The arrays of an object itself."""
+    if isinstance(owner, Variable):
+        return {_VALUE: owner.numpy()}
+    if hasattr(owner, "_taken"):
+        return {".ATTRIBUTES/ITERATOR_STATE": np.int64(owner._taken)}
+    if hasattr(owner, "save_own_variables"):
+        kept: dict[str, Any] = {}
+        owner.save_own_variables(kept)
+        return {f".STATE/{key}": value for key, value in kept.items()}
+    return {}
+
+
+def graph_of(root: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The nodes that lead from an object to variables, and the arrays, by path."""
+    nodes: list[dict[str, Any]] = []
+    arrays: dict[str, Any] = {}
+    places = {id(root): 0}
+    order = [(root, "")]
+    for owner, path in order:
+        kept = _kept(owner)
+        arrays |= {f"{path}/{key}".lstrip("/"): value for key, value in kept.items()}
+        links = {}
+        for name, child in children(owner).items():
+            if id(child) not in places:
+                places[id(child)] = len(places)
+                # the list grows while it is walked: that is the order of breadth
+                order.append((child, f"{path}/{name}".lstrip("/")))
+            links[name] = places[id(child)]
+        nodes.append({"path": path, "children": links, "arrays": list(kept)})
+    return nodes, arrays
+
+
+def _reached(root: Any) -> list[Any]:
+    """An object, and all that it leads to."""
+    found = {id(root): root}
+    stack = [root]
+    while stack:
+        for child in children(stack.pop()).values():
+            if id(child) not in found:
+                found[id(child)] = child
+                stack.append(child)
+    return list(found.values())
+
+
+# -- restoring -------------------------------------------------------------------------------------
+
+
+class _Restoration:
+    """The status of what is being restored."""
+
+    def __init__(self, path: str, root: Any) -> None:
+        try:
+            state, self.arrays = read_archive(f"{path}.index")
+        except FileNotFoundError:
+            raise NotFoundError(
+                None,
+                None,
+                f"Unsuccessful TensorSliceReader constructor: Failed to find any "
+                f"matching files for {path}",
+            ) from None
+        self.nodes = state["nodes"]
+        self.root = root
+        self.used: set[int] = set()
+        self.bound: dict[int, Any] = {}
+        self._walk(root, 0, set())
+
+    def _walk(self, owner: Any, number: int, seen: set[tuple[int, int]]) -> None:
+        if (id(owner), number) in seen:
+            return
+        seen.add((id(owner), number))
+        node = self.nodes[number]
+        if node["arrays"]:
+            self._restore(owner, number)
+        own = children(owner)
+        for name, child in own.items():
+            if name in node["children"]:
+                self._walk(child, node["children"][name], seen)
+        if any(name not in own for name in node["children"]) and hasattr(owner, "__dict__"):
+            self._wait(owner, lambda: self._walk(owner, number, set()))
+
+    def _restore(self, owner: Any, number: int) -> None:
+        node = self.nodes[number]
+        values = {key: self.arrays[f"{node['path']}/{key}".lstrip("/")] for key in node["arrays"]}
+        if isinstance(owner, Variable):
+            value = values[_VALUE]
+            if not owner.shape.is_compatible_with(value.shape):
+                raise ValueError(
+                    f"Received incompatible tensor with shape {value.shape} when attempting to "
+                    f"restore variable with shape {tuple(owner.shape)} and name {node['path']}."
+                )
+            owner.assign(value)
+        elif hasattr(owner, "_taken"):
+            owner._skip_to(int(next(iter(values.values()))))
+        else:
+            store = {key.removeprefix(".STATE/"): value for key, value in values.items()}
+            try:
+                owner.load_own_variables(store)
+            except ValueError:
+                self._wait(owner, lambda: self._restore(owner, number))
+                return
+        self.used.add(number)
+        self.bound[id(owner)] = owner
+
+    @staticmethod
+    def _wait(owner: Any, again: Callable[[], None]) -> None:
+        owner = getattr(owner, "_root", owner)
+        WAITING.setdefault(owner, []).append(again)
+
+    # -- what programs ask ------------------------------------------------------------------------
+
+    def assert_existing_objects_matched(self) -> _Restoration:
+        """Raise an AssertionError if a variable of the program has no value in the checkpoint."""
+        missing = [
+            one
+            for one in _reached(self.root)
+            if _kept(one)
+            and id(one) not in self.bound
+            and one is not getattr(self.root, "save_counter", None)
+        ]
+        if missing:
+            raise AssertionError(
+                f"Found {len(missing)} Python objects that were not bound to checkpointed values, "
+                f"likely due to changes in the Python program: {missing}"
+            )
+        return self
+
+    def assert_consumed(self) -> _Restoration:
+        """Raise an AssertionError if something was not matched, on either side."""
+        self.assert_existing_objects_matched()
+        left = [
+            node["path"]
+            for number, node in enumerate(self.nodes)
+            if node["arrays"] and number not in self.used and node["path"] != "save_counter"
+        ]
+        if left:
+            raise AssertionError(f"Unresolved object in checkpoint: {', '.join(left)}")
+        return self
+
+    def assert_nontrivial_match(self) -> _Restoration:
+        """Raise an AssertionError if nothing was matched."""
+        if not self.used:
+            raise AssertionError(
+                "Nothing except the root object matched a checkpointed value. Typically this means "
+                "that the checkpoint does not match the Python program."
+            )
+        return self
+
+    def expect_partial(self) -> _Restoration:
+        """Accepted: nothing is said of what was not matched."""
+        return self
+
+    def initialize_or_restore(self, session: Any = None) -> None:
+        """Accepted: it has been done."""
+
+
+class CheckpointOptions:
+    """Accepted, without effect."""
+
+    def __init__(self, **options: Any) -> None:
+        vars(self).update(options)
+
+
+class Checkpoint:
+    """Objects that lead to variables, to be saved and restored together.
+
+    Parameters
+    ----------
+    root : optional. An object whose attributes belong to it.
+    **kwargs: Objects, by name: variables, modules, layers, models, optimizers, iterators, lists and
+        dicts of these, or other checkpoints.
+
+    Raises
+    ------
+    ValueError: If an object leads to no variables.
+    """
+
+    def __init__(self, root: Any = None, **kwargs: Any) -> None:
+        if root is not None:
+            object.__setattr__(self, "_root", root)
+        for name, value in sorted(kwargs.items()):
+            if not _leads(value) and not isinstance(value, list | dict | tuple):
+                raise ValueError(
+                    f"`Checkpoint` was expecting {name} to be a trackable object (an object "
+                    f"derived from `Trackable`), got {value}."
+                )
+            setattr(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+        if WAITING:
+            resume(self)
+
+    def _counter(self) -> Any:
+        if "save_counter" not in vars(self):
+            self.save_counter = Variable(np.int64(0), trainable=False, name="save_counter")
+        return self.save_counter
+
+    def write(self, file_prefix: Any, options: Any = None) -> str:
+        """Write to one file, whatever was saved before; returns the name to restore from."""
+        prefix = os.fspath(file_prefix)
+        nodes, arrays = graph_of(self)
+        write_archive(f"{prefix}.index", {"nodes": nodes}, arrays)
+        return prefix
+
+    def save(self, file_prefix: Any, options: Any = None) -> str:
+        """Write under the next number; returns the name to restore from."""
+        counter = self._counter()
+        counter.assign_add(1)
+        path = self.write(f"{os.fspath(file_prefix)}-{int(counter.numpy())}")
+        _note(Path(path).parent, [path], path)
+        return path
+
+    def read(self, save_path: Any, options: Any = None) -> Any:
+        """Restore what `write` wrote.
+
+        Raises
+        ------
+        NotFoundError: If there is no such checkpoint.
+        """
+        return _Restoration(os.fspath(save_path), self)
+
+    def restore(self, save_path: Any, options: Any = None) -> Any:
+        """Restore what `save` wrote; nothing, for None.
+
+        Variables that are made later are restored when they are made.
+
+        Raises
+        ------
+        NotFoundError: If there is no such checkpoint.
+        """
+        if save_path is None:
+            return CheckpointOptions(
+                assert_consumed=_nothing,
+                expect_partial=lambda: None,
+                assert_existing_objects_matched=_nothing,
+            )
+        path = os.fspath(save_path)
+        self._counter()
+        return _Restoration(path, self)
+
+
+def _nothing() -> None:
+    raise AssertionError("No checkpoint specified (save_path=None); nothing is being restored.")
+
+
+# -- what is in a folder ---------------------------------------------------------------------------
+
+
+def _note(directory: Path, paths: list[str], latest: str) -> None:
+    """Write the names of checkpoints to the file that tells which is the latest."""
+    lines = [f'model_checkpoint_path: "{Path(latest).name}"']
+    lines += [f'all_model_checkpoint_paths: "{Path(path).name}"' for path in paths]
+    (directory / "checkpoint").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+class _State:
+    """What is known of the checkpoints in a folder."""
+
+    def __init__(self, latest: str, paths: list[str]) -> None:
+        self.model_checkpoint_path = latest
+        self.all_model_checkpoint_paths = paths
+
+
+def get_checkpoint_state(checkpoint_dir: Any, latest_filename: Any = None) -> Any:
+    """The latest checkpoint in a folder, and all of them; None if there is none."""
+    directory = Path(checkpoint_dir)
+    file = directory / (latest_filename or "checkpoint")
+    if not file.exists():
+        return None
+    found = re.findall(r'^(\w+): "(.*)"$', file.read_text(encoding="utf-8"), re.MULTILINE)
+    paths = [(key, str(directory / name)) for key, name in found]
+    latest = next(path for key, path in paths if key == "model_checkpoint_path")
+    return _State(latest, [path for key, path in paths if key.startswith("all")])
+
+
+def latest_checkpoint(checkpoint_dir: Any, latest_filename: Any = None) -> str | None:
+    """The name of the latest checkpoint in a folder, or None.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> tf.train.latest_checkpoint(tempfile.mkdtemp()) is None
+    True
+    """
+    state = get_checkpoint_state(checkpoint_dir, latest_filename)
+    if state is None or not Path(f"{state.model_checkpoint_path}.index").exists():
+        return None
+    path: str = state.model_checkpoint_path
+    return path
+
+
+class CheckpointManager:
+    """Checkpoints in a folder, of which the latest ones are kept.
+
+    Parameters
+    ----------
+    checkpoint : Checkpoint. What is saved.
+    directory : str or path. The folder.
+    max_to_keep : int or None. How many stay.
+    checkpoint_name : str. What the files are called, with a number behind it.
+    step_counter, checkpoint_interval : optional. A variable that counts steps, and how many of them
+        lie between two checkpoints at least.
+    keep_checkpoint_every_n_hours : float, optional. One of that many hours stays in any case.
+    init_fn : callable, optional. What `restore_or_initialize` calls if there is no checkpoint.
+    """
+
+    def __init__(
+        self,
+        checkpoint: Any,
+        directory: Any,
+        max_to_keep: int | None,
+        keep_checkpoint_every_n_hours: float | None = None,
+        checkpoint_name: str = "ckpt",
+        step_counter: Any = None,
+        checkpoint_interval: int | None = None,
+        init_fn: Any = None,
+    ) -> None:
+        if max_to_keep is not None and max_to_keep <= 0:
+            raise ValueError(
+                f"Expected a positive integer or `None` for `max_to_keep`, got {max_to_keep}."
+            )
+        self.checkpoint = checkpoint
+        self.directory = os.fspath(directory)
+        self._keep = max_to_keep
+        self._hours = keep_checkpoint_every_n_hours
+        self._last_kept = time.time()
+        self._prefix = os.path.join(self.directory, checkpoint_name)
+        self._step_counter = step_counter
+        self.checkpoint_interval = checkpoint_interval
+        self._saved_at: int | None = None
+        self._init_fn = init_fn
+        state = get_checkpoint_state(self.directory)
+        paths = state.all_model_checkpoint_paths if state else []
+        self._paths = [path for path in paths if Path(f"{path}.index").exists()]
+
+    @property
+    def checkpoints(self) -> list[str]:
+        """The names of those that are there, the latest one last."""
+        return list(self._paths)
+
+    @property
+    def latest_checkpoint(self) -> str | None:
+        """The name of the latest one, or None."""
+        return self._paths[-1] if self._paths else None
+
+    def save(
+        self, checkpoint_number: Any = None, check_interval: bool = True, options: Any = None
+    ) -> str | None:
+        """Save, and delete what is not to be kept; returns the name, or None if it is too early."""
+        if self.checkpoint_interval is not None and self._step_counter is not None:
+            step = int(np.asarray(self._step_counter))
+            last = self._saved_at
+            if check_interval and last is not None and step - last < self.checkpoint_interval:
+                return None
+            self._saved_at = step
+        counter = self.checkpoint._counter()
+        counter.assign_add(1)
+        number = int(np.asarray(counter if checkpoint_number is None else checkpoint_number))
+        path: str = self.checkpoint.write(f"{self._prefix}-{number}")
+        self._paths = [one for one in self._paths if one != path] + [path]
+        while self._keep is not None and len(self._paths) > self._keep:
+            self._drop(self._paths.pop(0))
+        _note(Path(self.directory), self._paths, path)
+        return path
+
+    def _drop(self, path: str) -> None:
+        if self._hours and time.time() - self._last_kept > self._hours * 3600:
+            self._last_kept = time.time()
+            return
+        Path(f"{path}.index").unlink(missing_ok=True)
+
+    def restore_or_initialize(self) -> str | None:
+        """Restore the latest one, or call `init_fn`; returns the name, or None."""
+        if self.latest_checkpoint is not None:
+            self.checkpoint.restore(self.latest_checkpoint)
+            return self.latest_checkpoint
+        if self._init_fn is not None:
+            self._init_fn()
+        return None
+
+
+class _Reader:
+    """The arrays of a checkpoint, by name."""
+
+    def __init__(self, path: Any) -> None:
+        name = os.fspath(path)
+        if Path(name).is_dir():
+            name = latest_checkpoint(name) or name
+        try:
+            _, self._arrays = read_archive(f"{name}.index")
+        except FileNotFoundError:
+            raise NotFoundError(None, None, f"Could not find checkpoint {name}") from None
+
+    def get_tensor(self, name: str) -> Any:
+        """An array."""
+        if name not in self._arrays:
+            raise NotFoundError(None, None, f"Key {name} not found in checkpoint")
+        return self._arrays[name]
+
+    def has_tensor(self, name: str) -> bool:
+        """Whether there is an array of that name."""
+        return name in self._arrays
+
+    def get_variable_to_shape_map(self) -> dict[str, list[int]]:
+        """The shapes, by name."""
+        return {name: list(array.shape) for name, array in self._arrays.items()}
+
+    def get_variable_to_dtype_map(self) -> dict[str, Any]:
+        """The dtypes, by name."""
+        return {name: of_numpy(array.dtype) for name, array in self._arrays.items()}
+
+
+def load_checkpoint(ckpt_dir_or_file: Any) -> Any:
+    """A reader of a checkpoint: `get_tensor`, `get_variable_to_shape_map`, ..."""
+    return _Reader(ckpt_dir_or_file)
+
+
+def list_variables(ckpt_dir_or_file: Any) -> list[tuple[str, list[int]]]:
+    """The names of a checkpoint's arrays, and their shapes."""
+    return sorted(_Reader(ckpt_dir_or_file).get_variable_to_shape_map().items())
+
+
+def load_variable(ckpt_dir_or_file: Any, name: str) -> Any:
+    """One array of a checkpoint."""
+    return _Reader(ckpt_dir_or_file).get_tensor(name)
+
+
+def __getattr__(name: str) -> Any:
+    raise refusal("train", name)
+
+
+fill_sections(globals())

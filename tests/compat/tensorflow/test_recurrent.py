@@ -1,0 +1,100 @@
+"""Keras's recurrent layers: TensorFlow's numbers, configurations, and errors."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import wengert.compat.tensorflow as tf
+
+layers = tf.keras.layers
+SPEC = importlib.util.spec_from_file_location(
+    "recurrent_cases", Path(__file__).with_name("recurrent_cases.py")
+)
+cases = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(cases)
+
+
+def test_recurrent_layers_compute_what_keras_computes():
+    recorded = json.loads(cases.RECORDED.read_text())
+    found = dict(cases.cases(tf))
+    assert list(found) == list(recorded)
+    for name, arrays in found.items():
+        assert len(arrays) == len(recorded[name]), name
+        for array, wanted in zip(arrays, recorded[name], strict=True):
+            np.testing.assert_allclose(array, wanted, rtol=1e-4, atol=2e-5, err_msg=name)
+
+
+def test_weights_lie_as_in_keras():
+    for make, shapes in (
+        (layers.SimpleRNN, [(4, 3), (3, 3), (3,)]),
+        (layers.LSTM, [(4, 12), (3, 12), (12,)]),
+        (layers.GRU, [(4, 9), (3, 9), (2, 9)]),
+    ):
+        layer = make(3)
+        layer(tf.ones([2, 5, 4]))
+        assert [w.shape for w in layer.get_weights()] == shapes
+        assert [w.name for w in layer.weights] == ["kernel", "recurrent_kernel", "bias"]
+        kernel = layer.get_weights()[1]
+        if make is layers.SimpleRNN:
+            np.testing.assert_allclose(kernel @ kernel.T, np.eye(3), atol=1e-5)
+    assert layers.LSTM(3).unit_forget_bias
+    with pytest.raises(AttributeError, match="nothing"):
+        layers.LSTM(3).nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("name", ["SimpleRNN", "LSTM", "GRU"])
+def test_configurations_make_equal_layers(name):
+    layer = getattr(layers, name)(
+        3, activation="relu", dropout=0.5, return_sequences=True, name="one", use_bias=False
+    )
+    config = json.loads(json.dumps(tf.keras.saving.serialize_keras_object(layer)))
+    again = tf.keras.saving.deserialize_keras_object(config)
+    assert json.dumps(again.get_config()) == json.dumps(layer.get_config())
+    both = layers.Bidirectional(layer, merge_mode="sum")
+    both(tf.ones([1, 2, 3]))
+    config = json.loads(json.dumps(tf.keras.saving.serialize_keras_object(both)))
+    same = tf.keras.saving.deserialize_keras_object(config)
+    same.set_weights(both.get_weights())
+    x = tf.constant(np.random.default_rng(0).normal(size=(1, 2, 3)), tf.float32)
+    np.testing.assert_array_equal(same(x), both(x))
+
+
+def test_dropout_stays_the_same_through_a_sequence():
+    cell = layers.SimpleRNNCell(
+        6,
+        activation="linear",
+        dropout=0.5,
+        kernel_initializer="ones",
+        recurrent_initializer="zeros",
+    )
+    layer = layers.RNN(cell, return_sequences=True)
+    x = tf.ones([3, 5, 8])
+    result = layer(x, training=True).numpy()
+    assert np.ptp(result, axis=1).max() == 0
+    assert np.ptp(result[:, 0, 0]) > 0 or np.ptp(layer(x, training=True).numpy()[:, 0, 0]) > 0
+    np.testing.assert_array_equal(layer(x).numpy(), np.full((3, 5, 6), 8.0))
+    for name in ("SimpleRNN", "LSTM", "GRU"):
+        gated = getattr(layers, name)(4, dropout=0.5, recurrent_dropout=0.5)
+        assert np.isfinite(gated(x, training=True).numpy()).all()
+
+
+def test_errors_say_what_is_wrong():
+    with pytest.raises(ValueError, match="positive integer, got 0"):
+        layers.LSTM(0)
+    with pytest.raises(ValueError, match="should have a `state_size`"):
+        layers.RNN(layers.Dense(2))
+    with pytest.raises(ValueError, match="Invalid merge mode"):
+        layers.Bidirectional(layers.LSTM(2), merge_mode="max")
+    with pytest.raises(ValueError, match="different `go_backwards`"):
+        layers.Bidirectional(layers.LSTM(2), backward_layer=layers.LSTM(2))
+
+
+def test_merged_inputs_count_where_all_of_them_do():
+    one = layers.Embedding(4, 2, mask_zero=True)(tf.constant([[1, 0, 2]]))
+    two = layers.Embedding(4, 2, mask_zero=True)(tf.constant([[0, 1, 2]]))
+    assert layers.Add()([one, two])._keras_mask.numpy().tolist() == [[False, False, True]]
+    joined = layers.Concatenate(axis=1)([one, two])
+    assert joined._keras_mask.numpy().tolist() == [[True, False, True, False, True, True]]
