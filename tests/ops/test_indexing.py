@@ -159,3 +159,57 @@ def test_an_empty_vector_that_is_joined_stays_in_the_graph():
             assert g.shape == (0,)
     out = wg.cat([empty, wg.ones(2, 3)], -1)
     assert out.requires_grad and out.shape == (2, 3)
+
+
+# -- masks of other dtypes -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [wg.uint8, wg.int8, wg.int64, wg.float32])
+def test_masks_consist_of_bools(kind):
+    x, mask = wg.tensor([1.0, 2.0, 3.0]), wg.tensor([1, 0, 1]).to(kind)
+    words = "_ only supports boolean masks, but got mask with dtype "
+    for value in (5, wg.tensor(5.0)):
+        for fill in (x.masked_fill, x.masked_fill_):
+            with pytest.raises(RuntimeError, match=f"masked_fill{words}"):
+                fill(mask, value)
+    with pytest.raises(RuntimeError, match=f"masked_scatter{words}"):
+        x.masked_scatter_(mask, x)
+    assert x.tolist() == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.filterwarnings("ignore:indexing with dtype")
+def test_one_number_is_not_written_where_bytes_are():
+    x, mask = wg.tensor([[1.0, 2.0]]), wg.tensor([1, 0], dtype=wg.uint8)
+    refused = pytest.raises(RuntimeError, match="but got mask with dtype unsigned char")
+    for index in (mask[:1], (slice(None), mask)):
+        with refused:
+            x[index] = 5.0
+    with refused:
+        x.index_put_((None, mask), wg.tensor(5.0))
+    with refused:
+        wg.index_put(x, (None, mask), wg.tensor([5.0]))
+    assert x.tolist() == [[1.0, 2.0]]
+    # several numbers, and sums, go where bytes are not 0
+    y = wg.zeros(2, 2)
+    y[:, mask] = wg.tensor([[3.0], [4.0]])
+    y.index_put_((None, mask), wg.tensor(1.0), accumulate=True)
+    assert y.tolist() == [[4.0, 0.0], [5.0, 0.0]]
+
+
+def test_narrow_integers_are_not_indices():
+    x = wg.tensor([1.0, 2.0, 3.0])
+    for kind in (wg.int8, wg.int16):
+        at = wg.tensor([1, 0, 1], dtype=kind)
+        with pytest.raises(IndexError, match="tensors used as indices must be long, int, byte or"):
+            x[at]
+        with pytest.raises(IndexError, match="tensors used as indices must be long, int, byte or"):
+            x[at] = 1.0
+        assert x[at[0]] == 2.0
+    assert x[at.int()].tolist() == [2.0, 1.0, 2.0]
+
+
+def test_a_mask_takes_one_number_of_any_dtype():
+    mask = wg.tensor([True, False, True])
+    assert wg.index_put(wg.ones(3), (mask,), wg.tensor(5)).tolist() == [5.0, 1.0, 5.0]
+    with pytest.raises(RuntimeError, match="source and destination dtypes match"):
+        wg.index_put(wg.ones(3), (mask,), wg.tensor(5), accumulate=True)

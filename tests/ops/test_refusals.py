@@ -68,3 +68,15 @@ def test_other_devices_are_refused(device):
         with pytest.raises((RuntimeError, NotImplementedError, AssertionError)) as caught:
             make()
         assert str(caught.value)
+
+
+def test_targets_of_binary_cross_entropy_are_probabilities():
+    half, target = wg.full((2,), 0.5), wg.tensor([0, 1])
+    loss = wg.nn.functional.binary_cross_entropy
+    for kind, name in ((wg.int64, "Long"), (wg.bool, "Bool"), (wg.float64, "Double")):
+        with pytest.raises(RuntimeError, match=f"Found dtype {name} but expected Float"):
+            loss(half, target.to(kind))
+    loss = wg.nn.functional.binary_cross_entropy_with_logits
+    with pytest.raises(RuntimeError, match="result type Float can't be cast to the desired output"):
+        loss(half, target)
+    assert loss(half, target.double()).dtype is wg.float64

@@ -13,6 +13,7 @@ __all__ = [
     "HIDES",
     "WRITTEN_ELSEWHERE",
     "backward_twice",
+    "c_name",
     "describe",
     "kind_of",
     "modified_in_place",
@@ -176,6 +177,27 @@ _LONG_NAMES = {
 def long_name(dtype: Any) -> str:
     """The name that PyTorch's messages give to a dtype: ``Float`` for float32."""
     return _LONG_NAMES.get(dtype.name, dtype.name)
+
+
+_C_NAMES = {
+    "bool": "bool",
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "int16": "short int",
+    "int32": "int",
+    "int64": "long int",
+    "float16": "c10::Half",
+    "bfloat16": "c10::BFloat16",
+    "float32": "float",
+    "float64": "double",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+}
+
+
+def c_name(dtype: Any) -> str:
+    """The name that some of PyTorch's messages give to a dtype: ``long int`` for int64."""
+    return _C_NAMES.get(dtype.name, dtype.name)
 
 
 def cannot_cast(result: Any, have: Any) -> RuntimeError:

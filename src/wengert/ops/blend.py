@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.dtypes import FLOATING, category
+from wengert.base.errors import c_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.coerce import dtype_name, number, operand, plain, real_number
@@ -136,15 +137,11 @@ def _lerp(x: Any, end: Any, weight: Any) -> Form:
     return "lerp_tensor", (y, w), {}
 
 
-_CTYPES = {"Float": "float", "Double": "double", "Half": "c10::Half", "Long": "long int"}
-
-
 def _same_dtype(x: Any, other: Any, name: str) -> None:
-    have, want = dtype_name(other.payload), dtype_name(x.payload)
+    have, want = c_name(other.payload.dtype), c_name(x.payload.dtype)
     if have != want:
         raise RuntimeError(
-            f"expected dtype {_CTYPES.get(want, want)} for `{name}` but got dtype "
-            f"{_CTYPES.get(have, have)}: convert one of them"
+            f"expected dtype {want} for `{name}` but got dtype {have}: convert one of them"
         )
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.dtypes import is_differentiable
-from wengert.base.errors import long_name
+from wengert.base.errors import c_name, long_name
 from wengert.base.shapes import normal_dim, normal_dims
 from wengert.ops.coerce import operand
 from wengert.prims.facet import Facet
 from wengert.prims.record import TABLE
 
-__all__ = ["all_dims", "dim_or_axis", "one_dim", "real_input", "renamed"]
+__all__ = ["all_dims", "bool_mask", "dim_or_axis", "one_dim", "real_input", "renamed"]
 
 
 def real_input(value: Any, name: str, kernel: str, floating: bool = False) -> Any:
@@ -24,6 +24,27 @@ def real_input(value: Any, name: str, kernel: str, floating: bool = False) -> An
             f"{'floating' if floating else 'real'} tensors; convert the input with .to(dtype)"
         )
     return tensor
+
+
+def bool_mask(mask: Any, name: str) -> Any:
+    """`operand`, for the mask of a function, which consists of bools.
+
+    Raises
+    ------
+    RuntimeError: If it does not: integers may be places that were meant as such.
+    """
+    where = operand(mask, name, "mask", 2)
+    check_bools(where.payload.dtype, name)
+    return where
+
+
+def check_bools(dtype: Any, name: str) -> None:
+    """Refuse the dtype of a mask of the function `name` if it is not bool."""
+    if dtype.kind != "b":
+        raise RuntimeError(
+            f"{name}_ only supports boolean masks, but got mask with dtype {c_name(dtype)}: "
+            "compare it first, as in mask != 0"
+        )
 
 
 OVERLOADED: Facet[bool] = Facet("overloaded", lambda prim: False)

@@ -6,6 +6,7 @@ import operator
 from functools import lru_cache
 from typing import Any
 
+from wengert.base.errors import c_name
 from wengert.kernels.columns import result_size
 from wengert.ops.coerce import dtype_name
 from wengert.tape.modes import mixes_dtypes
@@ -233,22 +234,6 @@ def _check_transposed(
         )
 
 
-_CTYPES = {
-    "Bool": "bool",
-    "Byte": "unsigned char",
-    "Char": "signed char",
-    "Short": "short",
-    "Int": "int",
-    "Long": "long int",
-    "Half": "c10::Half",
-    "BFloat16": "c10::BFloat16",
-    "Float": "float",
-    "Double": "double",
-    "ComplexFloat": "c10::complex<float>",
-    "ComplexDouble": "c10::complex<double>",
-}
-
-
 def check_dtypes(x: Any, w: Any, b: Any) -> None:
     """Refuse arrays of several dtypes."""
     if (x.dtype == w.dtype and (b is None or b.dtype == x.dtype)) or mixes_dtypes():
@@ -264,7 +249,7 @@ def check_dtypes(x: Any, w: Any, b: Any) -> None:
             f"expected scalar type {have} but found {found}: the input is {x.dtype}, the weight "
             f"{w.dtype}; convert one of them with .to(dtype)"
         )
-    have, found = [_CTYPES.get(name, name) for name in (dtype_name(x), dtype_name(b))]
+    have, found = c_name(x.dtype), c_name(b.dtype)
     raise RuntimeError(
         f"Input type ({have}) and bias type ({found}) should be the same: convert one of them with "
         ".to(dtype)"

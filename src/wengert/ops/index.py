@@ -13,16 +13,27 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.errors import long_name
 from wengert.base.export import export
+from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
+from wengert.ops.checks import check_bools
 from wengert.ops.coerce import dtype_name, operand
 from wengert.tape.base import TensorBase
 from wengert.tape.masked import hides
+from wengert.tape.operands import cast
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
-__all__ = ["getitem", "index_put", "named_places", "split_index"]
+__all__ = [
+    "check_bytes",
+    "fitting_value",
+    "getitem",
+    "index_put",
+    "named_places",
+    "split_index",
+]
 
 Step = tuple[str, dict[str, Any]]
 _FULL = slice(None)
@@ -171,6 +182,8 @@ def _item(item: Any) -> Any:
     """An index as int, slice, None, Ellipsis, bool or array. Arrays are copied: nodes keep them."""
     if item.__class__ in _SIMPLE:
         return item
+    # the arrays of other idioms may be indices of any width
+    narrow = item.__class__ is PORTS.tensor
     if isinstance(item, TensorBase):
         item = item.payload
     elif isinstance(item, list | tuple | range):
@@ -208,7 +221,7 @@ def _item(item: Any) -> Any:
         warn(_BYTES, UserWarning)
     if kind == "b" or item.dtype == np.uint8:
         return np.array(item, dtype=bool) if item.ndim else bool(item)
-    if kind not in "iu":
+    if kind not in "iu" or (narrow and item.ndim and item.dtype.itemsize < 4):
         raise IndexError(
             "tensors used as indices must be long, int, byte or bool tensors, not "
             f"{dtype_name(item)}"
@@ -301,14 +314,69 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
     tensor([1., 0., 2.])
     """
     x, value = operand(input, "index_put"), operand(values, "index_put", "values", 3)
-    if x.payload.dtype != value.payload.dtype:
+    places = named_places(x, indices)
+    value = fitting_value(value, x, indices, places, accumulate)
+    return T.index_put(x, value, indices=places, accumulate=bool(accumulate))
+
+
+def check_bytes(value: Any, index: Any, arrays: tuple[Any, ...]) -> None:
+    """Refuse one mask of bytes where one number is written, which PyTorch does by `masked_fill_`.
+
+    Parameters
+    ----------
+    value : Tensor. What is written.
+    index : As it was given.
+    arrays : tuple. What `split_index` or `named_places` made of it.
+    """
+    if value.payload.size != 1 or sum(array is not None for array in arrays) != 1:
+        return
+    for item in _items(index):
+        array = item.payload if isinstance(item, TensorBase) else item
+        if isinstance(array, np.ndarray | Lifted) and array.dtype == np.uint8 and array.ndim:
+            check_bools(array.dtype, "masked_fill")
+
+
+def fitting_value(
+    value: Any, target: Any, index: Any, arrays: tuple[Any, ...], accumulate: bool = False
+) -> Any:
+    """`value` in the dtype of `target`, which it must have but where it fills a mask.
+
+    Parameters
+    ----------
+    value, target : Tensor. What is written, and where.
+    index, arrays: See `check_bytes`.
+    accumulate : bool. Whether it is added.
+
+    Raises
+    ------
+    RuntimeError: If it has another dtype.
+    """
+    if not accumulate:
+        check_bytes(value, index, arrays)
+    kind = target.payload.dtype
+    if value.payload.dtype == kind:
+        return value
+    chosen = [array for array in arrays if array is not None]
+    if all(isinstance(array, Lifted) and not array.ndim for array in chosen):
+        # numbers, were they not values of a transform
+        return cast(value, kind)
+    masks = [array for array in chosen if array.dtype.kind == "b"]
+    alone = len(masks) == len(arrays) == 1 and target.payload.ndim > 0
+    if accumulate or not alone or _has_lone_bool(index) or value.payload.size != 1:
         raise RuntimeError(
             "Index put requires the source and destination dtypes match, got "
-            f"{dtype_name(x.payload)} for the destination and {dtype_name(value.payload)} for the "
-            "source."
+            f"{long_name(kind)} for the destination and {long_name(value.payload.dtype)} for the "
+            "source: convert the source first"
         )
-    places = named_places(x, indices)
-    return T.index_put(x, value, indices=places, accumulate=bool(accumulate))
+    return cast(value, kind)
+
+
+def _has_lone_bool(index: Any) -> bool:
+    """Whether a 0-d tensor of bool, which is not a mask to PyTorch, is among the indices."""
+    return any(
+        isinstance(part, TensorBase) and not part.payload.ndim and part.payload.dtype.kind == "b"
+        for part in _items(index)
+    )
 
 
 def named_places(input: Any, indices: Any) -> tuple[Any, ...]:

@@ -12,13 +12,14 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.dtypes import is_differentiable
-from wengert.base.errors import long_name
+from wengert.base.errors import cannot_cast, long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.ops.coerce import operand
 from wengert.ops.reduce import mean, sum
 from wengert.prims import neural as _records
+from wengert.tape.modes import mixes_dtypes
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
@@ -348,6 +349,12 @@ def binary_cross_entropy(
             f"the input size (torch.Size({list(input.payload.shape)})) is deprecated. Please "
             "ensure they have the same size."
         )
+    have, want = target.payload.dtype, input.payload.dtype
+    if have != want and not mixes_dtypes():
+        raise RuntimeError(
+            f"Found dtype {long_name(have)} but expected {long_name(want)}: the targets of "
+            f"{name}() are probabilities; convert them with .to(dtype)"
+        )
     if weight is None:
         return T.binary_cross_entropy(input, target, reduction=reduction)
     losses = T.binary_cross_entropy(input, target, reduction="none")
@@ -392,6 +399,8 @@ def binary_cross_entropy_with_logits(
             f"Target size (torch.Size({list(target.payload.shape)})) must be the same as input "
             f"size (torch.Size({list(input.payload.shape)}))"
         )
+    if target.payload.dtype.kind in "iub":
+        raise cannot_cast(input.payload.dtype, target.payload.dtype)
     if weight is None and pos_weight is None:
         return T.binary_cross_entropy_with_logits(input, target, reduction=reduction)
     if pos_weight is None:

@@ -13,6 +13,7 @@ from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast, expanded, normal_dim
+from wengert.ops.checks import bool_mask
 from wengert.ops.coerce import dtype_name, integer, operand, plain
 from wengert.ops.written import Form, copied, form
 from wengert.prims import place as _records
@@ -180,18 +181,13 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
 
 @form
 def _masked_scatter(x: Any, mask: Any, source: Any) -> Form:
-    where = operand(mask, "masked_scatter", "mask", 2)
+    where = bool_mask(mask, "masked_scatter")
     if not isinstance(source, TensorBase | np.ndarray):
         raise TypeError(
             "masked_scatter(): argument 'source' (position 2) must be Tensor, not "
             f"{type(source).__name__}"
         )
     y = operand(source, "masked_scatter", "source", 3)
-    if where.payload.dtype.kind != "b":
-        raise RuntimeError(
-            "masked_scatter_ only supports boolean masks, but got mask with dtype "
-            f"{dtype_name(where.payload)}"
-        )
     if y.payload.dtype != x.payload.dtype:
         raise RuntimeError(
             "masked_scatter: expected self and source to have same dtypes but got "

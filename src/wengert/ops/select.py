@@ -11,6 +11,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.interp.levels import Lifted
+from wengert.ops.checks import bool_mask
 from wengert.ops.coerce import dtype_name, operand, plain, real_number
 from wengert.ops.out import into
 from wengert.tape.base import TensorBase, new_tensor
@@ -303,12 +304,7 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     >>> x.masked_fill(x > 1, 0)
     tensor([1., 0.])
     """
-    x, where = operand(input, "masked_fill"), operand(mask, "masked_fill", "mask", 2)
-    if where.payload.dtype.kind != "b":
-        raise RuntimeError(
-            "masked_fill_ only supports boolean masks, but got mask with dtype "
-            f"{dtype_name(where.payload).lower()}"
-        )
+    x, where = operand(input, "masked_fill"), bool_mask(mask, "masked_fill")
     if is_number(value):
         made = T.masked_fill(x, where, value=held(value, x.payload.dtype))
         return hides(made, x)

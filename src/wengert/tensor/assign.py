@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base import errors
 from wengert.base.arrays import unmasked
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded
 from wengert.interp.levels import Lifted
+from wengert.ops.checks import bool_mask
 from wengert.ops.coerce import dtype_name, expanded_shape
-from wengert.ops.index import named_places, split_index
+from wengert.ops.index import check_bytes, fitting_value, named_places, split_index
 from wengert.ops.pointwise import fitting_alpha
 from wengert.ops.randomness import drawn
 from wengert.ops.select import check_fits
@@ -27,7 +27,7 @@ from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inplace import write
 from wengert.tape.masked import HIDING, holds_nan
 from wengert.tape.modes import is_recording
-from wengert.tape.operands import cast, held, is_number
+from wengert.tape.operands import held, is_number
 from wengert.tape.record import T
 from wengert.tape.views import window
 from wengert.tape.write_checks import check_cast, check_writable
@@ -277,6 +277,7 @@ def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
 
 
 def _masked_fill(self: Any, mask: Any, value: Any) -> Any:
+    mask = bool_mask(mask, "masked_fill")
     if isinstance(value, TensorBase):
         if value.payload.ndim:
             raise RuntimeError(
@@ -297,7 +298,7 @@ def index_put_(self: Any, indices: Any, values: Any, accumulate: bool = False) -
     arrays = named_places(self, indices)
     params = {"indices": arrays, "accumulate": accumulate}
     if isinstance(values, TensorBase):
-        values = _fitting_dtype(values, self, arrays)
+        values = fitting_value(values, self, indices, arrays, accumulate)
     return write(TABLE["index_put"], self, (values,), params, "index_put_")
 
 
@@ -383,8 +384,9 @@ def setitem(self: Any, index: Any, value: Any, last: bool = False) -> None:
         form = "copy_" if value.payload.ndim or index is Ellipsis else "fill_"
         write(TABLE["assign" if form == "copy_" else "fill_tensor"], target, (value,), {}, form)
     else:
+        check_bytes(value, index, advanced)
         if given:
-            value = _fitting_dtype(value, target, advanced, _has_lone_bool(index))
+            value = fitting_value(value, target, index, advanced)
         params = {"indices": advanced, "accumulate": False}
         if last:
             value = last_named(target, advanced, value)
@@ -393,37 +395,6 @@ def setitem(self: Any, index: Any, value: Any, last: bool = False) -> None:
         write(TABLE["index_put"], target, (value,), params, "index_put_")
         if hidden and target.edge is not None:
             HIDING.add(target.edge)
-
-
-def _has_lone_bool(index: Any) -> bool:
-    """Whether a 0-d tensor of bool, which is not a mask to PyTorch, is among the indices."""
-    parts = index if isinstance(index, tuple) else (index,)
-    return any(
-        isinstance(part, TensorBase) and not part.payload.ndim and part.payload.dtype.kind == "b"
-        for part in parts
-    )
-
-
-def _fitting_dtype(
-    value: Any, target: Any, indices: tuple[Any, ...], lone_bool: bool = False
-) -> Any:
-    """`value` in the dtype of `target`, which it must have but where it fills a mask."""
-    kind = target.payload.dtype
-    if value.payload.dtype == kind:
-        return value
-    chosen = [index for index in indices if index is not None]
-    if all(isinstance(index, Lifted) and not index.ndim for index in chosen):
-        # numbers, were they not values of a transform
-        return cast(value, kind)
-    masks = [index for index in chosen if index.dtype.kind == "b"]
-    alone = len(masks) == len(indices) == 1 and target.payload.ndim > 0
-    if not alone or lone_bool or value.payload.size != 1:
-        raise RuntimeError(
-            "Index put requires the source and destination dtypes match, got "
-            f"{errors.long_name(kind)} for the destination and "
-            f"{errors.long_name(value.payload.dtype)} for the source: convert the source first"
-        )
-    return cast(value, kind)
 
 
 def _is_array(value: Any) -> bool:
