@@ -152,7 +152,7 @@ class SparseBase(SparseValue):
         return self
 
     def retain_grad(self) -> None:
-        """Keep the gradient of the values, though they are no leaf."""
+        """Keep the gradient of the values, though they are not a leaf."""
         self._values_.retain_grad()
 
     def dim(self) -> int:

@@ -441,7 +441,7 @@ def run_grad(
             results.append(captured[key].clone())
             continue
         if first is not None:
-            # the same input once more
+            # the same input again
             made[key] = new_tensor(private(first.payload))
         elif captured.get(key) is not None:
             made[key] = new_tensor(owned([captured.pop(key)]))

@@ -248,7 +248,7 @@ class Watch:
         """The cotangent that goes on for `part` if hooks made `made` of what they were shown."""
         if isinstance(part, SparseValue) or isinstance(made, SparseValue):
             return made.payload if self.raw and isinstance(made, TensorBase) else made
-        # writing to what is no array, a number or a dual, puts another payload in its place
+        # writing to what is not an array, a number or a dual, puts another payload in its place
         if made is shown and (not self.raw or made is None or made.payload is arrived(part)):
             return part
         if self.raw:
