@@ -36,6 +36,7 @@ OWNERS = {
     "lowered": "wengert.autograd.levels",
     "sparse": "wengert.sparse.creation",
     "masked": "wengert.sparse.creation",
+    "sparse_gradient": "wengert.sparse.creation",
     "shed": "wengert.autograd.levels",
 }
 """The module that fills each port."""
@@ -65,6 +66,7 @@ class Ports:
         How custom Functions are applied there, and what becomes of their results and gradients (see
         `wengert.autograd.levels`).
     sparse, masked: A sparse tensor of a dense one's elements: all that are not zero, or some.
+    sparse_gradient: A sparse tensor of places and values, which nobody has checked.
     """
 
     namespace: Any
@@ -87,6 +89,7 @@ class Ports:
     lowered: Callable[..., tuple[Any, ...]]
     sparse: Callable[..., Any]
     masked: Callable[..., Any]
+    sparse_gradient: Callable[..., Any]
 
     def __init__(self) -> None:
         for name in OWNERS:

@@ -284,7 +284,8 @@ bn_w, bn_b : Tensor. The weight and bias of the normalisation, or None.""",
     "of_rows": """\
 scale_grad_by_freq : bool. Whether to divide the gradient of a row by the number of times that
     it occurs.
-sparse : bool. Accepted for PyTorch's sake; gradients are dense.""",
+sparse : bool. Whether the gradient is a sparse tensor, of the rows that were read, if `weight` is a
+    leaf.""",
     "expanded": """\
 *sizes : int, or one sequence of ints. The new shape (also as `size`); -1 leaves a dimension as
     it is.""",

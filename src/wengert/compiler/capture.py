@@ -30,7 +30,7 @@ from wengert.compiler.tree import Missing
 from wengert.compiler.turns import Turns
 from wengert.prims import whole
 from wengert.tape import level_writes, levels
-from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.base import LEAF, SparseValue, TensorBase, new_tensor
 from wengert.tape.masked import undecided
 from wengert.tape.modes import MODE, changed, current_mode
 
@@ -247,6 +247,8 @@ def _symbols(trace: Trace, environment: Environment) -> Iterator[list[Sym]]:
             tensor.payload = array if tensor.payload is symbol else real_payload(tensor.payload)
             if tensor.ext is not None and tensor.ext.grad is not None:
                 grad = tensor.ext.grad
+                if isinstance(grad, SparseValue):
+                    continue
                 grad.payload = real_payload(grad.payload)
                 if isinstance(grad.payload, np.ndarray) and not grad.payload.flags.writeable:
                     # a constant of the trace, which later gradients are not to be added to

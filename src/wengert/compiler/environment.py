@@ -35,7 +35,7 @@ from wengert.compiler.reading import Reading
 from wengert.compiler.state import Surroundings
 from wengert.compiler.straight import Places
 from wengert.ops.generator import Generator
-from wengert.tape.base import LEAF, TensorBase, node_of
+from wengert.tape.base import LEAF, SparseValue, TensorBase, node_of
 
 __all__ = ["Environment", "Matcher"]
 
@@ -417,6 +417,8 @@ class Environment(Reach):
                         f"if t{i}.ext is not None and t{i}.ext.grad is not None: return None"
                     )
                 continue
+            if isinstance(grad, SparseValue):
+                raise Unknown("a gradient is sparse")
             self._line(f"if t{i}.ext is None or t{i}.ext.grad is None: return None")
             if id(grad) not in self._names:
                 self._tensor(grad, f"t{i}.ext.grad")

@@ -30,7 +30,7 @@ from wengert.compiler.sym import Storage, Sym
 from wengert.compiler.trace import Trace
 from wengert.ops.return_types import Results
 from wengert.prims import records
-from wengert.tape.base import LEAF, Extra, TensorBase, new_tensor
+from wengert.tape.base import LEAF, Extra, SparseValue, TensorBase, new_tensor
 from wengert.tape.invalidated import Invalidated
 from wengert.tape.node import Unrecorded, edge_of, target_of
 from wengert.tape.versions import InferenceCell
@@ -120,6 +120,8 @@ def effects_of(
             continue
         if grad is None:
             effects.append(Effect("no grad", i))
+        elif isinstance(grad, SparseValue):
+            trace.give_up("a gradient is sparse")
         elif is_of_transform(grad.payload):
             trace.give_up("a gradient belongs to a transform that is under way")
         else:

@@ -23,6 +23,8 @@ from wengert.tape.inplace import write
 from wengert.tape.modes import no_grad
 from wengert.tape.operands import cast
 from wengert.tape.record import T
+from wengert.tape.saved import unpack
+from wengert.tape.sparse import give_sparse
 
 __all__ = ["embedding", "embedding_bag"]
 
@@ -116,7 +118,25 @@ def embedding(
     row = _row(padding_idx, w.payload.shape[0])
     if max_norm is not None and x.payload.size:
         _shorten(w, x.payload, max_norm, norm_type)
-    return T.embedding(w, x, padding_idx=row, scale_grad_by_freq=bool(scale_grad_by_freq))
+    return _rows(w, x, row, bool(scale_grad_by_freq), sparse)
+
+
+def _rows(w: Any, x: Any, row: int, by_freq: bool, sparse: bool) -> Any:
+    out = T.embedding(w, x, padding_idx=row, scale_grad_by_freq=by_freq)
+    if not sparse or w.edge is None:
+        return out
+    width = w.payload.shape[1]
+
+    def places(node: Any) -> tuple[Any, tuple[int, int], Any]:
+        if by_freq:
+            raise RuntimeError(
+                "embedding_backward: scale_grad_by_freq not supported with sparse gradients"
+            )
+        index = np.asarray(unpack(node, "indices", True)).reshape(-1)
+        kept = None if row < 0 else np.flatnonzero(index != row)
+        return (index if kept is None else index[kept])[None], (index.size, width), kept
+
+    return give_sparse(w, out, places)
 
 
 @export("nn.functional")
@@ -166,6 +186,8 @@ def embedding_bag(
     largest, mean = mode == "max", mode == "mean"
     if not (largest or mean or mode == "sum"):
         raise ValueError("mode has to be one of sum, mean or max")
+    if largest and sparse:
+        raise ValueError("max mode does not support sparse weights")
     factors = None
     if per_sample_weights is not None:
         factors = operand(per_sample_weights, "embedding_bag", "per_sample_weights")
@@ -194,7 +216,7 @@ def embedding_bag(
         kept = places != row
         flat = new_tensor(places[kept])
         owners = bags[kept]
-    rows = T.embedding(w, flat, padding_idx=-1, scale_grad_by_freq=bool(scale_grad_by_freq))
+    rows = _rows(w, flat, -1, bool(scale_grad_by_freq), sparse)
     if factors is not None:
         rows = rows * reshape(reshape(factors, (-1,))[kept], (-1, 1))
     counts = np.bincount(owners, minlength=len(starts))

@@ -17,6 +17,8 @@ from wengert.prims import scatter as _records
 from wengert.tape.base import new_tensor
 from wengert.tape.operands import held, is_number
 from wengert.tape.record import T
+from wengert.tape.saved import unpack
+from wengert.tape.sparse import give_sparse
 
 __all__ = [
     "along",
@@ -126,7 +128,7 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: 
     Parameters
     ----------
     %(input, dim, places)s
-    sparse_grad : bool. Accepted for PyTorch's sake; gradients are dense.
+    sparse_grad : bool. Whether the gradient of a leaf is a sparse tensor.
 
     Returns
     -------
@@ -149,9 +151,19 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: 
             f"{dtype_name(out.payload).lower()} instead"
         )
     result = T.gather(x, where, dim=axis)
+    if sparse_grad and x.edge is not None:
+        result = give_sparse(x, result, lambda node: _places(node, axis))
     if result.payload.shape != index.payload.shape:
         result = T.view(result, shape=index.payload.shape)
     return result if out is None else into(out, result, "gather")
+
+
+def _places(node: Any, axis: int) -> tuple[Any, tuple[int, ...], None]:
+    """Where in its input a node of `gather` has read, one place for each element."""
+    array = np.asarray(unpack(node, "index", True))
+    places = np.indices(array.shape).reshape(array.ndim, -1)
+    places[axis : axis + 1] = array.reshape(1, -1)
+    return places, (array.size,), None
 
 
 @export("wengert", "Tensor")

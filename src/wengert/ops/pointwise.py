@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from wengert.ops.out import into
 from wengert.prims.facet import ALIASES, EXAMPLE
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
-from wengert.tape.base import TensorBase
+from wengert.tape.base import SparseValue, TensorBase
 from wengert.tape.operands import held, is_number
 from wengert.tape.record import T, record
 
@@ -157,7 +158,7 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> Any:
 def _scaled(name: str, input: Any, other: Any, alpha: Any, out: Any) -> Any:
     if alpha != 1:
         alpha = fitting_alpha(input, other, alpha)
-        if is_number(other):
+        if is_number(other) or isinstance(other, SparseValue):
             other = other * alpha
         else:
             return _result(
@@ -165,6 +166,8 @@ def _scaled(name: str, input: Any, other: Any, alpha: Any, out: Any) -> Any:
             )
     if isinstance(other, TensorBase):
         return _result(getattr(T, name)(input, other), out, name)
+    if isinstance(other, SparseValue) or isinstance(input, SparseValue):
+        return _result(getattr(operator, name)(input, other), out, name)
     return _result(record(TABLE[name], (input, other), {}), out, name)
 
 

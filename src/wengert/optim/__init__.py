@@ -27,6 +27,7 @@ _CLASSES = {
     "rmsprop": ("RMSprop",),
     "rprop": ("Rprop",),
     "sgd": ("SGD",),
+    "sparse_adam": ("SparseAdam",),
 }
 _WHERE = {name: f"wengert.optim.{file}" for file, names in _CLASSES.items() for name in names}
 _MODULES = ("lbfgs", "lr_scheduler", "optimizer", "swa_utils")

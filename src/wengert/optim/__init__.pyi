@@ -19,8 +19,9 @@ from wengert.optim.radam import RAdam as RAdam
 from wengert.optim.rmsprop import RMSprop as RMSprop
 from wengert.optim.rprop import Rprop as Rprop
 from wengert.optim.sgd import SGD as SGD
+from wengert.optim.sparse_adam import SparseAdam as SparseAdam
 from wengert.optim import lbfgs as lbfgs
 from wengert.optim import lr_scheduler as lr_scheduler
 from wengert.optim import optimizer as optimizer
 from wengert.optim import swa_utils as swa_utils
-__all__ = ['ASGD', 'Adadelta', 'Adafactor', 'Adagrad', 'Adam', 'AdamW', 'Adamax', 'LBFGS', 'Muon', 'NAdam', 'Optimizer', 'RAdam', 'RMSprop', 'Rprop', 'SGD', 'lbfgs', 'lr_scheduler', 'optimizer', 'swa_utils']
+__all__ = ['ASGD', 'Adadelta', 'Adafactor', 'Adagrad', 'Adam', 'AdamW', 'Adamax', 'LBFGS', 'Muon', 'NAdam', 'Optimizer', 'RAdam', 'RMSprop', 'Rprop', 'SGD', 'SparseAdam', 'lbfgs', 'lr_scheduler', 'optimizer', 'swa_utils']

@@ -7,7 +7,7 @@ from typing import Any
 from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
 from wengert.optim.optimizer import Params, check_fused, check_numbers, check_rate
-from wengert.optim.parameters import number
+from wengert.optim.parameters import number, options_of
 from wengert.types import Tensor
 
 __all__ = ["Adagrad"]
@@ -89,6 +89,18 @@ class Adagrad(Elementwise):
         rate = -options["lr"] / (1 + before * options["lr_decay"])
         _, added = decays(options)
         return (before + 1,), (rate, options["eps"], added)
+
+    def _on_sparse(self, options: dict[str, Any], param: Any, grad: Any) -> None:
+        if options["weight_decay"] != 0:
+            raise RuntimeError("weight_decay option is not compatible with sparse gradients")
+        state, options = self.state[param], options_of(options, True)
+        (step,), (rate, eps, _) = self._coefficients(options, False, state["step"].item())
+        state["step"].fill_(step)
+        grad = (-grad if options["maximize"] else grad).coalesce()
+        places, values = tuple(grad.indices()), grad.values()
+        state["sum"].index_put_(places, values * values, accumulate=True)
+        move = values / (state["sum"][places].sqrt() + eps)
+        param.index_put_(places, move * rate, accumulate=True)
 
     @staticmethod
     def _rule(U: Any, options: Any, c: Any, p: Any, g: Any, total: Any) -> Any:

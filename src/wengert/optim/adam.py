@@ -95,6 +95,9 @@ class Adam(Elementwise):
         }
         super().__init__(params, defaults)
 
+    def _refusal(self) -> str:
+        return "Adam does not support sparse gradients, please consider SparseAdam instead"
+
     def _arrays(self, options: dict[str, Any]) -> tuple[str, ...]:
         names = ("exp_avg", "exp_avg_sq")
         return (*names, "max_exp_avg_sq") if options["amsgrad"] else names

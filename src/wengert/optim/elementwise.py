@@ -25,6 +25,7 @@ from wengert.optim.parameters import (
     making_state,
     options_of,
     with_gradients,
+    with_sparse,
 )
 from wengert.optim.rules import Tensors
 from wengert.optim.tracks import Row, Track, check_kept
@@ -74,6 +75,9 @@ class Elementwise(Optimizer):
     _rule: ClassVar[Callable[..., tuple[Any, ...]]]
     """Called as ``_rule(U, options, c, p, g, *arrays)`` (see NOTE [update rules])."""
 
+    _on_sparse: Callable[..., None] | None = None
+    """Called as ``_on_sparse(options, param, grad)``: a step along a sparse gradient, if any."""
+
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update the parameters once, from their gradients.
 
@@ -115,10 +119,15 @@ class Elementwise(Optimizer):
             else:
                 self._run(ready)
                 return
-        found = [with_gradients(group["params"]) for group in groups]
+        refusal = self._refusal() if self._on_sparse is None else None
+        found = [with_gradients(group["params"], refusal) for group in groups]
         for group, present in zip(groups, found, strict=True):
             for param in present:
                 check_kept(param, states.get(param, {}), self._arrays(group))
+        for group in groups:
+            for param in with_sparse(group["params"]):
+                check_writable(param, False)
+                self._on_sparse(group, param, param.ext.grad)  # type: ignore[misc]
         if not plain or not all(is_plain(param) for present in found for param in present):
             self._advance_tensors(found)
             return

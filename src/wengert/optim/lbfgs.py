@@ -95,6 +95,7 @@ class LBFGS(Optimizer):
         parts = []
         for param in self._params:
             grad = zeros(param.shape, dtype=param.dtype) if param.grad is None else param.grad
+            grad = grad.to_dense()
             grad = view_as_real(grad) if grad.is_complex() else grad
             parts.append(grad.detach().reshape(-1))
         return cat(parts, 0)

@@ -15,7 +15,7 @@ from wengert.optim.hooks import (
     register_optimizer_step_post_hook,
     register_optimizer_step_pre_hook,
 )
-from wengert.tape.base import TensorBase
+from wengert.tape.base import SparseValue, TensorBase
 from wengert.tape.sites import warn
 from wengert.types import Tensor
 
@@ -85,6 +85,10 @@ class Optimizer(Hooked):
     >>> x
     tensor([0.5000, 1.0000], requires_grad=True)
     """
+
+    def _refusal(self) -> str:
+        """What is said of a sparse gradient."""
+        return f"{type(self).__name__} does not support sparse gradients"
 
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
         if isinstance(params, TensorBase):
@@ -202,6 +206,9 @@ class Optimizer(Hooked):
                     continue
                 if set_to_none:
                     ext.grad = None
+                    continue
+                if isinstance(ext.grad, SparseValue):
+                    ext.grad = ext.grad.detach().zero_()  # type: ignore[attr-defined]
                     continue
                 if ext.grad.edge is not None:
                     if ext.grad.is_leaf:

@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert.base import errors
 from wengert.base.dtypes import default_float
-from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.base import SparseValue, TensorBase, new_tensor
 from wengert.tape.modes import untraced
 from wengert.tape.versions import InferenceCell
 
@@ -22,15 +22,28 @@ __all__ = [
     "number",
     "options_of",
     "with_gradients",
+    "with_sparse",
 ]
 
 
-def with_gradients(params: Sequence[Any]) -> list[Any]:
-    """The parameters that have a gradient, which is checked."""
+def with_sparse(params: Sequence[Any]) -> list[Any]:
+    """The parameters whose gradient is sparse."""
+    return [p for p in params if p.ext is not None and isinstance(p.ext.grad, SparseValue)]
+
+
+def with_gradients(params: Sequence[Any], refusal: str | None = None) -> list[Any]:
+    """The parameters that have a gradient, which is checked.
+
+    Those with a sparse one are left out, or refused with the words `refusal`.
+    """
     present = []
     for param in params:
         ext = param.ext
         if ext is None or ext.grad is None:
+            continue
+        if isinstance(ext.grad, SparseValue):
+            if refusal is not None:
+                raise RuntimeError(refusal)
             continue
         x, g = param.payload, ext.grad.payload
         if x.dtype != g.dtype or tuple(x.shape) != tuple(g.shape):

@@ -7,6 +7,7 @@ from typing import Any
 from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
 from wengert.optim.optimizer import Params, check_fused, check_numbers, check_rate
+from wengert.optim.parameters import options_of
 from wengert.types import Tensor
 
 __all__ = ["SGD"]
@@ -87,6 +88,21 @@ class SGD(Elementwise):
         fresh = None if first or options["dampening"] == 0 else 1 - options["dampening"]
         _, added = decays(options)
         return (), (-options["lr"], momentum, fresh, added)
+
+    def _on_sparse(self, options: dict[str, Any], param: Any, grad: Any) -> None:
+        if options["weight_decay"] != 0:
+            grad = grad.add(param, alpha=options["weight_decay"])
+        grad = -grad if options["maximize"] else grad
+        momentum = options["momentum"]
+        if momentum != 0:
+            state = self.state[param]
+            buffer = state.get("momentum_buffer")
+            if buffer is None:
+                buffer = state["momentum_buffer"] = grad.detach().clone()
+            else:
+                buffer.mul_(momentum).add_(grad, alpha=1 - options["dampening"])
+            grad = grad.add(buffer, alpha=momentum) if options["nesterov"] else buffer
+        grad.write_to(param, "add", -options_of(options, True)["lr"])
 
     @staticmethod
     def _rule(U: Any, options: Any, c: Any, p: Any, g: Any, buffer: Any = None) -> Any:

@@ -114,7 +114,7 @@ class Track:
             grad = param.ext.grad
             if grad is None:
                 return None
-            g = grad.payload
+            g = getattr(grad, "payload", None)
             if (
                 g.__class__ is not np.ndarray
                 or param.payload is not x

@@ -40,7 +40,10 @@ class Whole(Optimizer):
             with enable_grad():
                 loss = closure()
         with no_grad():
-            found = [(group, with_gradients(group["params"])) for group in self.param_groups]
+            refusal = self._refusal()
+            found = [
+                (group, with_gradients(group["params"], refusal)) for group in self.param_groups
+            ]
             for _, present in found:
                 for param in present:
                     if param.is_complex():

@@ -224,6 +224,12 @@ def from_dense(x: Any, layout: Any, sparse_dim: int | None = None) -> Any:
     return made.to_sparse_csr() if layout is sparse_csr else made
 
 
+@provides("sparse_gradient")
+def of_places(index: Any, values: Any, shape: tuple[int, ...]) -> Any:
+    """A sparse tensor of places, an array, and values, a tensor."""
+    return SparseTensor(coordinates(index), values, shape, False)
+
+
 @provides("masked")
 def masked_by(x: Any, mask: Any) -> Any:
     """The elements of a dense tensor where a sparse one has some."""

@@ -29,7 +29,7 @@ from wengert.sparse.tensors import (
     coordinates,
     distinct,
 )
-from wengert.tape.base import TensorBase
+from wengert.tape.base import TensorBase, new_tensor
 from wengert.tensor.tensor import Tensor
 
 __all__ = [
@@ -199,6 +199,8 @@ def _same_shape(x: Any, y: Any, name: str) -> None:
 
 def _added(x: Any, other: Any, sign: int = 1) -> Any:
     if not isinstance(other, SparseBase):
+        if isinstance(other, np.ndarray):
+            return _added_to(x, other) if sign > 0 else NotImplemented
         if isinstance(other, TensorBase | Number):
             raise RuntimeError(
                 "add(sparse, dense) is not supported. Use add(dense, sparse) instead."
@@ -213,11 +215,15 @@ def _added(x: Any, other: Any, sign: int = 1) -> Any:
         )
     index = np.concatenate([array_of(a._indices_), array_of(b._indices_)], 1)
     values = dense_cat([a._values_, b._values_ if sign > 0 else -b._values_])
-    return _like(SparseTensor(coordinates(index), values, x.shape, False).coalesce(), x)
+    made = SparseTensor(coordinates(index), values, x.shape, False)
+    return _like(made.coalesce() if a._coalesced and b._coalesced else made, x)
 
 
 def _added_to(x: Any, dense: Any, sign: int = 1) -> Any:
     """``dense ± x``, which is dense."""
+    if isinstance(dense, np.ndarray):
+        # a cotangent of a walk on arrays
+        return _added_to(x, new_tensor(dense), sign).payload
     if not isinstance(dense, TensorBase):
         return _added(x, dense)
     held: Any = dense
@@ -451,6 +457,24 @@ def stack(tensors: Any, dim: int = 0) -> SparseTensor:
 # -- methods ---------------------------------------------------------------------------------------
 
 
+def _set(self: Any, made: Any) -> Any:
+    """`self`, which is now what `made` is."""
+    if self._values_.requires_grad:
+        raise RuntimeError(
+            "a sparse tensor whose values are recorded cannot be written to in place: use the "
+            "method without an underscore"
+        )
+    vars(self).update(vars(made))
+    return self
+
+
+def _emptied(self: Any) -> Any:
+    """The tensor without elements."""
+    coo = self.to_sparse_coo()
+    none = coordinates(np.zeros((coo.sparse_dim(), 0), np.int64))
+    return _set(self, _like(SparseTensor(none, coo._values_[:0].detach(), coo.shape, True), self))
+
+
 def _negated(self: Any) -> Any:
     """Minus the tensor."""
     return self._with(-self._values_)
@@ -517,6 +541,25 @@ class _Methods:
         return _scaled(self, other, operator.truediv)
 
     div = __truediv__
+    zero_ = _emptied
+
+    def add_(self, other: Any, *, alpha: float = 1) -> Any:
+        """`add`, in place."""
+        return _set(self, self.add(other, alpha=alpha))
+
+    def sub_(self, other: Any, *, alpha: float = 1) -> Any:
+        """`sub`, in place."""
+        return _set(self, self.sub(other, alpha=alpha))
+
+    def mul_(self, other: Any) -> Any:
+        """`mul`, in place."""
+        return _set(self, self * other)
+
+    def div_(self, other: Any) -> Any:
+        """`div`, in place."""
+        return _set(self, self / other)
+
+    __iadd__, __isub__, __imul__, __itruediv__ = add_, sub_, mul_, div_
 
     def __rmatmul__(self, other: Any) -> Any:
         return _matmul(other, self)

@@ -3,8 +3,9 @@
 NOTE [sparse tensors]
 A sparse tensor is made of dense ones: where its elements are, and their values. Whatever is
 computed with it is computed with its values, by operations that record, so its derivatives are
-those of the values. It is not a `Tensor`: functions that do not know it refuse it, instead of
-taking what is not stored for something else.
+those of the values. To programs it is a `Tensor`, as ``isinstance`` says, and to the tape it is
+none: functions that do not know it refuse it, instead of taking what is not stored for something
+else.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from wengert.ops.create import zeros
 from wengert.ops.gather import index_add
 from wengert.ops.index import getitem, index_put
 from wengert.sparse.printed import shown
-from wengert.tape.base import new_tensor
+from wengert.tape.base import SparseValue, new_tensor
 from wengert.tape.modes import untraced
 
 __all__ = [
@@ -66,7 +67,7 @@ class NotOfSparse(AttributeError, NotImplementedError):
     """There is no such method of sparse tensors."""
 
 
-class SparseBase:
+class SparseBase(SparseValue):
     """What sparse tensors of all layouts have in common."""
 
     # put in place by `wengert.sparse.operations`
@@ -185,9 +186,21 @@ class SparseBase:
         """The tensor with values that are detached."""
         return self._with(self._values_.detach())
 
-    def clone(self) -> Self:
+    def clone(self, *, memory_format: Any = None) -> Self:
         """The tensor with values in memory of their own."""
         return self._with(self._values_.clone())
+
+    def write_to(self, dense: Any, name: str, alpha: Any = 1) -> Any:
+        """``dense += alpha * self`` in place for the `name` "add", for "sub" ``-=``."""
+        if tuple(dense.shape) != tuple(self.shape):
+            raise RuntimeError(
+                f"{name}: expected 'self' and 'other' to have same size, but self has size "
+                f"{list(dense.shape)} while other has size {list(self.shape)} (sparse tensors do "
+                "not broadcast)"
+            )
+        stored = self.to_sparse_coo()
+        values = to(stored._values_, dense.dtype) * (alpha if name == "add" else -alpha)
+        return dense.index_put_(tuple(stored._indices_), values, accumulate=True)
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
         """The tensor of another dtype; arguments as for `Tensor.to`."""

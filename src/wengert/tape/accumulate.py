@@ -13,7 +13,14 @@ from wengert.base.ports import PORTS
 from wengert.interp.eager import K
 from wengert.interp.levels import Lifted, levels_of
 from wengert.kernels.layout import is_dense, laid_as
-from wengert.tape.base import LEAF, OWN, new_tensor, version_of
+from wengert.tape.base import (
+    LEAF,
+    OWN,
+    SparseValue,
+    new_tensor,
+    tensor_of,
+    version_of,
+)
 from wengert.tape.modes import MODE, changed, current_mode
 from wengert.tape.node import is_leaf_edge
 from wengert.tape.record import T
@@ -66,6 +73,9 @@ def add_gradients(leaves: list[tuple[Any, Any]], graph: bool) -> None:
                 g = private(g)
                 _note(leaf, g)
                 _add(leaf, g, lifted=True)
+                continue
+            elif isinstance(g, SparseValue):
+                _add_sparse(leaf, g)
                 continue
             _add(leaf, g)
 
@@ -136,6 +146,8 @@ def private(g: Any) -> Any:
 
 def _sum(tensor: Any, g: Any) -> Any:
     ext = tensor.extra()
+    if isinstance(g, SparseValue) or isinstance(ext.grad, SparseValue):
+        return _sum_sparse(ext.grad, g)
     if ext.grad is not None:
         return T.add(ext.grad, g)
     # a copy, under the name that PyTorch's graph gives it
@@ -143,6 +155,28 @@ def _sum(tensor: Any, g: Any) -> Any:
     made = T.assign(new_tensor(like), g)
     made.payload = _as_its_leaf(made.payload, tensor.payload)
     return made
+
+
+def _sum_sparse(have: Any, g: Any) -> Any:
+    """The sum of two gradients of which one or both are sparse."""
+    if have is None:
+        return g
+    if isinstance(have, SparseValue) and not isinstance(g, SparseValue):
+        return g + have
+    return have + g
+
+
+def _add_sparse(tensor: Any, g: Any) -> None:
+    """Add a gradient that is sparse, or add to one that is."""
+    ext = tensor.extra()
+    have: Any = ext.grad
+    if isinstance(g, SparseValue) and have is not None:
+        have.add_(g)
+    elif have is None:
+        # its values may be those that somebody gave to the walk
+        ext.grad = g.clone()
+    else:
+        ext.grad = _sum_sparse(have, tensor_of(g))
 
 
 def _note(tensor: Any, payload: Any) -> None:
@@ -158,6 +192,8 @@ def _add(tensor: Any, g: Any, lifted: bool = False) -> None:
     have = ext.grad
     if have is None:
         ext.grad = new_tensor(_as_its_leaf(g, tensor.payload))
+    elif isinstance(have, SparseValue):
+        _add_sparse(tensor, g)
     else:
         payload, cell = have.payload, have.vc
         # first the version: an interrupt in between must not leave a write unnoticed

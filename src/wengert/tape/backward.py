@@ -16,7 +16,7 @@ from wengert.base.dtypes import is_differentiable
 from wengert.base.ports import PORTS
 from wengert.interp.levels import Lifted
 from wengert.tape.accumulate import add_gradients, owned, private
-from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor, node_of
+from wengert.tape.base import LEAF, OutputEdge, SparseValue, TensorBase, new_tensor, node_of
 from wengert.tape.detachments import recent, told
 from wengert.tape.engine import walk
 from wengert.tape.handles import WATCHED
@@ -437,6 +437,9 @@ def run_grad(
             results.append(captured.get(key))
             continue
         first = made.get(key)
+        if isinstance(captured.get(key), SparseValue):
+            results.append(captured[key].clone())
+            continue
         if first is not None:
             # the same input again
             made[key] = new_tensor(private(first.payload))

@@ -41,9 +41,11 @@ __all__ = [
     "Leaf",
     "NodeBase",
     "OutputEdge",
+    "SparseValue",
     "TensorBase",
     "new_tensor",
     "node_of",
+    "tensor_of",
     "version_of",
     "version_then",
 ]
@@ -237,6 +239,24 @@ def version_of(tensor: TensorBase) -> int:
     """How often the tensor's memory has been written to."""
     vc = tensor.vc
     return 0 if vc is None else vc[0]
+
+
+class SparseValue:
+    """The base of sparse tensors, by which the tape knows a gradient that is one.
+
+    See NOTE [sparse gradients] in `wengert.tape.sparse`.
+    """
+
+    __slots__ = ()
+
+    def write_to(self, dense: Any, name: str, alpha: Any = 1) -> Any:
+        """``dense += alpha * self`` in place for the `name` "add", for "sub" ``-=``."""
+        raise NotImplementedError
+
+
+def tensor_of(g: Any) -> Any:
+    """A cotangent, which may be an array, as a tensor."""
+    return g if isinstance(g, SparseValue | TensorBase) else new_tensor(g)
 
 
 def new_tensor(payload: Any, edge: Any = None, vc: list[Any] | None = None) -> Any:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base import errors
-from wengert.tape.base import LEAF, TensorBase
+from wengert.tape.base import LEAF, SparseValue, TensorBase
 from wengert.tape.handles import WATCHED, RemovableHandle, Watchpoint, register
 from wengert.tape.node import USER_CODE, Unrecorded, is_leaf_edge, target_of
 
@@ -144,6 +144,10 @@ def _check_result(hook: Any, grad: Any, result: Any) -> None:
             "can't replace a None gradient with a non-None value: no gradient arrived or is asked "
             f"for there, so hook '{_name(hook)}' must return None in its place"
         )
+    if isinstance(grad, SparseValue) or isinstance(result, SparseValue):
+        if (result.dtype, result.shape) != (grad.dtype, grad.shape):
+            raise RuntimeError(f"hook '{_name(hook)}' has changed the type or size of value")
+        return
     if not isinstance(result, TensorBase):
         raise TypeError(
             f"expected Variable, but hook returned '{type(result).__name__}': hook "

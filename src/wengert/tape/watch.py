@@ -28,7 +28,7 @@ from wengert.base import errors
 from wengert.base.ports import PORTS
 from wengert.kernels.strided import owner_of
 from wengert.tape.accumulate import add_gradients, add_retained, counted, private
-from wengert.tape.base import OWN, new_tensor
+from wengert.tape.base import OWN, SparseValue, TensorBase, new_tensor
 from wengert.tape.hooks import call_hook, call_leaf_hook, call_node_hook
 from wengert.tape.modes import current_mode
 from wengert.tape.record import T
@@ -236,6 +236,8 @@ class Watch:
         part = arrived(part)
         if not self.raw:
             return part
+        if isinstance(part, SparseValue):
+            return part
         tensor = self._shown.get(id(part))
         if tensor is None or tensor.payload is not part:
             tensor = self._shown[id(part)] = self.lent.shown(part)
@@ -244,6 +246,8 @@ class Watch:
 
     def _unwrap(self, part: Any, shown: Any, made: Any) -> Any:
         """The cotangent that goes on for `part` if hooks made `made` of what they were shown."""
+        if isinstance(part, SparseValue) or isinstance(made, SparseValue):
+            return made.payload if self.raw and isinstance(made, TensorBase) else made
         # writing to what is not an array, a number or a dual, puts another payload in its place
         if made is shown and (not self.raw or made is None or made.payload is arrived(part)):
             return part
@@ -372,8 +376,12 @@ class Watch:
     def _note(self, tensor: Any) -> None:
         """Remember the gradient that `tensor` has, to put it back if the walk breaks off."""
         have = tensor.extra().grad
-        values, version = None, 0
-        if have is not None and isinstance(have.payload, np.ndarray | np.generic):
+        values: Any = None
+        version = 0
+        if isinstance(have, SparseValue):
+            # its parts are replaced, never written to
+            values = dict(vars(have))
+        elif have is not None and isinstance(have.payload, np.ndarray | np.generic):
             values, version = have.payload.copy(), counted(have)
         self._journal.append((tensor, have, values, version))
 
@@ -381,6 +389,9 @@ class Watch:
         """Put every gradient back as it was before the walk."""
         for tensor, have, values, version in reversed(self._journal):
             tensor.extra().grad = have
+            if isinstance(have, SparseValue):
+                vars(have).update(values)
+                continue
             if values is None or counted(have) == version:
                 continue
             if have.payload.__class__ is np.ndarray:

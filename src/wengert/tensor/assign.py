@@ -23,7 +23,7 @@ from wengert.ops.signatures import HandsOn
 from wengert.ops.strided import as_strided
 from wengert.prims.facet import ALIASES, IN_PLACE, OPERATOR
 from wengert.prims.table import TABLE
-from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.base import SparseValue, TensorBase, new_tensor
 from wengert.tape.inplace import write
 from wengert.tape.masked import HIDING, holds_nan
 from wengert.tape.modes import is_recording
@@ -93,6 +93,8 @@ def operator_in_place(name: str) -> Callable[..., Any]:
 
     def method(self: Any, other: Any) -> Any:
         if not (isinstance(other, TensorBase | np.ndarray | np.generic) or is_number(other)):
+            if isinstance(other, SparseValue) and name in ("add", "sub"):
+                return other.write_to(self, name)
             return NotImplemented
         return write(prim, self, (other,), {}, f"{name}_")
 
@@ -133,8 +135,15 @@ def sub_(self: Any, other: Any, former: Any = None, *, alpha: Any = 1) -> Any:
 
 def _scaled(name: str, self: Any, other: Any, alpha: Any) -> Any:
     if alpha == 1:
-        return write(TABLE[name], self, (other,), {}, f"{name}_")
+        try:
+            return write(TABLE[name], self, (other,), {}, f"{name}_")
+        except TypeError:
+            if isinstance(other, SparseValue):
+                return other.write_to(self, name)
+            raise
     alpha = fitting_alpha(self, other, alpha)
+    if isinstance(other, SparseValue):
+        return other.write_to(self, name, alpha)
     if is_number(other):
         return write(TABLE[name], self, (other * alpha,), {}, f"{name}_")
     return write(TABLE[f"{name}_scaled"], self, (other,), {"alpha": alpha}, f"{name}_")

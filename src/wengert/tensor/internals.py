@@ -7,11 +7,12 @@ from typing import Any
 
 from wengert.base.dtypes import dtype, from_numpy_dtype, is_differentiable
 from wengert.base.errors import long_name
+from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
 from wengert.ops.strided import as_strided
 from wengert.prims.table import TABLE
 from wengert.tape import hooks
-from wengert.tape.base import OWN, TensorBase
+from wengert.tape.base import OWN, SparseValue, TensorBase
 from wengert.tape.node import is_leaf_edge, target_of
 from wengert.tape.record import record
 from wengert.tape.sites import warn
@@ -43,7 +44,12 @@ _KEPT = frozenset(name for name in vars(TensorBase) if not name.startswith("_"))
 
 
 class TensorClass(type):
-    """Has ``dir(Tensor)`` list what users may use."""
+    """Has ``dir(Tensor)`` list what users may use; sparse tensors count as tensors."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return type.__instancecheck__(cls, instance) or (
+            isinstance(instance, SparseValue) and cls is PORTS.tensor
+        )
 
     def __dir__(cls) -> list[str]:
         return [name for name in super().__dir__() if name not in _KEPT]

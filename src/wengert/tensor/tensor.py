@@ -21,7 +21,7 @@ from wengert.ops.index import getitem
 from wengert.ops.typed import legacy
 from wengert.tape import hooks
 from wengert.tape.backward import run_backward
-from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor, version_of
+from wengert.tape.base import LEAF, OutputEdge, SparseValue, TensorBase, new_tensor, version_of
 from wengert.tape.detachments import note
 from wengert.tape.handles import RemovableHandle
 from wengert.tape.inference import is_inference_mode_enabled
@@ -200,6 +200,16 @@ class Tensor(
         if value is None:
             if self.ext is not None:
                 self.ext.grad = None
+            return
+        if isinstance(value, SparseValue):
+            given: Any = value
+            if (given.shape, given.dtype) != (self.shape, self.dtype):
+                raise RuntimeError(
+                    f"attempting to assign a sparse gradient of size '{list(given.shape)}' and "
+                    f"dtype {given.dtype} to a tensor of size '{list(self.shape)}' and dtype "
+                    f"{self.dtype}"
+                )
+            self.extra().grad = given
             return
         if not isinstance(value, TensorBase):
             raise TypeError(

@@ -94,7 +94,7 @@ class Embedding(_Table):
     num_embeddings, embedding_dim : int. The number of vectors, and their size.
     padding_idx : int, optional. The number of a vector that is 0 at first and gets no gradient.
     %(max_norm)s
-    sparse : bool. Without effect: gradients are dense.
+    sparse : bool. Whether the gradient of `weight` is a sparse tensor.
     device, dtype : optional. Of the table.
 
     Attributes
@@ -205,7 +205,7 @@ class EmbeddingBag(_Table):
     num_embeddings, embedding_dim : int. The number of vectors, and their size.
     %(max_norm)s
     mode : {"mean", "sum", "max"}. What becomes of a bag.
-    sparse : bool. Without effect: gradients are dense.
+    sparse : bool. Whether the gradient of `weight` is a sparse tensor.
     include_last_offset : bool. Whether the offsets end with the number of all indices.
     padding_idx : int, optional. The number of a vector that does not count.
     device, dtype : optional. Of the table.
