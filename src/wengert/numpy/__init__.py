@@ -32,9 +32,11 @@ from wengert.numpy.arrays import ndarray as ndarray
 from wengert.numpy.creation import CREATORS as _CREATORS
 from wengert.numpy.functions import Ufunc as _Ufunc
 from wengert.numpy.functions import function_of as _function_of
+from wengert.numpy.inspection import Inspection as __array_namespace_info__
 from wengert.tensor.numpy.dispatch import kind_of as _kind_of
 
 ufunc = _Ufunc
+__array_api_version__: str = getattr(_np, "__array_api_version__", "2022.12")
 _ABSENT_METHODS = _methods.ABSENT  # importing it has given the arrays their methods
 _MODULES = frozenset({"fft", "linalg", "random"})
 _NAMES = """

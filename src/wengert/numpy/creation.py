@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.arrays import unmasked
+from wengert.base.device import check_device
 from wengert.base.dtypes import as_dtype as checked
 from wengert.base.sections import fill_sections
 from wengert.numpy.arrays import array_of, fillable, made, ndarray
@@ -33,6 +34,7 @@ def array(
     subok: bool = False,
     ndmin: int = 0,
     like: Any = None,
+    device: Any = None,
 ) -> Any:
     """An array of numbers, arrays, tensors, or nested lists of them.
 
@@ -54,8 +56,11 @@ def array(
     tensor([[2., 1.],
             [4., 0.]], dtype=torch.float64, grad_fn=<StackBackward0>)
     """
+    check_device(device)
     if isinstance(object, TensorBase):
         made_ = as_dtype(object, dtype)
+        if copy is False and made_ is not object:
+            raise ValueError("a copy is needed to convert the dtype, and copy=False was given")
         made_ = clone(made_) if copy and made_ is object else array_of(made_)
     elif holds_tensor(object):
         made_ = as_dtype(tensor(object), dtype)
@@ -76,6 +81,7 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, **more: Any) -> Any:
     >>> np.asarray(x) is x
     True
     """
+    check_device(more.get("device"))
     if isinstance(a, ndarray) and dtype is None and not more.get("copy"):
         return a
     return array(a, dtype, copy=more.get("copy"))
@@ -119,6 +125,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     >>> np.from_dlpack(numpy.ones(2))
     tensor([1., 1.], dtype=torch.float64)
     """
+    check_device(device)
     more: dict[str, Any] = {} if copy is None else {"copy": copy}  # which NumPy 2.0 has not
     return asarray(np.from_dlpack(x, **more))
 
@@ -237,6 +244,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **mor
     >>> np.full(2, 7)
     tensor([7, 7])
     """
+    check_device(more.get("device"))
     value = as_dtype(fill_value, dtype)
     sizes = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
     return fillable(made(clone(np.broadcast_to(value, sizes))), "full")

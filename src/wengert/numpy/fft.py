@@ -12,21 +12,27 @@ from typing import Any
 
 import numpy as _np
 
+from wengert.base.device import check_device
 from wengert.base.sections import fill_sections
 from wengert.numpy.arrays import made
 from wengert.numpy.functions import function_of
-from wengert.tensor.numpy.counterparts import wrapped
+from wengert.tensor.numpy.counterparts import as_dtype
 from wengert.tensor.numpy.dispatch import kind_of
 
 
-def fftfreq(n: int, d: float = 1.0, device: Any = None) -> Any:
+def fftfreq(n: int, d: float = 1.0, device: Any = None, dtype: Any = None) -> Any:
     """The frequencies of `fft` (see `numpy.fft.fftfreq`)."""
-    return made(wrapped(_np.fft.fftfreq(n, d)))
+    return _frequencies(_np.fft.fftfreq(n, d), device, dtype)
 
 
-def rfftfreq(n: int, d: float = 1.0, device: Any = None) -> Any:
+def rfftfreq(n: int, d: float = 1.0, device: Any = None, dtype: Any = None) -> Any:
     """The frequencies of `rfft` (see `numpy.fft.rfftfreq`)."""
-    return made(wrapped(_np.fft.rfftfreq(n, d)))
+    return _frequencies(_np.fft.rfftfreq(n, d), device, dtype)
+
+
+def _frequencies(found: Any, device: Any, dtype: Any) -> Any:
+    check_device(device)
+    return made(as_dtype(found, dtype))
 
 
 def __getattr__(name: str) -> Any:

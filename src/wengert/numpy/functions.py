@@ -6,6 +6,7 @@ taken, too.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -143,7 +144,11 @@ def function_of(name: str) -> Callable[..., Any]:
     function.__doc__ = (
         f"NumPy's `{name}` on arrays, with NumPy's arguments.\n\n{text}\n\nSee `numpy.{name}`."
     )
-    function.__signature__ = signature_of(numpys, ours)  # type: ignore[attr-defined]
+    signature = signature_of(numpys, ours)
+    if name in ("argsort", "sort"):
+        more = inspect.Parameter("descending", inspect.Parameter.KEYWORD_ONLY, default=False)
+        signature = signature.replace(parameters=[*signature.parameters.values(), more])
+    function.__signature__ = signature  # type: ignore[attr-defined]
     return function
 
 

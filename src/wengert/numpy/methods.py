@@ -33,7 +33,6 @@ ABSENT = {
     "itemset": "write x[i] = value",
     "ptp": "write np.ptp(x)",
     "resize": "write x = np.resize(x, shape)",
-    "to_device": "the memory of all arrays is the CPU's: leave it out",
 }
 """Methods that NumPy's arrays have and these have not, and what to write."""
 
@@ -127,7 +126,7 @@ class ArrayMethods:
 
     def reshape(self, *shape: Any, order: str = "C", copy: Any = None) -> Any:
         """The elements in another shape (see `numpy.reshape`)."""
-        return _function("reshape")(self, _sizes(shape), order=order)
+        return _function("reshape")(self, _sizes(shape), order=order, copy=copy)
 
     def ravel(self, order: str = "C") -> Any:
         """The elements in one dimension, as a view where the memory allows for one."""

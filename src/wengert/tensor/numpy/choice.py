@@ -56,6 +56,11 @@ def _round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     a = tensor(a)
     if a.payload.dtype.kind in "biu":
         return tensor(np.round(a.payload, decimals))
+    if a.payload.dtype.kind == "c":
+        if not a.payload.size:
+            return late("clone")(a)
+        parts = late("round")(late("view_as_real")(a), decimals=decimals)
+        return late("view_as_complex")(parts)
     return late("round")(a, decimals=decimals)
 
 

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 from wengert.base.arrays import plain_array
+from wengert.base.device import as_device
+from wengert.base.device import device as _Device
 from wengert.base.dtypes import as_dtype as _our_dtype
 from wengert.base.dtypes import dtype as _OurDtype
 from wengert.interp.levels import Lifted
@@ -104,7 +106,7 @@ def is_weak(value: Any) -> bool:
 
 
 def values(value: Any) -> Any:
-    """`value` with arrays in place of tensors, within lists and dictionaries too."""
+    """`value` with what NumPy knows in place of tensors, dtypes and devices, within lists too."""
     if isinstance(value, TensorBase):
         return value.array()
     if isinstance(value, list | tuple) and holds_tensor(value):
@@ -112,6 +114,8 @@ def values(value: Any) -> Any:
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
     if isinstance(value, dict):
         return {key: values(part) for key, part in value.items()}
+    if isinstance(value, _Device):
+        return as_device(value).type
     return value.dtype if isinstance(value, _OurDtype) else value
 
 

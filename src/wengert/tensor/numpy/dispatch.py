@@ -98,7 +98,9 @@ def named(name: str, function: Any) -> Callable[..., Any]:
 
         @wraps(function)
         def constant(*args: Any, **kwargs: Any) -> Any:
-            if counterpart is not None and followed.is_followed(args):
+            # an order from the largest down is the array API standard's, and none of NumPy's
+            ours = followed.is_followed(args) or "descending" in kwargs
+            if counterpart is not None and ours:
                 return counterpart(*args, **kwargs)
             return wrapped(function(*values(args), **values(kwargs)))
 

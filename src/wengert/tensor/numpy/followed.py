@@ -50,11 +50,11 @@ def _position(function: Callable[..., Any]) -> Callable[..., Any]:
     return position
 
 
-def _argsort(a: Any, axis: int | None = -1, *_: Any, **__: Any) -> Any:
+def _argsort(a: Any, axis: int | None = -1, *_: Any, descending: bool = False, **__: Any) -> Any:
     if axis is None:
         ravel: Any = rule("ravel")
-        return late("argsort")(ravel(a), 0, stable=True)
-    return late("argsort")(a, axis, stable=True)
+        a, axis = ravel(a), 0
+    return late("argsort")(tensor(a), axis, descending, stable=True)
 
 
 def _searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.ops import join, permute, reduce, shape
+from wengert.ops import arrange, join, permute, reduce, shape
 from wengert.ops.index import index_put
 from wengert.tensor.numpy.choice import along, taken
 from wengert.tensor.numpy.counterparts import (
@@ -125,12 +125,19 @@ _median("nanmedian", "nanquantile")
 
 @counterpart("sort")
 def _sort(
-    a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+    a: Any,
+    axis: int | None = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    descending: bool = False,
+    stable: Any = None,
 ) -> Any:
     a, dim = one_axis(a, axis)
     if a.payload.dtype.kind == "c":
-        return along(a, np.argsort(a.payload, axis=dim), dim)
-    return late("sort")(a, dim=dim, stable=True)[0]
+        made = along(a, np.argsort(a.payload, axis=dim), dim)
+        return arrange.flip(made, (dim,)) if descending else made
+    return late("sort")(a, dim=dim, descending=descending, stable=True)[0]
 
 
 @counterpart("sort_complex")

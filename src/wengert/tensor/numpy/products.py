@@ -55,7 +55,8 @@ def _vdot(a: Any, b: Any, /) -> Any:
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """``numpy.vecdot``: the sum of ``conj(x1) * x2`` along an axis."""
     x1, x2 = common(x1, x2)
-    return reduce.sum(pointwise.conj(x1) * x2, axis)
+    kind = x1.payload.dtype
+    return reduce.sum(pointwise.conj(x1) * x2, axis, dtype=None if kind.kind in "fcb" else kind)
 
 
 @counterpart("matvec")

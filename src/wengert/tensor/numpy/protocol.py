@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.device import check_device
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.ops.coerce import has_tangent
@@ -120,6 +121,40 @@ class NumpyProtocol:
     def __dlpack_device__(self) -> tuple[Any, int]:
         """Where the memory is, in the protocol's numbers: on the CPU, which is ``(1, 0)``."""
         return _late("dlpack").DLDeviceType.kDLCPU, 0
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """The module whose functions take tensors by the array API standard: `wengert.numpy`.
+
+        Parameters
+        ----------
+        api_version : str, optional. The version of the standard, ``"2024.12"``, that is asked for.
+
+        Raises
+        ------
+        ValueError: If there is not this version.
+        """
+        known: Any = np.empty(0)
+        known.__array_namespace__(api_version=api_version)  # which refuses what is not there
+        return importlib.import_module(
+            "wengert.numpy"
+        )  # it lies above: only its name is known here
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
+        """The tensor itself: its memory is on the CPU, the only device.
+
+        Parameters
+        ----------
+        device : device or str. The CPU.
+        stream : None. The CPU has no streams.
+
+        Raises
+        ------
+        RuntimeError: If it is another device.
+        """
+        check_device(device)
+        if stream is not None:
+            raise ValueError("the CPU has no streams: leave stream out")
+        return self
 
     def __float__(self) -> float:
         if self.edge is not None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.device import check_device
 from wengert.ops import arrange, expand, join, permute, pointwise, shape, split
 from wengert.ops.clone import clone
 from wengert.ops.index import index_put
@@ -41,8 +42,9 @@ def in_order(a: Any, order: str, name: str) -> None:
 @counterpart("reshape")
 def _reshape(a: Any, /, shape_: Any = None, order: str = "C", **given: Any) -> Any:
     to = given.pop("shape", given.pop("newshape", shape_))
-    given.pop("copy", None)
-    a = tensor(a)
+    a, copy = tensor(a), given.pop("copy", None)
+    if copy:
+        a = clone(a)
     if order == "F":
         to = (to,) if isinstance(to, int) else tuple(to)
         flat = shape.reshape(permute.permute(a, tuple(reversed(range(a.ndim)))), (-1,))
@@ -50,9 +52,12 @@ def _reshape(a: Any, /, shape_: Any = None, order: str = "C", **given: Any) -> A
             known = -math.prod(to)
             to = tuple(a.payload.size // known if n == -1 else n for n in to)
         back = shape.reshape(flat, tuple(reversed(to)))
+        if copy is False and not np.shares_memory(back.payload, a.payload):
+            raise ValueError("Unable to avoid creating a copy while reshaping.")
         return permute.permute(back, tuple(reversed(range(len(to)))))
     in_order(a, order, "numpy.reshape")
-    return shape.reshape(a, to if isinstance(to, int) else tuple(to))
+    to = (to,) if isinstance(to, int) else tuple(to)
+    return (shape.view if copy is False else shape.reshape)(a, to)
 
 
 @counterpart("ravel")
@@ -340,7 +345,7 @@ def _rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
 
 @counterpart("repeat")
 def _repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
-    a, dim = one_axis(a, axis)
+    a, dim = one_axis(a, axis if np.ndim(a) else None)
     counts = np.broadcast_to(np.asarray(repeats), (a.shape[dim],))
     return a[(*(slice(None),) * dim, np.repeat(np.arange(a.shape[dim]), counts))]
 
@@ -438,8 +443,9 @@ def _full_like(
     order: str = "K",
     subok: bool = True,
     shape: Any = None,
-    **more: Any,
+    device: Any = None,
 ) -> Any:
+    check_device(device)
     a = tensor(a)
     value = as_dtype(fill_value, a.payload.dtype if dtype is None else dtype)
     sizes = a.payload.shape if shape is None else shape
@@ -448,6 +454,7 @@ def _full_like(
 
 @counterpart("astype")
 def _astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+    check_device(device)
     converted = as_dtype(x, dtype)
     return clone(converted) if copy and converted is x else converted
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.device import check_device
 from wengert.ops import (
     arrange,
     expand,
@@ -246,6 +247,7 @@ def _linspace(
     *,
     device: Any = None,
 ) -> Any:
+    check_device(device)
     start, stop = expand.broadcast_tensors(*floating(start, stop))
     parts = num - 1 if endpoint else num
     step = (stop - start) / parts if parts > 0 else (stop - start) * float("nan")

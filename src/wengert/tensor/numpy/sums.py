@@ -52,12 +52,17 @@ def wide(kind: Any) -> Any:
 
 def over(function: Callable[..., Any], a: Any, axis: Any, keepdims: Any, **more: Any) -> Any:
     """One of our reductions with NumPy's ``axis`` and ``keepdims``."""
-    dims = all_axes(axis, a.ndim)
+    dims = _dims(axis, a.ndim)
     if not dims and a.ndim:
         # to our functions no dimensions are all of them
         flat = shape.unsqueeze(a, 0)
         return function(flat, (0,), keepdim=False, **more)
     return function(a, dims, keepdim=given(keepdims) and bool(keepdims), **more)
+
+
+def _dims(axis: Any, ndim: int) -> tuple[int, ...]:
+    """`all_axes`; to NumPy's reductions a number has one axis, which is the first and the last."""
+    return () if not ndim and axis in (0, -1, (0,), (-1,)) else all_axes(axis, ndim)
 
 
 def total(
@@ -72,8 +77,13 @@ def total(
     """``numpy.sum``."""
     a = tensor(a)
     a = as_dtype(_kept(a, where, 0), wide(a.payload.dtype) if dtype is None else dtype)
-    made = over(reductions.sum, a, axis, keepdims)
+    made = over(reductions.sum, a, axis, keepdims, dtype=_unsigned(a.payload.dtype))
     return made + initial if given(initial) else made
+
+
+def _unsigned(kind: Any) -> Any:
+    """A dtype of unsigned integers, which our own sums do not keep by themselves; else None."""
+    return kind if kind.kind == "u" else None
 
 
 def prod(
@@ -90,10 +100,10 @@ def prod(
     a = as_dtype(_kept(a, where, 1), wide(a.payload.dtype) if dtype is None else dtype)
     keep = given(keepdims) and bool(keepdims)
     if axis is None and not keep:
-        a = reductions.prod(a)
+        a = reductions.prod(a, dtype=_unsigned(a.payload.dtype))
     else:
-        for dim in sorted(all_axes(axis, a.ndim), reverse=True):
-            a = reductions.prod(a, dim, keepdim=keep)
+        for dim in sorted(_dims(axis, a.ndim), reverse=True):
+            a = reductions.prod(a, dim, keepdim=keep, dtype=_unsigned(a.payload.dtype))
     return a * initial if given(initial) else a
 
 
@@ -203,14 +213,16 @@ def _extreme(ours: Callable[..., Any], pair: Callable[..., Any], ufunc: str) -> 
                     "mask one has to specify 'initial'"
                 )
             a = select.where(tensor(where), *common(a, initial))
-        dims = all_axes(axis, a.ndim)
+        dims = _dims(axis, a.ndim)
         if not a.payload.size and any(not a.shape[dim] for dim in dims):
-            if not given(initial):
-                raise ValueError(
-                    f"zero-size array to reduction operation {ufunc} which has no identity"
-                )
             keep = given(keepdims) and bool(keepdims)
             empty = np.sum(np.empty(a.payload.shape), axis=dims, keepdims=keep)
+            if not given(initial):
+                if empty.size:
+                    raise ValueError(
+                        f"zero-size array to reduction operation {ufunc} which has no identity"
+                    )
+                return tensor(np.empty(empty.shape, a.payload.dtype))
             return expand.broadcast_to(as_dtype(initial, a.payload.dtype), np.shape(empty))
         made = over(ours, a, axis, keepdims)
         return pair(*common(made, initial)) if given(initial) else made
@@ -273,14 +285,14 @@ def _trace(
 def _cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     a, dim = one_axis(a, axis)
     kind = wide(a.payload.dtype) if dtype is None else dtype_of(dtype)
-    return reductions.cumsum(as_dtype(a, kind), dim)
+    return reductions.cumsum(as_dtype(a, kind), dim, dtype=_unsigned(kind))
 
 
 @counterpart("cumprod")
 def _cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     a, dim = one_axis(a, axis)
     kind = wide(a.payload.dtype) if dtype is None else dtype_of(dtype)
-    return reductions.cumprod(as_dtype(a, kind), dim)
+    return reductions.cumprod(as_dtype(a, kind), dim, dtype=_unsigned(kind))
 
 
 def _with_start(name: str, scan: Callable[..., Any], start: int) -> None:

@@ -1,0 +1,81 @@
+"""`wengert.numpy` as a namespace of the array API standard."""
+
+import numpy
+import pytest
+
+import wengert as wg
+import wengert.numpy as np
+from support import array_api
+
+
+def test_a_sample_of_the_standards_calls_gives_what_the_strict_library_gives():
+    pytest.importorskip("array_api_strict")
+    count, differing = array_api.compared(every=23)
+    assert count > 1000
+    assert differing == []
+
+
+@pytest.mark.parametrize("make", [wg.tensor, np.array], ids=["tensor", "array"])
+def test_tensors_know_their_namespace_and_functions_of_it_differentiate(make):
+    x = make([1.0, 2.0]).requires_grad_()
+    xp = x.__array_namespace__(api_version="2022.12")
+    assert xp is np
+    with pytest.raises(ValueError, match=r"2001\.12"):
+        x.__array_namespace__(api_version="2001.12")
+    xp.sum(xp.sort(xp.asarray(x), descending=True) * xp.asarray([1.0, 10.0])).backward()
+    assert x.grad.tolist() == [10.0, 1.0]
+
+
+def test_array_api_compat_finds_the_namespace():
+    compat = pytest.importorskip("array_api_compat")
+    x = np.ones(2)
+    assert compat.is_array_api_obj(x) and compat.is_array_api_obj(wg.ones(2))
+    assert compat.array_namespace(x, wg.ones(2), 1.0) is np
+    assert compat.device(x) == wg.device("cpu")
+    assert compat.to_device(x, "cpu") is x
+    assert compat.size(x) == 2
+
+
+def test_devices_are_the_cpu_alone():
+    cpu = np.ones(1).device
+    given = [np.zeros(2, device=cpu), np.full(2, 0.0, device=cpu), np.asarray([0.0], device=cpu)]
+    given += [np.zeros_like(given[0], device=cpu), np.linspace(0, 1, 2, device=cpu)]
+    assert all(x.device == cpu == np.__array_namespace_info__().default_device() for x in given)
+    for call in (np.full, np.full_like):
+        with pytest.raises((RuntimeError, ValueError), match=r"no GPU|not understood"):
+            call(np.ones(2) if call is np.full_like else 2, 1.0, device="cuda")
+    with pytest.raises(ValueError, match="no streams"):
+        given[0].to_device("cpu", stream=1)
+
+
+def test_sums_of_unsigned_integers_stay_unsigned():
+    x = np.asarray([[200, 100]], dtype=np.uint8)
+    for name in ("sum", "prod", "cumsum", "cumprod"):
+        ours, theirs = getattr(np, name)(x, axis=1), getattr(numpy, name)(x.numpy(), axis=1)
+        assert ours.dtype == theirs.dtype == np.uint64
+        assert ours.tolist() == theirs.tolist()
+    small = np.asarray([100, 100], dtype=np.int8)
+    assert np.vecdot(small, small).dtype == np.int8
+    assert int(np.vecdot(small, small)) == int(numpy.vecdot(small.numpy(), small.numpy()))
+
+
+def test_reductions_of_a_number_along_its_one_axis():
+    x = np.asarray(3.0).requires_grad_()
+    (np.sum(x, axis=0) + np.max(x, axis=-1) * np.prod(x, axis=(0,))).backward()
+    assert x.grad.item() == 7.0
+    with pytest.raises(numpy.exceptions.AxisError):
+        np.sum(x, axis=1)
+    assert np.max(np.ones((0, 0)), axis=0).shape == (0,)
+
+
+def test_conversion_without_a_copy_is_refused_where_one_is_needed():
+    x = np.ones(2)
+    assert np.asarray(x, dtype=np.float64, copy=False) is not None
+    with pytest.raises(ValueError, match="copy"):
+        np.asarray(x, dtype=np.float32, copy=False)
+    wide = np.ones((2, 3)).requires_grad_()
+    assert np.reshape(wide, (6,), copy=False).base is wide
+    assert wide.reshape(6, copy=True).base is not wide
+    for order in "CF":
+        with pytest.raises(ValueError, match="copy"):
+            np.reshape(wide.T if order == "C" else wide, (6,), order=order, copy=False)
