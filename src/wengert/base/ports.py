@@ -37,6 +37,7 @@ OWNERS = {
     "sparse": "wengert.sparse.creation",
     "masked": "wengert.sparse.creation",
     "shed": "wengert.autograd.levels",
+    "fused": "wengert.compiler.fused",
 }
 """The module that fills each port."""
 
@@ -65,6 +66,7 @@ class Ports:
         How custom Functions are applied there, and what becomes of their results and gradients (see
         `wengert.autograd.levels`).
     sparse, masked: A sparse tensor of a dense one's elements: all that are not zero, or some.
+    fused: A primitive on large arrays, by native code (see `wengert.compiler.fused`).
     """
 
     namespace: Any
@@ -87,6 +89,7 @@ class Ports:
     lowered: Callable[..., tuple[Any, ...]]
     sparse: Callable[..., Any]
     masked: Callable[..., Any]
+    fused: Callable[..., Any]
 
     def __init__(self) -> None:
         for name in OWNERS:

@@ -274,6 +274,7 @@ elementwise(
     lin=lambda F, g, result: g * ((1 - result) * result),
     doc="1 / (1 + exp(-self))",
     example=("wg.tensor([0.5, 1.0])", "tensor([0.6225, 0.7311])"),
+    fused="elements",
 )
 elementwise(
     "erf",
@@ -284,6 +285,7 @@ elementwise(
     doc="error function",
     example=("wg.tensor([0.5, 1.0])", "tensor([0.5205, 0.8427])"),
     cycles=12,
+    fused="elements",
 )
 elementwise(
     "erfc",
@@ -294,6 +296,7 @@ elementwise(
     doc="complementary error function",
     example=("wg.tensor([0.5, 1.0])", "tensor([0.4795, 0.1573])"),
     cycles=12,
+    fused="elements",
 )
 elementwise(
     "relu",
