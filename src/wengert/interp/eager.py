@@ -14,14 +14,16 @@ from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 
-__all__ = ["FUSED", "K"]
+__all__ = ["FUSED", "K", "LARGE"]
 
 POINTWISE: Facet[bool] = Facet("pointwise", lambda prim: prim.family == "elementwise")
 """Whether the kernel computes each element from the values of elements at its place alone."""
 FUSED: Facet[str] = Facet("fused", lambda prim: "")
 """How native code computes large arrays where that is much quicker than the kernel: ``"elements"``,
-a piece at a time, or ``"whole"`` (NOTE [fused kernels] in `wengert.compiler.fused`)."""
-_LARGE = 16384
+a piece at a time, ``"whole"``, or ``"kernel"``, whole and without the rules of the derivative,
+which are such kernels themselves (NOTE [fused kernels] in `wengert.compiler.fused`)."""
+LARGE = 8192
+"""So many elements are worth looking for native code."""
 
 
 def _kernel(prim: Primitive) -> Any:
@@ -51,14 +53,15 @@ def _kernel(prim: Primitive) -> Any:
     if FUSED[prim]:
         called = (
             f"_r if {prim.args[0]}.__class__ is _array and {prim.args[0]}.size >= _large "
-            f"and (_r := _ports.fused(_prim, ({args},), {named})) is not None else {called}"
+            f"and (_r := _ports.fused(_prim, {FUSED[prim]!r}, ({args},), {named})) is not None "
+            f"else {called}"
         )
     keywords = [*([] if prim.variadic else ["*"]), *prim.params] if prim.params else []
     scope = {
         "__name__": __name__,
         "_array": np.ndarray,
         "_kernel": prim.kernel,
-        "_large": _LARGE,
+        "_large": LARGE,
         "_least": least_of(prim.kernel),
         "_ports": PORTS,
         "_prim": prim,

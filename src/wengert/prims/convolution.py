@@ -65,7 +65,7 @@ bilinear(
     ),
     doc="the sums of the products of windows and weights",
     sparsity="correlation",
-    fused="whole",
+    fused="kernel",
 )
 bilinear(
     "correlate_input",
@@ -94,7 +94,7 @@ bilinear(
     ),
     doc="the derivative of correlate by its first argument",
     sparsity="correlation",
-    fused="whole",
+    fused="kernel",
 )
 bilinear(
     "correlate_weight",
@@ -121,7 +121,7 @@ bilinear(
         _case((0, 1, 4), (0, 2, 3), size=(2,)),
     ),
     doc="the derivative of correlate by its weight",
-    fused="whole",
+    fused="kernel",
 )
 
 # -- the operation --------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ general(
     raises=False,
     autocast="lower",
     sparsity="convolution",
-    fused="whole",
+    fused="kernel",
 )
 bilinear(
     "convolution_without_bias",
@@ -240,4 +240,5 @@ bilinear(
     doc="convolution, or its transpose",
     autocast="lower",
     sparsity="convolution",
+    fused="kernel",
 )

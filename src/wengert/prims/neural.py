@@ -163,6 +163,7 @@ elementwise(
     cases=_activations(alpha=1.5, scale=1.25, input_scale=0.75),
     refuses=not_implemented("elu_cpu"),
     doc="scale * self where positive, alpha * scale * expm1(input_scale * self) elsewhere",
+    fused="elements",
 )
 elementwise(
     "hardsigmoid",
@@ -270,6 +271,7 @@ _loss(
     cases=_pairs(),
     doc="the squared distance of self and target",
     raises=False,
+    fused="whole",
 )
 _loss(
     "smooth_l1_loss",
@@ -286,6 +288,7 @@ _loss(
     doc="the distance of self and target, rounded off to a parabola below beta",
     raises=False,
     lacks="complex",
+    fused="whole",
 )
 _loss(
     "huber_loss",
@@ -301,6 +304,7 @@ _loss(
     doc="half the squared distance of self and target, continued by its tangent above delta",
     raises=False,
     lacks="complex",
+    fused="whole",
 )
 _loss(
     "binary_cross_entropy",

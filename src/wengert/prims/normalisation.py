@@ -68,7 +68,7 @@ constant(
     cases=tuple(case(shape, dim=dim, eps=0.1) for shape, dim in _STANDARDISED),
     doc="means, variances and one over standard deviations along dimensions, in three rows",
     raises=False,
-    fused="whole",
+    fused="kernel",
 )
 
 
@@ -170,7 +170,7 @@ general(
     doc="distances from means along dimensions, over standard deviations",
     raises=False,
     sparsity="normalised",
-    fused="whole",
+    fused="kernel",
 )
 general(
     "standardise_backward",
@@ -188,7 +188,7 @@ general(
     ),
     doc="the derivative of standardise, a symmetric matrix, times self and weights",
     raises=False,
-    fused="whole",
+    fused="kernel",
 )
 
 
@@ -247,7 +247,7 @@ general(
     ),
     doc="sums of the products of self and the standardised input",
     raises=False,
-    fused="whole",
+    fused="kernel",
 )
 
 # -- layers ---------------------------------------------------------------------------------------
@@ -298,7 +298,7 @@ general(
     doc="standardise along the last dimensions, times weights, plus biases",
     raises=False,
     sparsity="normalised",
-    fused="whole",
+    fused="kernel",
 )
 
 # -- batches --------------------------------------------------------------------------------------
@@ -361,7 +361,7 @@ general(
     doc="standardise along all dimensions but the second, times weights, plus biases",
     raises=False,
     sparsity="normalised",
-    fused="whole",
+    fused="kernel",
 )
 
 
@@ -490,7 +490,7 @@ general(
     },
     doc="standardise over groups of channels, times weights, plus biases",
     raises=False,
-    fused="whole",
+    fused="kernel",
 )
 constant(
     "group_norm_backward",
