@@ -38,6 +38,7 @@ OWNERS = {
     "masked": "wengert.sparse.creation",
     "sparse_gradient": "wengert.sparse.creation",
     "shed": "wengert.autograd.levels",
+    "fused": "wengert.compiler.fused",
 }
 """The module that fills each port."""
 
@@ -67,6 +68,7 @@ class Ports:
         `wengert.autograd.levels`).
     sparse, masked: A sparse tensor of a dense one's elements: all that are not zero, or some.
     sparse_gradient: A sparse tensor of places and values, which nobody has checked.
+    fused: A primitive on large arrays, by native code (see `wengert.compiler.fused`).
     """
 
     namespace: Any
@@ -90,6 +92,7 @@ class Ports:
     sparse: Callable[..., Any]
     masked: Callable[..., Any]
     sparse_gradient: Callable[..., Any]
+    fused: Callable[..., Any]
 
     def __init__(self) -> None:
         for name in OWNERS:

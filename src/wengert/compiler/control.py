@@ -14,6 +14,7 @@ from wengert.tape.modes import current_mode
 __all__ = [
     "COMPILED",
     "CONFIG",
+    "FUSING",
     "STANCES",
     "allow_in_graph",
     "assume_constant_result",
@@ -24,6 +25,7 @@ __all__ = [
     "is_exporting",
     "list_backends",
     "reset",
+    "set_fused_kernels",
     "set_stance",
     "substitute_in_graph",
 ]
@@ -208,6 +210,30 @@ class set_stance:  # as PyTorch calls it
                 return function(*args, **kwargs)
 
         return call  # type: ignore[return-value]  # with the same signature
+
+
+FUSING = [True]
+"""Whether eager operations may use native code."""
+
+
+def set_fused_kernels(enabled: bool) -> None:
+    """Set whether eager operations on large arrays may use native code.
+
+    With llvmlite installed they do: activations, normalisations, losses, convolutions and others
+    that NumPy computes in several passes run as one loop from some thousand elements on, and so do
+    their derivatives. Results agree with NumPy's to rounding. The first use of each kind takes
+    about 15 ms, the first of all, which imports the compiler, some 0.3 s.
+
+    Parameters
+    ----------
+    enabled : bool. False: NumPy computes. True has no effect where llvmlite is not installed.
+
+    Examples
+    --------
+    >>> wg.compiler.set_fused_kernels(False)
+    >>> wg.compiler.set_fused_kernels(True)
+    """
+    FUSING[0] = bool(enabled)
 
 
 def cudagraph_mark_step_begin() -> None:

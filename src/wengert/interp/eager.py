@@ -7,16 +7,23 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.ports import PORTS
 from wengert.kernels.chunks import least_of, split
 from wengert.kernels.layout import LAYOUTS
 from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 
-__all__ = ["K"]
+__all__ = ["FUSED", "K", "LARGE"]
 
 POINTWISE: Facet[bool] = Facet("pointwise", lambda prim: prim.family == "elementwise")
 """Whether the kernel computes each element from the values of elements at its place alone."""
+FUSED: Facet[str] = Facet("fused", lambda prim: "")
+"""How native code computes large arrays where that is much quicker than the kernel: ``"elements"``,
+a piece at a time, ``"whole"``, or ``"kernel"``, whole and without the rules of the derivative,
+which are such kernels themselves (NOTE [fused kernels] in `wengert.compiler.fused`)."""
+LARGE = 8192
+"""So many elements are worth looking for native code."""
 
 
 def _kernel(prim: Primitive) -> Any:
@@ -26,14 +33,14 @@ def _kernel(prim: Primitive) -> Any:
     not), is shared between threads where the array is large. Results lie as the record says.
     """
     shared = POINTWISE[prim] and prim.infix is None
-    if not shared and prim.layout is None:
+    if not shared and prim.layout is None and not FUSED[prim]:
         return prim.kernel
     arrays = [f"*{prim.args[0]}"] if prim.variadic else list(prim.args)
     args, params = ", ".join(arrays), "".join(f", {name}={name}" for name in prim.params)
     called = f"_kernel({args}{params})"
     # written out, since arguments that are passed on by stars would slow small arrays down
+    named = "{" + ", ".join(f"{name!r}: {name}" for name in prim.params) + "}"
     if shared:
-        named = "{" + ", ".join(f"{name!r}: {name}" for name in prim.params) + "}"
         called = (
             f"(_split(_kernel, ({args},), {named}) "
             f"if {prim.args[0]}.__class__ is _array and {prim.args[0]}.size >= _least "
@@ -43,12 +50,21 @@ def _kernel(prim: Primitive) -> Any:
         called = f"_r if (_r := {called}).ndim < 2{_lies(prim)} else _settle(_r, ({args},))"
     elif prim.layout is not None:
         called = f"tuple([_settle(_r, ({args},)) if _r.ndim > 1 else _r for _r in {called}])"
+    if FUSED[prim]:
+        called = (
+            f"_r if {prim.args[0]}.__class__ is _array and {prim.args[0]}.size >= _large "
+            f"and (_r := _ports.fused(_prim, {FUSED[prim]!r}, ({args},), {named})) is not None "
+            f"else {called}"
+        )
     keywords = [*([] if prim.variadic else ["*"]), *prim.params] if prim.params else []
     scope = {
         "__name__": __name__,
         "_array": np.ndarray,
         "_kernel": prim.kernel,
+        "_large": LARGE,
         "_least": least_of(prim.kernel),
+        "_ports": PORTS,
+        "_prim": prim,
         "_settle": LAYOUTS.get(prim.layout or ""),
         "_split": split,
     }

@@ -312,6 +312,7 @@ elementwise(
     aliases="arctan2",
     numpy="arctan2",
     cycles=12,
+    fused="elements",
 )
 elementwise(
     "hypot",
@@ -328,6 +329,7 @@ elementwise(
     raises=False,
     example=(_PAIR, "tensor([2.2361, 5.0000])"),
     cycles=12,
+    fused="elements",
 )
 elementwise(
     "fmod",

@@ -86,4 +86,5 @@ elementwise(
     node="LerpBackward1",
     cases=(case((), (), ()), case((2, 3), (3,), (2, 1))),
     doc="the points between self and end that a tensor says",
+    fused="elements",
 )

@@ -65,6 +65,7 @@ bilinear(
     ),
     doc="the sums of the products of windows and weights",
     sparsity="correlation",
+    fused="kernel",
 )
 bilinear(
     "correlate_input",
@@ -93,6 +94,7 @@ bilinear(
     ),
     doc="the derivative of correlate by its first argument",
     sparsity="correlation",
+    fused="kernel",
 )
 bilinear(
     "correlate_weight",
@@ -119,6 +121,7 @@ bilinear(
         _case((0, 1, 4), (0, 2, 3), size=(2,)),
     ),
     doc="the derivative of correlate by its weight",
+    fused="kernel",
 )
 
 # -- the operation --------------------------------------------------------------------------------
@@ -219,6 +222,7 @@ general(
     raises=False,
     autocast="lower",
     sparsity="convolution",
+    fused="kernel",
 )
 bilinear(
     "convolution_without_bias",
@@ -236,4 +240,5 @@ bilinear(
     doc="convolution, or its transpose",
     autocast="lower",
     sparsity="convolution",
+    fused="kernel",
 )

@@ -63,6 +63,7 @@ linear(
         case((2, 3, 2), _indices, num_weights=4, padding_idx=2, scale_grad_by_freq=True),
     ),
     doc="a table with rows added to those that indices name",
+    fused="kernel",
 )
 constant(
     "embedding_factors",

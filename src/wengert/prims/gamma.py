@@ -23,6 +23,7 @@ elementwise(
     refuses=not_implemented("lgamma_vml_cpu"),
     doc="logarithm of the absolute value of the gamma function",
     cycles=80,
+    fused="elements",
 )
 elementwise(
     "digamma",

@@ -148,6 +148,7 @@ linear(
     ),
     layout="same",
     doc="self to which positions of a dimension of source are added",
+    fused="kernel",
 )
 linear(
     "gather",

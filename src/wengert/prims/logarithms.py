@@ -92,6 +92,7 @@ elementwise(
     ),
     refuses=not_implemented("logit_cpu"),
     doc="log(self / (1 - self)), of self kept within [eps, 1 - eps]",
+    fused="elements",
 )
 
 
@@ -113,6 +114,7 @@ elementwise(
     refuses=not_implemented("logaddexp_cpu", "bi"),
     doc="log(exp(self) + exp(other))",
     numpy="logaddexp",
+    fused="elements",
 )
 
 
@@ -132,4 +134,5 @@ elementwise(
     refuses=not_implemented("logaddexp2_cpu", "bic"),
     doc="log2(2 ** self + 2 ** other)",
     numpy="logaddexp2",
+    fused="elements",
 )

@@ -83,6 +83,7 @@ _moment(
     ),
     cases=_SAMPLES,
     doc="the variance along dimensions",
+    fused="whole",
 )
 _moment(
     "std",
@@ -92,6 +93,7 @@ _moment(
     ),
     cases=_SAMPLES,
     doc="the standard deviation along dimensions; where it is 0, so is its derivative",
+    fused="whole",
 )
 _moment(
     "var_mean",
@@ -185,4 +187,5 @@ reduction(
     promote="float",
     doc="the logarithm of the sum of the exponentials along dimensions",
     lacks="complex",
+    fused="whole",
 )

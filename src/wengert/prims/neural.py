@@ -39,6 +39,7 @@ along_dim(
     raises=False,
     tangents="diagonal",
     lacks="complex",
+    fused="whole",
 )
 along_dim(
     "log_softmax",
@@ -53,6 +54,7 @@ along_dim(
     raises=False,
     autocast="float32",
     lacks="complex",
+    fused="whole",
 )
 
 # -- activations ----------------------------------------------------------------------------------
@@ -102,6 +104,7 @@ elementwise(
     cases=_activations(beta=2.0, threshold=20.0),
     doc="log(1 + exp(beta * self)) / beta, and self where beta * self is above the threshold",
     lacks="complex",
+    fused="elements",
 )
 elementwise(
     "log_sigmoid",
@@ -109,14 +112,16 @@ elementwise(
     lin=lambda F, g, self: g * F.sigmoid(-self),
     doc="log(sigmoid(self))",
     lacks="complex",
+    fused="elements",
 )
-elementwise("silu", kernels.silu, lin=_slope_of_silu, doc="self * sigmoid(self)")
+elementwise("silu", kernels.silu, lin=_slope_of_silu, doc="self * sigmoid(self)", fused="elements")
 elementwise(
     "mish",
     kernels.mish,
     lin=_slope_of_mish,
     refuses=not_implemented("mish_cpu"),
     doc="self * tanh(softplus(self))",
+    fused="elements",
 )
 elementwise(
     "gelu",
@@ -127,6 +132,7 @@ elementwise(
     layout="same",
     doc="self times the standard normal distribution function, or its approximation by tanh",
     lacks="complex",
+    fused="elements",
 )
 elementwise(
     "gelu_slope",
@@ -136,6 +142,7 @@ elementwise(
     ),
     refuses=not_implemented("GeluKernelImpl"),
     doc="the derivative of gelu",
+    fused="elements",
 )
 elementwise(
     "leaky_relu",
@@ -156,6 +163,7 @@ elementwise(
     cases=_activations(alpha=1.5, scale=1.25, input_scale=0.75),
     refuses=not_implemented("elu_cpu"),
     doc="scale * self where positive, alpha * scale * expm1(input_scale * self) elsewhere",
+    fused="elements",
 )
 elementwise(
     "hardsigmoid",
@@ -263,6 +271,7 @@ _loss(
     cases=_pairs(),
     doc="the squared distance of self and target",
     raises=False,
+    fused="whole",
 )
 _loss(
     "smooth_l1_loss",
@@ -279,6 +288,7 @@ _loss(
     doc="the distance of self and target, rounded off to a parabola below beta",
     raises=False,
     lacks="complex",
+    fused="whole",
 )
 _loss(
     "huber_loss",
@@ -294,6 +304,7 @@ _loss(
     doc="half the squared distance of self and target, continued by its tangent above delta",
     raises=False,
     lacks="complex",
+    fused="whole",
 )
 _loss(
     "binary_cross_entropy",

@@ -68,6 +68,7 @@ constant(
     cases=tuple(case(shape, dim=dim, eps=0.1) for shape, dim in _STANDARDISED),
     doc="means, variances and one over standard deviations along dimensions, in three rows",
     raises=False,
+    fused="kernel",
 )
 
 
@@ -169,6 +170,7 @@ general(
     doc="distances from means along dimensions, over standard deviations",
     raises=False,
     sparsity="normalised",
+    fused="kernel",
 )
 general(
     "standardise_backward",
@@ -186,6 +188,7 @@ general(
     ),
     doc="the derivative of standardise, a symmetric matrix, times self and weights",
     raises=False,
+    fused="kernel",
 )
 
 
@@ -244,6 +247,7 @@ general(
     ),
     doc="sums of the products of self and the standardised input",
     raises=False,
+    fused="kernel",
 )
 
 # -- layers ---------------------------------------------------------------------------------------
@@ -294,6 +298,7 @@ general(
     doc="standardise along the last dimensions, times weights, plus biases",
     raises=False,
     sparsity="normalised",
+    fused="kernel",
 )
 
 # -- batches --------------------------------------------------------------------------------------
@@ -356,6 +361,7 @@ general(
     doc="standardise along all dimensions but the second, times weights, plus biases",
     raises=False,
     sparsity="normalised",
+    fused="kernel",
 )
 
 
@@ -484,6 +490,7 @@ general(
     },
     doc="standardise over groups of channels, times weights, plus biases",
     raises=False,
+    fused="kernel",
 )
 constant(
     "group_norm_backward",

@@ -17,4 +17,5 @@ elementwise(
     doc="the real cube root",
     cycles=12,
     numpy="cbrt",
+    fused="elements",
 )

@@ -79,6 +79,7 @@ along_dim(
     shows={"reverse": None},
     doc="the product of the elements up to each one, with `reverse` from each one on",
     raises=False,
+    fused="whole",
 )
 along_dim(
     "shift",
@@ -151,6 +152,7 @@ reduction(
     shows={"dim": lambda dim: dim[0] if len(dim) == 1 else dim},
     doc="the product along dimensions",
     combines="mul",
+    fused="whole",
 )
 
 # -- extremes: where; what is there is taken as in `wengert.prims.sorting` ----------------------

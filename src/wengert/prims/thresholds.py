@@ -35,6 +35,7 @@ elementwise(
     promote="same",
     refuses=not_implemented("hardswish_cpu", "bic"),
     doc="self * relu6(self + 3) / 6",
+    fused="elements",
 )
 elementwise(
     "hardshrink",
@@ -46,6 +47,7 @@ elementwise(
     refuses=not_implemented("hardshrink_cpu", "bic"),
     cases=(case((), lambd=0.5), case((3, 4), lambd=0.5), case((0,), lambd=0.5)),
     doc="self, or 0 where it is at most lambd from 0",
+    fused="elements",
 )
 elementwise(
     "softshrink",
@@ -94,4 +96,5 @@ elementwise(
     refuses=not_implemented("prelu_cpu", "bic"),
     domain=("nonzero", "real"),
     doc="self, or a multiple of it where it is negative",
+    fused="elements",
 )

@@ -61,6 +61,7 @@ elementwise(
     example=("wg.tensor([0.5, 1.0])", "tensor([0.6487, 1.7183])"),
     numpy="expm1",
     cycles=12,
+    fused="elements",
 )
 elementwise(
     "log",
@@ -100,6 +101,7 @@ elementwise(
     example=("wg.tensor([0.5, 1.0])", "tensor([0.4055, 0.6931])"),
     numpy="log1p",
     cycles=12,
+    fused="elements",
 )
 elementwise(
     "sqrt",
@@ -154,6 +156,7 @@ elementwise(
     example=("wg.tensor([0.5, 1.0])", "tensor([0.5463, 1.5574])"),
     numpy="tan",
     cycles=20,
+    fused="elements",
 )
 
 
@@ -211,6 +214,7 @@ elementwise(
     aliases="arctan",
     numpy="arctan",
     cycles=12,
+    fused="elements",
 )
 elementwise(
     "sinh",
@@ -220,6 +224,7 @@ elementwise(
     example=("wg.tensor([0.5, 1.0])", "tensor([0.5211, 1.1752])"),
     numpy="sinh",
     cycles=20,
+    fused="elements",
 )
 elementwise(
     "cosh",
@@ -229,6 +234,7 @@ elementwise(
     example=("wg.tensor([0.5, 1.0])", "tensor([1.1276, 1.5431])"),
     numpy="cosh",
     cycles=12,
+    fused="elements",
 )
 elementwise(
     "tanh",
@@ -267,6 +273,7 @@ elementwise(
     aliases="arctanh",
     numpy="arctanh",
     cycles=20,
+    fused="elements",
 )
 elementwise(
     "sigmoid",
@@ -274,6 +281,7 @@ elementwise(
     lin=lambda F, g, result: g * ((1 - result) * result),
     doc="1 / (1 + exp(-self))",
     example=("wg.tensor([0.5, 1.0])", "tensor([0.6225, 0.7311])"),
+    fused="elements",
 )
 elementwise(
     "erf",
@@ -284,6 +292,7 @@ elementwise(
     doc="error function",
     example=("wg.tensor([0.5, 1.0])", "tensor([0.5205, 0.8427])"),
     cycles=12,
+    fused="elements",
 )
 elementwise(
     "erfc",
@@ -294,6 +303,7 @@ elementwise(
     doc="complementary error function",
     example=("wg.tensor([0.5, 1.0])", "tensor([0.4795, 0.1573])"),
     cycles=12,
+    fused="elements",
 )
 elementwise(
     "relu",

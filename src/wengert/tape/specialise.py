@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.ports import PORTS
-from wengert.interp.eager import K
+from wengert.interp.eager import FUSED, LARGE, K
 from wengert.prims.record import Primitive
 from wengert.tape.base import FREED, LEAF, TensorBase, new_tensor, version_of, version_then
 from wengert.tape.compiled import compiled_maker, compiled_node
@@ -137,11 +137,31 @@ def _apply_of(prim: Primitive, recorded: bool = False) -> Callable[..., Any]:
         "sum_to": F.sum_to,
         "unmasked": unmasked,
         "unpack": unpack,
-        **{f"rule{i}": rule.call for i, rule in enumerate(prim.rules) if rule is not None},
+        **{
+            f"rule{i}": rule.call if recorded else _rule(prim, rule)
+            for i, rule in enumerate(prim.rules)
+            if rule is not None
+        },
     }
     steps = Steps(prim)
     body = steps.apply_recorded() if recorded else steps.apply()
     return _compile("apply", "node, g, keep, edges", body, scope)
+
+
+def _rule(prim: Primitive, rule: Any) -> Callable[..., Any]:
+    """The function of a rule on raw arrays; of large ones by native code, if the record says so."""
+    how, call = FUSED[prim], rule.call
+    if how not in ("elements", "whole"):
+        return call
+
+    def applied(F: Any, g: Any, *args: Any) -> Any:
+        if g.__class__ is np.ndarray and g.size >= LARGE:
+            made = PORTS.fused(call, how, (g, *args), {})
+            if made is not None:
+                return made
+        return call(F, g, *args)
+
+    return applied
 
 
 # -- recorder ------------------------------------------------------------------------------------

@@ -1,0 +1,169 @@
+"""Native code gives eager operations what their kernels give (NOTE [fused kernels])."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from wengert.base.ports import PORTS
+from wengert.compiler import fused
+from wengert.interp.eager import FUSED, LARGE, K
+from wengert.prims.table import TABLE
+
+pytest.importorskip("llvmlite")
+
+F = wg.nn.functional
+ELEMENTS = sorted(prim.name for prim in TABLE.values() if FUSED[prim] == "elements")
+SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-30, -1e30, 88.8, -104.0, 0.5, 1.0, -1.0])
+
+
+@pytest.fixture
+def used(monkeypatch):
+    """The names of what native code has computed."""
+    names = []
+    real = fused.fused
+
+    def noted(function, how, args, params):
+        made = real(function, how, args, params)
+        if made is not None:
+            names.append(getattr(function, "name", "rule"))
+        return made
+
+    monkeypatch.setattr(PORTS, "fused", noted)
+    return names
+
+
+def large(*shape, dtype=np.float32, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
+@pytest.mark.parametrize("name", ELEMENTS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_elements_are_those_of_the_kernel(name, dtype, used):
+    prim = TABLE[name]
+    params = dict(prim.cases[0].params) if prim.params else {}
+    rng = np.random.default_rng(1)
+    arrays = [rng.uniform(-2, 2, LARGE + 100).astype(dtype) for _ in prim.args]
+    for i, array in enumerate(arrays):
+        array[: len(SPECIAL)] = array[-len(SPECIAL) :] = np.roll(SPECIAL, i)
+    before = [array.copy() for array in arrays]
+    with np.errstate(all="ignore"):
+        found, wanted = getattr(K, name)(*arrays, **params), prim.kernel(*arrays, **params)
+    assert used == [name]
+    assert found.dtype == wanted.dtype
+    rtol = 2e-6 if dtype == np.float32 else 2e-14
+    np.testing.assert_allclose(found, wanted, rtol=rtol, atol=rtol)
+    for array, old in zip(arrays, before, strict=True):
+        np.testing.assert_array_equal(array, old)
+        assert not np.shares_memory(array, found)
+
+
+def whole():
+    """Calls of what is computed as a whole, forwards and backwards, by name."""
+    weight, bias = (wg.tensor(large(16), requires_grad=True) for _ in range(2))
+    filters = wg.tensor(large(8, 16, 3, 3), requires_grad=True)
+    index = wg.tensor(np.arange(300) % 7)
+    return {
+        "softmax": lambda x: F.softmax(x, 1),
+        "log_softmax": lambda x: F.log_softmax(x, -1),
+        "logsumexp": lambda x: wg.logsumexp(x, 1),
+        "layer_norm": lambda x: F.layer_norm(x.transpose(1, 3).contiguous(), (16,), weight, bias),
+        "batch_norm": lambda x: F.batch_norm(x, None, None, weight, bias, training=True),
+        "group_norm": lambda x: F.group_norm(x, 4, weight, bias),
+        "conv2d": lambda x: F.conv2d(x, filters, stride=2, padding=1),
+        "conv_transpose2d": lambda x: F.conv_transpose2d(x, filters.transpose(0, 1).contiguous()),
+        "var": lambda x: x.var((2, 3)),
+        "std": lambda x: x.std(1),
+        "prod": lambda x: (x * 0.1 + 1).prod(3),
+        "cumprod": lambda x: (x * 0.1 + 1).cumprod(3),
+        "smooth_l1_loss": lambda x: F.smooth_l1_loss(x, x.detach() * 0.5),
+        "huber_loss": lambda x: F.huber_loss(x, x.detach() * 0.5, reduction="sum"),
+        "mse_loss": lambda x: F.mse_loss(x, x.detach() * 0.5),
+        "index_add": lambda x: x.reshape(300, -1).index_add(0, index, x.reshape(300, -1)),
+        "embedding": lambda x: F.embedding(index, x.reshape(300, -1)),
+    }
+
+
+def gradients(function, data):
+    x = wg.tensor(data, requires_grad=True)
+    y = function(x)
+    weights = wg.tensor(large(*y.shape, dtype=data.dtype, seed=2))
+    return y.detach().numpy(), *(g.numpy() for g in wg.autograd.grad((y * weights).sum(), (x,)))
+
+
+@pytest.mark.parametrize("name", sorted(whole()))
+def test_what_is_computed_as_a_whole_agrees_with_the_kernels(name, used):
+    function, data = whole()[name], large(5, 16, 20, 15)
+    found = gradients(function, data)
+    assert used
+    wg.compiler.set_fused_kernels(False)
+    try:
+        wanted = gradients(function, data)
+    finally:
+        wg.compiler.set_fused_kernels(True)
+    for a, b in zip(found, wanted, strict=True):
+        assert a.dtype == b.dtype and a.strides == b.strides
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4 * max(1, np.abs(b).max()))
+
+
+def test_what_does_not_lie_row_by_row_or_is_small_is_the_kernels(used):
+    x = wg.tensor(large(200, 200))
+    for given in (x.t(), x[:, ::2], x[:10]):
+        F.gelu(given)
+    assert used == []
+    F.gelu(x)
+    assert used == ["gelu"]
+
+
+def test_equal_arguments_have_equal_results_whatever_the_shape(used):
+    data = large(3 * LARGE + 17)
+    whole = F.gelu(wg.tensor(data))
+    again = F.gelu(wg.tensor(data.reshape(1, -1)))
+    assert wg.equal(whole, again[0])
+    assert used == ["gelu", "gelu"]
+
+
+def test_second_derivatives_and_vmap_go_through_it(used):
+    x = wg.tensor(large(2, LARGE, dtype=np.float64), requires_grad=True)
+    (g,) = wg.autograd.grad(F.softplus(x).sum(), x, create_graph=True)
+    (gg,) = wg.autograd.grad(g.sum(), x)
+    s = wg.sigmoid(x)
+    np.testing.assert_allclose(gg.numpy(), (s * (1 - s)).detach().numpy(), rtol=1e-12)
+    rows = wg.func.vmap(F.softplus)(x.detach())
+    np.testing.assert_allclose(rows.numpy(), F.softplus(x).detach().numpy(), rtol=1e-14)
+    assert used
+
+
+def test_an_index_out_of_range_raises_what_the_kernel_raises():
+    table = wg.tensor(large(300, 100), requires_grad=True)
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        table.index_add(0, wg.tensor([300] * 300), table.detach())
+
+
+def test_threads_make_one_function_together():
+    data = [large(LARGE + i, seed=i) for i in range(4)]
+    wanted = [F.silu(wg.tensor(array)).numpy() for array in data]
+    fused._MADE.clear()
+    fused._KINDS.clear()
+    results = [None] * 4
+
+    def work(i):
+        results[i] = F.silu(wg.tensor(data[i])).numpy()
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for found, array in zip(results, wanted, strict=True):
+        np.testing.assert_array_equal(found, array)
+
+
+def test_kinds_without_end_are_left_to_the_kernel(used, monkeypatch):
+    monkeypatch.setattr(fused, "_MOST", 2)
+    fused._MADE.clear()
+    fused._KINDS.clear()
+    for width in (100, 101, 102, 100):
+        F.softmax(wg.tensor(large(100, width)), 1)
+    assert used == ["softmax"] * 3
