@@ -10,13 +10,15 @@ rule of such a record. There is no second version of any kernel.
 Native code rounds differently from NumPy. So it is used from the first call of a kind on: equal
 arguments have equal results. What works element by element has one function, for pieces of one
 size, whatever the shapes. Others have one for each combination of shapes and parameters, up to a
-limit; where sizes vary without end, the kernel computes those that come late.
+limit; where sizes vary without end, the kernel computes those that come late. What is not finite
+is left to the kernel as well: NumPy warns of such elements, and native code does not.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from math import isfinite
 from threading import Lock
 from typing import Any
 
@@ -90,7 +92,18 @@ def fused(function: Any, how: str, args: tuple[Any, ...], params: dict[str, Any]
     if how == "elements":
         return _by_pieces(key, args, params)
     made = _made(key, args, params)
-    return None if made is None else made([arg for arg in args if arg.__class__ is np.ndarray])
+    if made is None:
+        return None
+    results = made([arg for arg in args if arg.__class__ is np.ndarray])
+    if not all(map(_is_finite, results)):
+        return None
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def _is_finite(array: Any) -> bool:
+    """Whether all elements are finite; also false where their squares are not."""
+    flat = array.reshape(-1)
+    return flat.dtype.kind != "f" or isfinite(flat.dot(flat))
 
 
 def _by_pieces(key: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
@@ -111,6 +124,8 @@ def _by_pieces(key: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         start = min(start, size - _PIECE)
         pieces = [array[start : start + _PIECE] for array in arrays]
         (out,) = executable(pieces)
+        if not _is_finite(out):
+            return None
         if out is not pieces[-1]:
             pieces[-1][...] = out
         start += _PIECE
@@ -138,25 +153,24 @@ def _make(key: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
     before = current_mode()
     try:
         MODE.set(changed(before, tracing=trace))
-        if isinstance(function, Primitive):
-            results = getattr(S, function.name)(*symbols, **params)
-        else:
-            results = function(S, *symbols, **params)
+        with np.errstate(all="ignore"):
+            if isinstance(function, Primitive):
+                results = getattr(S, function.name)(*symbols, **params)
+            else:
+                results = function(S, *symbols, **params)
     finally:
         MODE.set(before)
         trace.finish()
-    several = isinstance(results, tuple)
+    if not isinstance(results, tuple):
+        results = (results,)
     steps = [item for item in trace.items if isinstance(item, Step)]
     if trace.broken is not None or len(steps) < len(trace.items):
         return None
     inputs = [symbol.value for symbol in symbols if isinstance(symbol, Sym)]
-    outputs = [trace.symbol(result).value for result in (results if several else (results,))]
+    outputs = [trace.symbol(result).value for result in results]
     options = Options(_BACKEND, False, False, False, get_num_threads(), 1)
     if how == "elements":
         into = Value(outputs[0].dtype, outputs[0].shape)
         program = Program([*inputs, into], steps, outputs, [(outputs[0], into)])
         return options.finish(program)[1], into.dtype
-    _, executable = options.finish(Program(inputs, steps, outputs))
-    if several:
-        return lambda arrays: tuple(executable(arrays))
-    return lambda arrays: executable(arrays)[0]
+    return options.finish(Program(inputs, steps, outputs))[1]
