@@ -14,7 +14,7 @@ EXCEPT = (
     "docs/ko/",
     "docs/style.md",
     "tests/laws/test_phrases.py",
-    "tests/programs/scripts/",
+    "tests/programs/",
     "tests/parity/",
 )
 
