@@ -12,7 +12,7 @@ def _signed(values, vectors):
 
 
 def _matrix(*shape, seed=0):
-    # with eigenvalues well apart: by gaps of 0.001 differences have few digits of second derivatives
+    # eigenvalues well apart: gaps of 0.001 leave differences few digits of second derivatives
     turn, _ = np.linalg.qr(np.random.default_rng(seed).random(shape))
     return wg.tensor(turn * np.arange(1.0, shape[-1] + 1) @ np.swapaxes(turn, -1, -2) / 2)
 
