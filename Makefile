@@ -21,9 +21,11 @@ PIP = -m pip --disable-pip-version-check --quiet
 PYTEST = -m pytest -q -n auto --dist worksteal
 
 # What the compiled modules take part in: the tape, and what stands on it most closely. Idioms,
-# kernels, pictures and the compiler of functions see no difference, and take as long again.
-COMPILED = $(addprefix tests/,autograd func interp optim semantics table tape) \
-	$(filter-out %/test_numpy_functions.py,$(wildcard tests/tensor/*.py))
+# kernels, batches, optimisers, pictures and the compiler of functions see no difference.
+COMPILED = $(addprefix tests/,autograd func semantics table tape) \
+	$(filter-out %/test_numpy_functions.py %/test_numpy_ufuncs.py,$(wildcard tests/tensor/*.py))
+# what was compiled before, by content
+CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/wengert-native
 
 # The tests of the core, whose coverage `make coverage` measures
 CORE = $(addprefix tests/,autograd func nn optim semantics tape) $(wildcard tests/tensor/*.py)
@@ -111,7 +113,7 @@ clean:
 
 .venv/compiled: .venv/developing $(wildcard native/* src/wengert/tape/*.p* src/wengert/prims/*.py)
 	.venv/bin/python $(PIP) install --editable '.[native]'
-	.venv/bin/python native/build.py
+	.venv/bin/python native/build.py --cache $(CACHE)
 	touch $@
 
 .venv-parity/installed: pyproject.toml

@@ -1,18 +1,24 @@
-"""Compile what every operation goes through: ``python native/build.py``.
+"""Compile what every operation goes through: ``python native/build.py [--cache FOLDER]``.
 
 The modules of the tape are made by Cython from the package's own files, whose types the ``.pxd``
 beside them adds. The functions of large arrays are C. All are put into ``src/wengert/native``,
-where their packages find them first.
+where their packages find them first. A cache keeps what was made from the same text by the same
+compiler, since compiling takes as long as a third of the tests.
 """
 
 from __future__ import annotations
 
+import argparse
+import hashlib
 import os
 import shutil
 import subprocess
 import sys
+import sysconfig
+import tempfile
 from pathlib import Path
 
+import Cython
 import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
@@ -29,6 +35,9 @@ MODULES = (
 FLAGS = [] if sys.platform == "win32" else ["-O3", "-g0"]
 # nothing asks the C library for errors, and loops have no branches that could trap
 EXACT = [*FLAGS, *(["-fno-math-errno", "-fno-trapping-math"] if FLAGS else [])]
+PARALLEL = os.cpu_count() or 1
+KEPT = 8
+"""How many builds a cache holds."""
 DIRECTIVES = {"annotation_typing": False, "auto_pickle": False, "binding": True}
 
 
@@ -51,9 +60,48 @@ def _prepare() -> Path:
     return package
 
 
-def build() -> list[Path]:
-    """Compile everything; returns the files made."""
+def _digest(package: Path) -> str:
+    """What the modules depend on: their text, and who compiles it how."""
+    compiler = [os.environ.get(name) for name in ("CC", "CFLAGS", "CPPFLAGS", "LDFLAGS")]
+    command = sysconfig.get_config_vars("CC", "CFLAGS", "EXT_SUFFIX")
+    asked = shutil.which(str(compiler[0] or command[0] or "cc").split()[0])
+    said = subprocess.run([asked, "--version"], capture_output=True).stdout if asked else b""
+    versions = (sys.version, numpy.__version__, Cython.__version__, said)
+    digest = hashlib.sha256(repr((compiler, command, versions)).encode())
+    for file in (*sorted(package.iterdir()), HERE / "vector.c", Path(__file__)):
+        if file.is_file():
+            digest.update(file.name.encode() + file.read_bytes())
+    return digest.hexdigest()[:32]
+
+
+def _install(made: Path) -> list[Path]:
+    shutil.rmtree(INTO, ignore_errors=True)
+    shutil.copytree(made, INTO, copy_function=shutil.copy)  # with the time of now
+    return sorted(path for path in INTO.rglob("*") if path.is_file())
+
+
+def build(cache: Path | None = None) -> list[Path]:
+    """Compile everything, or take it from `cache`; returns the files made."""
     package = _prepare()
+    if cache is None:
+        return _install(_compile(package))
+    kept = cache / _digest(package)
+    if not kept.is_dir():
+        made = _compile(package)
+        cache.mkdir(parents=True, exist_ok=True)
+        # whole or not there, whoever else builds
+        with tempfile.TemporaryDirectory(dir=cache) as folder:
+            whole = shutil.copytree(made, Path(folder) / "made")
+            if not kept.is_dir():
+                whole.rename(kept)
+        ages = sorted(cache.iterdir(), key=lambda path: path.stat().st_mtime)
+        for old in ages[:-KEPT]:
+            shutil.rmtree(old, ignore_errors=True)
+    return _install(kept)
+
+
+def _compile(package: Path) -> Path:
+    """Compile everything; returns the folder of what was made."""
     before = Path.cwd()
     os.chdir(WORK)
     try:
@@ -74,19 +122,21 @@ def build() -> list[Path]:
             include_dirs=[numpy.get_include()],
             extra_compile_args=EXACT,
         )
-        made = cythonize(extensions, language_level=3, compiler_directives=DIRECTIVES)
+        made = cythonize(
+            extensions, language_level=3, compiler_directives=DIRECTIVES, nthreads=PARALLEL
+        )
         setup(
             name="wengert-native",
             ext_modules=[*made, vector],
-            script_args=["-q", "build_ext", "--build-lib", str(WORK / "made")],
+            script_args=["-q", "build_ext", f"--parallel={PARALLEL}", "--build-lib", "made"],
         )
     finally:
         os.chdir(before)
-    shutil.rmtree(INTO, ignore_errors=True)
-    shutil.copytree(WORK / "made" / "wengert", INTO)
-    return sorted(path for path in INTO.rglob("*") if path.is_file())
+    return WORK / "made" / "wengert"
 
 
 if __name__ == "__main__":
-    for path in build():
+    parser = argparse.ArgumentParser(description="Compile what every operation goes through.")
+    parser.add_argument("--cache", type=Path, help="a folder of what was compiled before")
+    for path in build(parser.parse_args().cache):
         print(f"{path.relative_to(ROOT)}  {path.stat().st_size:,} bytes")

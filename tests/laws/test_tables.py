@@ -20,6 +20,8 @@ WRITTEN = PACKAGE / "ops" / "exports.py"
 PYTORCHS = (PACKAGE / "base" / "places.py", PACKAGE / "base" / "refused.py")
 """Lists of PyTorch's names, which some primitives happen to have, too."""
 
+NAMES = frozenset(TABLE)
+
 
 def names_in(node):
     """The texts that a literal collection consists of, or has for keys."""
@@ -50,7 +52,7 @@ def tables(path):
         for inner in ast.walk(node)
     }
     for node in ast.walk(tree):
-        if id(node) not in public and len(set(names_in(node)) & set(TABLE)) > 2:
+        if id(node) not in public and len(NAMES.intersection(names_in(node))) > 2:
             yield node.lineno
 
 

@@ -10,25 +10,31 @@ from support.samples import samples, supports
 from wengert.autograd import gradgradcheck
 from wengert.interp.eager import K
 from wengert.prims.whole import TABLE
+from wengert.tape.compiled import IS_COMPILED, compiled_maker, compiled_node
 
 # they have no second derivative: tests/ops/test_neural.py and tests/distributions have theirs
 BY_HAND = {"ctc_loss", "ctc_posterior", "_standard_gamma", "_standard_gamma_grad"}
 BY_HAND |= {"_dirichlet_grad", "_sample_dirichlet"}
 
-
 # half of the time of all is theirs
 LONG = {"second_order", "complex_second_order"}
+CHECKED = [
+    pytest.param(check, marks=pytest.mark.sampled(6)) if check in LONG else check
+    for check in CHECKS
+]
+# where modules are compiled, the steps of other records are in Python, and tested there
+RECORDS = [
+    pytest.param(name, marks=pytest.mark.sampled(12))
+    if IS_COMPILED and not (compiled_node(TABLE[name]) or compiled_maker(TABLE[name]))
+    else name
+    for name in TABLE
+    if name not in BY_HAND
+]
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize(
-    "check",
-    [
-        pytest.param(check, marks=pytest.mark.sampled(6)) if check in LONG else check
-        for check in CHECKS
-    ],
-)
-@pytest.mark.parametrize("name", [name for name in TABLE if name not in BY_HAND])
+@pytest.mark.parametrize("check", CHECKED)
+@pytest.mark.parametrize("name", RECORDS)
 def test_record(name, check):
     CHECKS[check](TABLE[name])
 
