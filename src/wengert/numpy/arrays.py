@@ -13,8 +13,10 @@ The tape keeps what a derivative needs by reference, and refuses to use it once 
 written to, which for these programs would be always. So an array that has been written to is copied
 before it is computed with, if there is a gradient to be followed: a view of it, which is as large
 as the computation itself, and the whole of it, if it has a history. What `zeros` and its like make
-counts as written from the start. Leaves are left alone, since nothing writes to them while the tape
-records. An element by itself, ``y[i]``, is a number to NumPy, and never shares memory.
+counts as written from the start, and so do copies. Leaves are left alone, since nothing writes to
+them while the tape records. An operation whose derivative needs its result (``y = np.exp(x)``) is
+given a copy of it when that is first written to. An element by itself, ``y[i]``, is a number to
+NumPy, and never shares memory.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.numpy.indexing import read, write
+from wengert.numpy.indexing import read, released, write
 from wengert.ops.index import getitem
 from wengert.ops.matmul import matmul
 from wengert.prims.facet import NUMPY, OPERATOR, Facet
@@ -40,7 +42,17 @@ from wengert.tensor.overrides import disabled_torch_function, give_way
 from wengert.tensor.printing import tensor_repr
 from wengert.tensor.tensor import Tensor
 
-__all__ = ["VIEWS", "WRITERS", "array_of", "fillable", "lasting", "made", "ndarray", "numpys_error"]
+__all__ = [
+    "VIEWS",
+    "WRITERS",
+    "array_of",
+    "copied",
+    "fillable",
+    "lasting",
+    "made",
+    "ndarray",
+    "numpys_error",
+]
 
 _RECORDS = {symbol: prim for prim, symbol in OPERATOR.items() if symbol and len(prim.args) == 2}
 _UFUNCS = {symbol: getattr(np, NUMPY[prim].split()[0]) for symbol, prim in _RECORDS.items()}
@@ -220,6 +232,13 @@ def fillable(made_: Any, name: str) -> Any:
     return made_
 
 
+def copied(made_: Any, name: str = "copy") -> Any:
+    """A copy, which programs make to write to it: it counts as written by `name`."""
+    if made_.__class__ is ndarray and made_.vc is None and made_.edge is not LEAF:
+        made_.vc = [1, name]
+    return made_
+
+
 def _keeps_dimensions(index: Any) -> bool:
     """Whether a number found by `index` is an array without dimensions to NumPy."""
     parts = index if isinstance(index, tuple) else (index,)
@@ -327,6 +346,8 @@ def _install_in_place(symbol: str, ufunc: Any) -> None:
     def operator(self: Any, other: Any) -> Any:
         if not _operand(other):
             return NotImplemented
+        if self.edge is not None:
+            released(self)
         if _written(other) and is_recording() and not (self.edge is other.edge is None):
             other = made(T.clone(other))
         try:
