@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.arrays import column
 from wengert.base.sections import fill_sections
 from wengert.numpy.indexing import read, released, write
 from wengert.ops.index import getitem
@@ -313,7 +314,9 @@ def _install(symbol: str, ufunc: Any) -> None:
                     result.__class__ = ndarray
                     return result
         if not _operand(other):
-            return NotImplemented
+            other = column(other)
+            if not _operand(other):
+                return NotImplemented
         return _computed(ufunc, *lasting((self, other)))
 
     operator.__name__ = operator.__qualname__ = name
@@ -333,7 +336,9 @@ def _install_reflected(symbol: str, ufunc: Any) -> None:
                 result.__class__ = ndarray
                 return result
         if not _operand(other):
-            return NotImplemented
+            other = column(other)
+            if not _operand(other):
+                return NotImplemented
         return _computed(ufunc, *lasting((other, self)))
 
     operator.__name__ = operator.__qualname__ = f"__r{symbol}__"
@@ -345,7 +350,9 @@ def _install_in_place(symbol: str, ufunc: Any) -> None:
 
     def operator(self: Any, other: Any) -> Any:
         if not _operand(other):
-            return NotImplemented
+            other = column(other)
+            if not _operand(other):
+                return NotImplemented
         if self.edge is not None:
             released(self)
         if _written(other) and is_recording() and not (self.edge is other.edge is None):
@@ -376,6 +383,7 @@ _install_in_place("matmul", np.matmul)
 
 
 def _product(a: Any, b: Any) -> Any:
+    a, b = column(a), column(b)
     if not (isinstance(a, TensorBase | np.ndarray) and isinstance(b, TensorBase | np.ndarray)):
         return _computed(np.matmul, *lasting((a, b))) if _operand(a) and _operand(b) else None
     a, b = lasting((array_of(a), array_of(b)))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wengert.base.arrays import column
 from wengert.ops.matmul import matmul
 from wengert.prims.facet import OPERATOR
 from wengert.prims.table import TABLE
@@ -76,9 +77,11 @@ class TensorOperators:
         return T.bitwise_not(self)
 
     def __matmul__(self, other: Any) -> Any:
+        other = column(other)
         return matmul(self, other) if isinstance(other, _ARRAYS) else _no_matrix(other)
 
     def __rmatmul__(self, other: Any) -> Any:
+        other = column(other)
         return matmul(other, self) if isinstance(other, _ARRAYS) else NotImplemented
 
     def __rtruediv__(self, other: Any) -> Any:
@@ -90,6 +93,7 @@ class TensorOperators:
 
 
 def _no_matrix(other: Any) -> Any:
+    """What ``x @ other`` gives, if `other` is no array."""
     if type(other).__module__.startswith("scipy.sparse"):
         raise TypeError(
             f"unsupported operand type(s) for @: 'Tensor' and '{type(other).__name__}'\n"
@@ -109,7 +113,7 @@ def _operand(value: Any) -> bool:
 
 
 def _general(prim: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    args = tuple(map(_as_float, args))
+    args = tuple(column(_as_float(value)) for value in args)
     return record(prim, args, params) if all(map(_operand, args)) else NotImplemented
 
 
