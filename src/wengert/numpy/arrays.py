@@ -383,8 +383,8 @@ _install_in_place("matmul", np.matmul)
 
 
 def _product(a: Any, b: Any) -> Any:
-    a, b = column(a), column(b)
     if not (isinstance(a, TensorBase | np.ndarray) and isinstance(b, TensorBase | np.ndarray)):
+        a, b = column(a), column(b)
         return _computed(np.matmul, *lasting((a, b))) if _operand(a) and _operand(b) else None
     a, b = lasting((array_of(a), array_of(b)))
     kind = a.payload.dtype

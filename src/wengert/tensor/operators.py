@@ -77,11 +77,9 @@ class TensorOperators:
         return T.bitwise_not(self)
 
     def __matmul__(self, other: Any) -> Any:
-        other = column(other)
-        return matmul(self, other) if isinstance(other, _ARRAYS) else _no_matrix(other)
+        return matmul(self, other) if isinstance(other, _ARRAYS) else _no_matrix(self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
-        other = column(other)
         return matmul(other, self) if isinstance(other, _ARRAYS) else NotImplemented
 
     def __rtruediv__(self, other: Any) -> Any:
@@ -92,8 +90,11 @@ class TensorOperators:
         return record(TABLE["div"], (other, self), {}) if _operand(other) else NotImplemented
 
 
-def _no_matrix(other: Any) -> Any:
+def _no_matrix(x: Any, other: Any) -> Any:
     """What ``x @ other`` gives, if `other` is no array."""
+    values = column(other)
+    if values is not other:
+        return matmul(x, values)
     if type(other).__module__.startswith("scipy.sparse"):
         raise TypeError(
             f"unsupported operand type(s) for @: 'Tensor' and '{type(other).__name__}'\n"
