@@ -79,3 +79,56 @@ def test_conversion_without_a_copy_is_refused_where_one_is_needed():
     for order in "CF":
         with pytest.raises(ValueError, match="copy"):
             np.reshape(wide.T if order == "C" else wide, (6,), order=order, copy=False)
+
+
+@pytest.mark.parametrize("name", ["exp", "max", "std"])
+def test_what_an_operation_gave_may_be_written_to(name):
+    def loss(x):
+        y = getattr(np, name)(x)
+        y += 1
+        part = y[...]
+        part *= 2
+        y[y > 100] = 0
+        return np.sum(y * x)
+
+    x = np.array([0.5, 1.0]).requires_grad_()
+    expected = (2 * (getattr(np, name)(x) + 1) * x).sum()
+    (second,) = wg.autograd.grad(expected, x, create_graph=True)
+    (found,) = wg.autograd.grad(loss(x), x, create_graph=True)
+    assert np.allclose(found, second)
+    given = [wg.autograd.grad(np.sum(g), x)[0] for g in (found, second)]
+    assert np.allclose(*given)
+
+
+def test_a_write_to_what_another_operation_kept_is_still_an_error():
+    x = np.array([0.5, 1.0]).requires_grad_()
+    y = np.exp(x)
+    z = y * x
+    y += 1
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.sum().backward()
+
+
+def test_special_functions_of_the_namespace():
+    special = pytest.importorskip("scipy.special")
+    x = np.array([0.5, 1.5]).requires_grad_()
+    for name in ("gammaln", "erf", "logsumexp"):
+        ours = getattr(np.special, name)(x)
+        assert type(ours) is np.ndarray
+        assert numpy.allclose(ours.detach().numpy(), getattr(special, name)(x.detach().numpy()))
+    np.special.gammaln(x).sum().backward()
+    assert numpy.allclose(x.grad.numpy(), special.digamma([0.5, 1.5]))
+    assert "betainc" in dir(np.special)
+    with pytest.raises(AttributeError, match="nctdtr"):
+        np.special.nctdtr  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "copy", [np.copy, np.array, lambda x: x.copy(), lambda x: np.astype(x, x.dtype)]
+)
+def test_copies_are_written_to_after_they_were_computed_with(copy):
+    x = np.array([3.0, 4.0]).requires_grad_()
+    y = copy(x)
+    y /= np.sqrt(np.sum(y * y))
+    (found,) = wg.autograd.grad(y[0], x)
+    assert np.allclose(found, [16 / 125, -12 / 125])

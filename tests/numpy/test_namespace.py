@@ -87,7 +87,8 @@ def test_functions_have_names_texts_and_signatures():
         function = found(np, name)
         assert function.__name__ == name.rpartition(".")[2]
         assert "NumPy's" in function.__doc__
-        assert str(inspect.signature(function)) == str(inspect.signature(found(numpy, name)))
+        signature = str(inspect.signature(function)).replace(", descending=False", "")
+        assert signature == str(inspect.signature(found(numpy, name)))
     assert "to any order" in np.sum.__doc__
     assert "no gradient" in np.argsort.__doc__
 

@@ -58,8 +58,10 @@ def test_both_refuse_with_the_same_error(call):
     assert str(ours.value) == str(theirs.value)
 
 
-def test_bfloat16_is_refused():
-    with pytest.raises(RuntimeError, match="Unsupported dtype"):
-        wg.from_dlpack(torch.ones(2, dtype=torch.bfloat16))
-    with pytest.raises(BufferError, match="DLPack only supports"):
-        torch.from_dlpack(wg.ones(2, dtype=wg.bfloat16))
+def test_bfloat16_goes_both_ways_over_the_same_memory():
+    theirs = torch.ones(2, dtype=torch.bfloat16)
+    ours = wg.from_dlpack(theirs)
+    ours.mul_(3)
+    assert theirs.tolist() == [3.0, 3.0]
+    back = torch.from_dlpack(ours)
+    assert (back.dtype, back.data_ptr()) == (torch.bfloat16, theirs.data_ptr())

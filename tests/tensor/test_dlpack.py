@@ -187,3 +187,33 @@ def test_a_buffer_of_the_wrong_size_is_refused(length, how, message):
 def test_what_is_no_buffer_is_refused():
     with pytest.raises(ValueError, match="does not implement Python buffer protocol"):
         wg.frombuffer(3, dtype=wg.float32)
+
+
+@pytest.mark.parametrize("version", [None, (1, 0)], ids=["unversioned", "versioned"])
+def test_bfloat16_goes_out_and_comes_in_over_the_same_memory(version):
+    x = wg.tensor([1.0, 2.0], dtype=wg.bfloat16)
+    y = wg.from_dlpack(x.__dlpack__(max_version=version))
+    x.mul_(3)
+    assert y.dtype is wg.bfloat16
+    assert y.tolist() == [3.0, 6.0]
+    with pytest.raises((BufferError, RuntimeError, TypeError)):
+        np.from_dlpack(x)  # NumPy does not know them, and must not take them for others
+    capsule = dlpack.to_dlpack(x)
+    wg.from_dlpack(capsule)
+    with pytest.raises(RuntimeError, match="only once"):
+        wg.from_dlpack(capsule)
+
+
+def test_another_librarys_bfloat16_is_taken_in_by_its_object():
+    class Other:
+        def __init__(self, tensor):
+            self.tensor = tensor
+
+        def __dlpack__(self):
+            return self.tensor.__dlpack__()
+
+        def __dlpack_device__(self):
+            return (1, 0)
+
+    x = wg.tensor([1.0, 2.0], dtype=wg.bfloat16)
+    assert wg.from_dlpack(Other(x)).data_ptr() == x.data_ptr()

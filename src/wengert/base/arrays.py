@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["plain_array", "unmasked"]
+__all__ = ["column", "plain_array", "unmasked"]
 
+_COLUMNS = frozenset({"pandas", "polars", "pyarrow"})
 _OWN = ("__mul__", "__add__", "__array_ufunc__", "__array_function__")
 _CURES = {
     "matrix": "`*` of a matrix is the product of matrices: use numpy.asarray(m), and @",
@@ -41,6 +42,27 @@ def plain_array(array: Any) -> Any:
             f"{cure or 'use numpy.asarray(x) for the values alone'}"
         )
     return array.view(np.ndarray)
+
+
+def column(value: Any) -> Any:
+    """The numbers of a column or a table of pandas, Polars or pyarrow; any other value itself.
+
+    They count by their places: labels, which these libraries would join by, are not looked at.
+
+    Raises
+    ------
+    TypeError: If there is something else than numbers in it.
+    """
+    kind = value.__class__
+    if kind.__module__.partition(".")[0] not in _COLUMNS or not hasattr(value, "__array__"):
+        return value
+    array = np.asarray(value)
+    if array.dtype.kind not in "biufc":
+        raise TypeError(
+            f"expected numbers, but {kind.__module__}.{kind.__qualname__} holds elements of dtype "
+            f"{array.dtype}: convert it first, as by .to_numpy(float)"
+        )
+    return array
 
 
 def unmasked(value: Any) -> Any:

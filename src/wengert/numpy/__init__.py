@@ -12,9 +12,9 @@ NumPy's, with its arguments, defaults, dtypes and errors; the arrays are tensors
 >>> x.grad
 tensor([1.0000, 1.8776, 2.0000], dtype=torch.float64)
 
-`linalg`, `fft` and `random` are there, too. What NumPy has and is not here raises an AttributeError
-that says why; what is here and has no derivative (see `wengert.tensor.numpy.kinds`) raises when it
-is called on an array that requires a gradient.
+`linalg`, `fft`, `random` and SciPy's `special` are there, too. What NumPy has and is not here
+raises an AttributeError that says why; what is here and has no derivative (see
+`wengert.tensor.numpy.kinds`) raises when it is called on an array that requires a gradient.
 """
 
 from __future__ import annotations
@@ -32,13 +32,14 @@ from wengert.numpy.arrays import ndarray as ndarray
 from wengert.numpy.creation import CREATORS as _CREATORS
 from wengert.numpy.functions import Ufunc as _Ufunc
 from wengert.numpy.functions import function_of as _function_of
-from wengert.numpy.inspection import Inspection as __array_namespace_info__
+from wengert.numpy.inspection import Inspection as _Inspection
 from wengert.tensor.numpy.dispatch import kind_of as _kind_of
 
 ufunc = _Ufunc
+__array_namespace_info__ = _Inspection
 __array_api_version__: str = getattr(_np, "__array_api_version__", "2022.12")
 _ABSENT_METHODS = _methods.ABSENT  # importing it has given the arrays their methods
-_MODULES = frozenset({"fft", "linalg", "random"})
+_MODULES = frozenset({"fft", "linalg", "random", "special"})
 _NAMES = """
     False_ ScalarType True_ base_repr binary_repr bool bool_ broadcast_shapes byte cdouble character
     complex128 complex64 complexfloating csingle double dtype dtypes e errstate euler_gamma

@@ -13,8 +13,10 @@ The tape keeps what a derivative needs by reference, and refuses to use it once 
 written to, which for these programs would be always. So an array that has been written to is copied
 before it is computed with, if there is a gradient to be followed: a view of it, which is as large
 as the computation itself, and the whole of it, if it has a history. What `zeros` and its like make
-counts as written from the start. Leaves are left alone, since nothing writes to them while the tape
-records. An element by itself, ``y[i]``, is a number to NumPy, and never shares memory.
+counts as written from the start, and so do copies. Leaves are left alone, since nothing writes to
+them while the tape records. An operation whose derivative needs its result (``y = np.exp(x)``) is
+given a copy of it when that is first written to. An element by itself, ``y[i]``, is a number to
+NumPy, and never shares memory.
 """
 
 from __future__ import annotations
@@ -25,8 +27,9 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.arrays import column
 from wengert.base.sections import fill_sections
-from wengert.numpy.indexing import read, write
+from wengert.numpy.indexing import read, released, write
 from wengert.ops.index import getitem
 from wengert.ops.matmul import matmul
 from wengert.prims.facet import NUMPY, OPERATOR, Facet
@@ -40,7 +43,17 @@ from wengert.tensor.overrides import disabled_torch_function, give_way
 from wengert.tensor.printing import tensor_repr
 from wengert.tensor.tensor import Tensor
 
-__all__ = ["VIEWS", "WRITERS", "array_of", "fillable", "lasting", "made", "ndarray", "numpys_error"]
+__all__ = [
+    "VIEWS",
+    "WRITERS",
+    "array_of",
+    "copied",
+    "fillable",
+    "lasting",
+    "made",
+    "ndarray",
+    "numpys_error",
+]
 
 _RECORDS = {symbol: prim for prim, symbol in OPERATOR.items() if symbol and len(prim.args) == 2}
 _UFUNCS = {symbol: getattr(np, NUMPY[prim].split()[0]) for symbol, prim in _RECORDS.items()}
@@ -220,6 +233,13 @@ def fillable(made_: Any, name: str) -> Any:
     return made_
 
 
+def copied(made_: Any, name: str = "copy") -> Any:
+    """A copy, which programs make to write to it: it counts as written by `name`."""
+    if made_.__class__ is ndarray and made_.vc is None and made_.edge is not LEAF:
+        made_.vc = [1, name]
+    return made_
+
+
 def _keeps_dimensions(index: Any) -> bool:
     """Whether a number found by `index` is an array without dimensions to NumPy."""
     parts = index if isinstance(index, tuple) else (index,)
@@ -294,7 +314,9 @@ def _install(symbol: str, ufunc: Any) -> None:
                     result.__class__ = ndarray
                     return result
         if not _operand(other):
-            return NotImplemented
+            other = column(other)
+            if not _operand(other):
+                return NotImplemented
         return _computed(ufunc, *lasting((self, other)))
 
     operator.__name__ = operator.__qualname__ = name
@@ -314,7 +336,9 @@ def _install_reflected(symbol: str, ufunc: Any) -> None:
                 result.__class__ = ndarray
                 return result
         if not _operand(other):
-            return NotImplemented
+            other = column(other)
+            if not _operand(other):
+                return NotImplemented
         return _computed(ufunc, *lasting((other, self)))
 
     operator.__name__ = operator.__qualname__ = f"__r{symbol}__"
@@ -326,7 +350,11 @@ def _install_in_place(symbol: str, ufunc: Any) -> None:
 
     def operator(self: Any, other: Any) -> Any:
         if not _operand(other):
-            return NotImplemented
+            other = column(other)
+            if not _operand(other):
+                return NotImplemented
+        if self.edge is not None:
+            released(self)
         if _written(other) and is_recording() and not (self.edge is other.edge is None):
             other = made(T.clone(other))
         try:
@@ -356,6 +384,7 @@ _install_in_place("matmul", np.matmul)
 
 def _product(a: Any, b: Any) -> Any:
     if not (isinstance(a, TensorBase | np.ndarray) and isinstance(b, TensorBase | np.ndarray)):
+        a, b = column(a), column(b)
         return _computed(np.matmul, *lasting((a, b))) if _operand(a) and _operand(b) else None
     a, b = lasting((array_of(a), array_of(b)))
     kind = a.payload.dtype

@@ -15,7 +15,7 @@ from wengert.base.arrays import unmasked
 from wengert.base.device import check_device
 from wengert.base.dtypes import as_dtype as checked
 from wengert.base.sections import fill_sections
-from wengert.numpy.arrays import array_of, fillable, made, ndarray
+from wengert.numpy.arrays import array_of, copied, fillable, made, ndarray
 from wengert.ops import shape
 from wengert.ops.clone import clone
 from wengert.tape.base import TensorBase
@@ -61,15 +61,21 @@ def array(
         made_ = as_dtype(object, dtype)
         if copy is False and made_ is not object:
             raise ValueError("a copy is needed to convert the dtype, and copy=False was given")
-        made_ = clone(made_) if copy and made_ is object else array_of(made_)
+        if copy and made_ is object:
+            return _at_least(copied(made(clone(made_))), ndmin)
+        made_ = array_of(made_)
     elif holds_tensor(object):
         made_ = as_dtype(tensor(object), dtype)
     else:
         kind = None if dtype is None else checked(dtype).dtype
         made_ = tensor(np.array(unmasked(object), kind, copy=copy))
-    while made_.ndim < ndmin:
+    return made(_at_least(made_, ndmin))
+
+
+def _at_least(made_: Any, ndim: int) -> Any:
+    while made_.ndim < ndim:
         made_ = shape.unsqueeze(made_, 0)
-    return made(made_)
+    return made_
 
 
 def asarray(a: Any, dtype: Any = None, order: Any = None, **more: Any) -> Any:

@@ -13,7 +13,16 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.numpy.arrays import VIEWS, WRITERS, fillable, lasting, made, ndarray, numpys_error
+from wengert.numpy.arrays import (
+    VIEWS,
+    WRITERS,
+    copied,
+    fillable,
+    lasting,
+    made,
+    ndarray,
+    numpys_error,
+)
 from wengert.ops import reduce as reductions
 from wengert.tape.record import T
 from wengert.tensor.numpy import ufuncs as numpy_ufuncs
@@ -136,6 +145,8 @@ def function_of(name: str) -> Callable[..., Any]:
             raise numpys_error(error, numpys, args, kwargs) from None
         if kwargs.get("out") is not None:
             return result
+        if name in ("astype", "copy"):
+            return copied(made(result, args)) if result is not args[0] else args[0]
         return fillable(made(result, args), name) if fills else made(result, args)
 
     function.__name__ = function.__qualname__ = name.rpartition(".")[2]

@@ -17,7 +17,7 @@ from wengert.tape.record import T
 from wengert.tensor import assign
 from wengert.tensor.numpy.counterparts import tensor
 
-__all__ = ["read", "write"]
+__all__ = ["read", "released", "write"]
 
 _SIMPLE = frozenset({int, type(None), type(Ellipsis), bool})
 
@@ -104,8 +104,22 @@ def _placed(x: Any, parts: tuple[Any, ...]) -> Any:
     return getitem(x, _coordinates(x, parts))
 
 
+def released(x: Any) -> None:
+    """Let the operation that gave `x` keep a copy of its result, as `x` is about to be written to.
+
+    See NOTE [written arrays].
+    """
+    owner = x if x.ext is None or x.ext.base is None else x.ext.base
+    node = owner.edge
+    kept: Any = None if node is None else getattr(node, "result", None)
+    if kept is owner.payload and isinstance(kept, np.ndarray | np.generic):
+        node.result, node.result_vc, node.result_at = kept.copy(), [0], 0
+
+
 def write(x: Any, index: Any, value: Any) -> None:
     """``x[index] = value``."""
+    if x.edge is not None:
+        released(x)
     if value.__class__ is float and index.__class__ is int and x.payload.dtype.kind == "f":
         assign.setitem(x, index, value)
         return

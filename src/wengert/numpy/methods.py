@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from wengert.base.dtypes import as_dtype as checked
-from wengert.numpy.arrays import made, ndarray
+from wengert.numpy.arrays import copied, made, ndarray
 from wengert.numpy.functions import function_of
 from wengert.tape.base import TensorBase
 from wengert.tape.detachments import note
@@ -173,7 +173,7 @@ class ArrayMethods:
 
     def copy(self, order: str = "C") -> Any:
         """A copy, through which the gradient flows."""
-        return made(recorded.clone(self))
+        return copied(made(recorded.clone(self)))
 
     def conj(self) -> Any:
         """The complex conjugate."""

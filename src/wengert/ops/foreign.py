@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.capsules import BFLOAT, UNSIGNED, element_kind, set_element_kind
 from wengert.base.device import check_device
 from wengert.base.dtypes import as_dtype, from_numpy_dtype
 from wengert.base.export import export
+from wengert.base.extras import bfloat16
 from wengert.base.sections import fill_sections
 from wengert.ops.options import made
 from wengert.tape.base import TensorBase, new_tensor
@@ -32,6 +34,30 @@ class _Capsule:
         return (1, 0)  # NumPy looks into the capsule itself, too
 
 
+def _taken(value: Any, capsule: bool) -> Any:
+    """The array over what `value` hands out, a capsule or an object with some."""
+    try:
+        return np.from_dlpack(_Capsule(value) if capsule else value)
+    except (RuntimeError, BufferError):
+        # see NOTE [bfloat16 in capsules]
+        held = value if capsule else _handed(value)
+        if held is None or element_kind(held) != BFLOAT:
+            raise
+        half = bfloat16().numpy
+        set_element_kind(held, UNSIGNED)
+        return np.from_dlpack(_Capsule(held)).view(half)
+
+
+def _handed(value: Any) -> Any:
+    """A capsule of `value`, of the protocol's first version where it knows no other."""
+    if tuple(value.__dlpack_device__()) != (1, 0):
+        return None
+    try:
+        return value.__dlpack__(max_version=(1, 0))
+    except TypeError:
+        return value.__dlpack__()
+
+
 @export("wengert")
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
     """A tensor over the memory of another library's, by the DLPack protocol.
@@ -44,7 +70,8 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     Parameters
     ----------
     ext_tensor : object. A tensor or an array of PyTorch, JAX, NumPy, CuPy or another library, with
-        ``__dlpack__``; or a capsule, which can be taken in once. Its memory is on the CPU.
+        ``__dlpack__``; or a capsule, which can be taken in once. Its memory is on the CPU. Numbers
+        of bfloat16 are taken in, too.
     device : device, optional. Only the CPU.
     copy : bool, optional. Whether to copy the memory; None and False do not.
 
@@ -81,7 +108,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
             f"{type(ext_tensor).__name__}: tensor() copies values"
         )
     try:
-        array = np.from_dlpack(_Capsule(ext_tensor) if capsule else ext_tensor)
+        array = _taken(ext_tensor, capsule)
     except ValueError as error:
         if capsule:
             raise RuntimeError(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wengert.base.arrays import column
 from wengert.ops.matmul import matmul
 from wengert.prims.facet import OPERATOR
 from wengert.prims.table import TABLE
@@ -76,7 +77,7 @@ class TensorOperators:
         return T.bitwise_not(self)
 
     def __matmul__(self, other: Any) -> Any:
-        return matmul(self, other) if isinstance(other, _ARRAYS) else _no_matrix(other)
+        return matmul(self, other) if isinstance(other, _ARRAYS) else _no_matrix(self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
         return matmul(other, self) if isinstance(other, _ARRAYS) else NotImplemented
@@ -89,7 +90,11 @@ class TensorOperators:
         return record(TABLE["div"], (other, self), {}) if _operand(other) else NotImplemented
 
 
-def _no_matrix(other: Any) -> Any:
+def _no_matrix(x: Any, other: Any) -> Any:
+    """What ``x @ other`` gives, if `other` is no array."""
+    values = column(other)
+    if values is not other:
+        return matmul(x, values)
     if type(other).__module__.startswith("scipy.sparse"):
         raise TypeError(
             f"unsupported operand type(s) for @: 'Tensor' and '{type(other).__name__}'\n"
@@ -109,7 +114,7 @@ def _operand(value: Any) -> bool:
 
 
 def _general(prim: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    args = tuple(map(_as_float, args))
+    args = tuple(column(_as_float(value)) for value in args)
     return record(prim, args, params) if all(map(_operand, args)) else NotImplemented
 
 

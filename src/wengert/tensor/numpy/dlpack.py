@@ -5,6 +5,9 @@ from __future__ import annotations
 import enum
 from typing import Any
 
+import numpy as np
+
+from wengert.base.capsules import BFLOAT, set_element_kind
 from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import untraced
@@ -57,8 +60,15 @@ def exported(
         )
     if copy:
         array = array.copy()
+    half = array.dtype.name == "bfloat16"  # see NOTE [bfloat16 in capsules]
+    if half:
+        array = array.view(np.uint16)
     # NumPy 2.0 knows no versions
-    return array.__dlpack__() if max_version is None else array.__dlpack__(max_version=max_version)
+    known: dict[str, Any] = {} if max_version is None else {"max_version": max_version}
+    capsule = array.__dlpack__(**known)
+    if half:
+        set_element_kind(capsule, BFLOAT)
+    return capsule
 
 
 def to_dlpack(tensor: Any) -> Any:

@@ -55,6 +55,7 @@ class NumpyProtocol:
 
     __slots__ = ()
     __array_priority__ = 1000
+    __pandas_priority__ = 5000  # more than a table's: ``column * x`` is the tensor's operation
 
     payload: Any
     edge: Any

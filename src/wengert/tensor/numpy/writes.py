@@ -99,7 +99,10 @@ def _putmask(a: Any, mask: Any, values_: Any) -> None:
 
 
 @_writer("put_along_axis")
-def _put_along_axis(arr: Any, indices: Any, values_: Any, axis: int | None) -> None:
+def _put_along_axis(
+    arr: Any, indices: Any, values_: Any = None, axis: int | None = -1, **named: Any
+) -> None:
+    values_ = named.get("values", values_)
     at = np.asarray(values(indices))
     if axis is None:
         size = arr.payload.size

@@ -1,0 +1,123 @@
+"""Layer 9 · numpy: special functions under the names of ``scipy.special``.
+
+They are those of SciPy that have a derivative here. Where SciPy follows the array API standard
+(``SCIPY_ARRAY_API=1``), its own functions look for them here.
+
+>>> x = np.array([0.5, 1.5]).requires_grad_()
+>>> np.sum(np.special.gammaln(x)).backward()
+>>> x.grad
+tensor([-1.9635,  0.0365], dtype=torch.float64)
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as _np
+
+from wengert.base.extras import scipy_module
+from wengert.base.sections import fill_sections
+from wengert.numpy.arrays import array_of, lasting, made
+from wengert.numpy.functions import Ufunc
+from wengert.ops import special
+from wengert.tensor.numpy import ufuncs as _ufuncs
+from wengert.tensor.numpy.counterparts import all_axes, floating, late
+from wengert.tensor.numpy.dispatch import kind_of
+from wengert.tensor.numpy.special import RULES, rule_of
+
+
+def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False) -> Any:
+    """The logarithm of a sum of exponentials (see `scipy.special.logsumexp`).
+
+    Parameters
+    ----------
+    a : array_like.
+    axis : int or tuple of int, optional. The axes to sum along; None means all.
+    b : array_like, optional. Factors of the exponentials, which are not negative.
+    keepdims : bool. Whether to keep the axes, as ones of size 1.
+
+    Returns
+    -------
+    ndarray: Differentiable.
+
+    Examples
+    --------
+    >>> np.special.logsumexp([1000.0, 1000.0])
+    tensor(1000.6931, dtype=torch.float64)
+    """
+    (x,) = floating(*lasting((a,)))
+    if b is not None:
+        (b,) = lasting((array_of(b),))
+        x = x + _np.log(b)
+    return made(late("logsumexp")(x, all_axes(axis, x.ndim), keepdims))
+
+
+def softmax(x: Any, axis: Any = None) -> Any:
+    """Exponentials as parts of their sum (see `scipy.special.softmax`).
+
+    Examples
+    --------
+    >>> np.special.softmax([0.0, 0.0])
+    tensor([0.5000, 0.5000], dtype=torch.float64)
+    """
+    return _np.exp(log_softmax(x, axis))
+
+
+def log_softmax(x: Any, axis: Any = None) -> Any:
+    """The logarithm of `softmax` (see `scipy.special.log_softmax`).
+
+    Examples
+    --------
+    >>> np.special.log_softmax([0.0, 0.0])
+    tensor([-0.6931, -0.6931], dtype=torch.float64)
+    """
+    (x,) = floating(*lasting((x,)))
+    return made(x - logsumexp(x, axis, keepdims=True))
+
+
+def polygamma(n: int, x: Any) -> Any:
+    """The derivative of order `n` of `digamma` (see `scipy.special.polygamma`).
+
+    Examples
+    --------
+    >>> np.special.polygamma(1, 1.0)
+    tensor(1.6449, dtype=torch.float64)
+    """
+    return made(special.polygamma(int(n), *floating(*lasting((x,)))))
+
+
+def _scipys(name: str) -> Any:
+    """SciPy's function of this name, without what it is wrapped in to look for ours."""
+    found = getattr(scipy_module("special", "wengert.numpy.special"), name, None)
+    return None if found is None else inspect.unwrap(found)
+
+
+def _function_of(name: str, scipys: Any) -> Any:
+    if isinstance(scipys, _np.ufunc):
+        return Ufunc(scipys, _ufuncs.one_primitive(scipys))
+    ours = rule_of(name)
+    assert ours is not None
+
+    def function(*args: Any) -> Any:
+        return made(ours(*lasting(args)))
+
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = __name__
+    function.__doc__ = f"SciPy's `{name}` on arrays. Differentiable. See `scipy.special.{name}`."
+    return function
+
+
+def __getattr__(name: str) -> Any:
+    if not name.startswith("_") and kind_of(f"special.{name}") in ("rule", "constant"):
+        scipys = _scipys(name)
+        if scipys is not None:
+            return globals().setdefault(name, _function_of(name, scipys))
+    raise AttributeError(f"module 'wengert.numpy.special' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(name for name in RULES if not name.startswith("_") and _scipys(name) is not None)
+
+
+fill_sections(globals())

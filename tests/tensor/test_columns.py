@@ -1,0 +1,62 @@
+"""Columns and tables of pandas and pyarrow in operations with tensors."""
+
+import numpy
+import pytest
+
+import wengert as wg
+import wengert.numpy as np
+
+
+class Column:
+    """What the tests need of a column where its library is not installed."""
+
+    __module__ = "pandas.core.series"
+
+    def __init__(self, values):
+        self.values = numpy.asarray(values)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+
+def column(values):
+    return Column(values)
+
+
+def series(values):
+    return pytest.importorskip("pandas").Series(values, index=list("abc"))
+
+
+def arrow(values):
+    return pytest.importorskip("pyarrow").array(values)
+
+
+@pytest.mark.parametrize("make", [wg.tensor, np.array], ids=["tensor", "array"])
+@pytest.mark.parametrize("of", [column, series, arrow])
+def test_a_column_is_a_constant_on_either_side(of, make):
+    c = of([1.0, 2.0, 3.0])
+    x = make(numpy.array([1.0, 2.0, 3.0])).requires_grad_()
+    y = c * x + x**2 / c - (c - x)
+    assert isinstance(y, type(x))
+    y.sum().backward()
+    assert x.grad.tolist() == [4.0, 5.0, 6.0]
+    assert ((x < c) | (c >= x)).all()
+    assert (x @ c).item() == 14.0
+    x = x.detach()
+    x += c
+    assert x.tolist() == [2.0, 4.0, 6.0]
+
+
+def test_what_is_no_number_is_refused():
+    with pytest.raises(TypeError, match="elements of dtype"):
+        wg.ones(2) * column(["a", "b"])
+    with pytest.raises(TypeError, match="elements of dtype"):
+        np.ones(2) + column([1, None])
+
+
+def test_tables_take_values_that_need_no_gradient():
+    pandas = pytest.importorskip("pandas")
+    x = wg.tensor([1.0, 2.0]).requires_grad_()
+    assert pandas.DataFrame({"x": x.detach()}).x.tolist() == [1.0, 2.0]
+    with pytest.raises(TypeError, match="needs a gradient"):
+        pandas.DataFrame({"x": x})
