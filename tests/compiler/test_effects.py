@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import copy
 import dataclasses
 import io
 import logging
+import operator
 import re
+import threading
 import time
 import warnings
 
@@ -503,3 +506,112 @@ def test_effects_are_those_of_the_function(name):
         assert printed.replace("CompiledBackward", "SumBackward0") == shown
     compiles = CASES[name][1]
     assert (explanation.reason is None) == compiles, explanation
+
+
+READS = {
+    "length": lambda kept, x: x * len(kept),
+    "truth": lambda kept, x: x if kept else -x,
+    "last": lambda kept, x: x + kept[-1],
+    "is it": lambda kept, x: (x, kept),
+    "returned": lambda kept, x: kept,
+    "equal": lambda kept, x: x * (kept == [1.0]),
+    "joined": lambda kept, x: x * sum([0.0, *kept]) + sum(operator.add([1.0], kept)),
+    "stacked": lambda kept, x: x * wg.tensor(kept).sum(),
+    "NumPy": lambda kept, x: x * float(np.array(kept).sum()),
+    "text": lambda kept, x: (x, str(kept)),
+    "copied": lambda kept, x: (x, copy.copy(kept), copy.deepcopy(kept)),
+    "exact": lambda kept, x: x * 2 if type(kept) is list else x,
+    "in another": lambda kept, x: (x, {"a": [kept]}),
+    "pattern": lambda kept, x: matched(kept, x),
+    "cleared": lambda kept, x: (x, kept.clear()),
+    "popped": lambda kept, x: x * kept.pop(0),
+    "inserted": lambda kept, x: (x, kept.insert(0, 1.5)),
+    "sorted": lambda kept, x: (x, kept.sort()),
+}
+
+
+def matched(kept, x):
+    match kept:
+        case [first, *_]:
+            return x + first
+    return x
+
+
+@pytest.mark.parametrize("name", READS)
+def test_a_list_that_is_read_is_known(name):
+    def story(compiled):
+        kept, more = [], []
+
+        def f(x):
+            if x.sum() > 0:
+                kept.append(x.sum().item())
+                more.append(kept[0] if name == "first" else 1)
+            return READS[name](kept, x)
+
+        call = wg.compile(f, options={"measure": False, "quiet": True}) if compiled else f
+        told = []
+        for values in INPUTS:
+            result = call(wg.tensor(values))
+            told.append((repr(result), repr(kept), type(result) is tuple or result is kept))
+        return told, more
+
+    assert story(True) == story(False)
+
+
+def test_numbers_are_those_of_Python():
+    """Arithmetic of numbers in places that change, whatever they are."""
+
+    def story(compiled):
+        state = {"n": 0, "r": 0.5, "out": None, "m": 1, "far": 2**31 - 2}
+
+        def f(x):
+            n, r = state["n"], state["r"]
+            state["n"] = n * 3 - 7 if n < 10**6 else -n // 11
+            state["r"] = r * n - (n - 3) / 7 if abs(r) < 1e6 else 1 / (2 + n % 5)
+            state["m"] = state["m"] * 3 % 1000 + (n > 4) - (n % -4)
+            state["far"] += 1
+            state["out"] = (n // 4, n % 7, n / 8, 5 // (n or 1), -n, abs(n), n == r, r < n, n < 2.5)
+            return x * state["r"] + n
+
+        call = wg.compile(f, options={"measure": False, "quiet": True}, limit=99) if compiled else f
+        return [(call(wg.tensor([1.0, 2.0])).tolist(), repr(state)) for _ in range(40)]
+
+    assert story(True) == story(False)
+
+
+def test_threads_count_all_calls():
+    state = {"n": 0, "seen": []}
+
+    @wg.compile(options={"measure": False})
+    def f(x):
+        state["n"] += 1
+        state["seen"].append(x.sum().item())
+        return x * 2
+
+    def run():
+        for _ in range(50):
+            f(wg.ones(3))
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert state == {"n": 200, "seen": [3.0] * 200}
+
+
+def test_what_it_adds_is_what_it_returns():
+    kept = []
+
+    @wg.compile(options={"measure": False})
+    def f(x):
+        y = x * 2
+        kept.append(y)
+        kept.append(x)
+        return y
+
+    for _ in range(4):
+        x = wg.ones(2, requires_grad=True)
+        y = f(x)
+        assert kept[-2] is y and kept[-1] is x
+        y.sum().backward()
+        assert x.grad.tolist() == [2.0, 2.0]
+    assert f.explain().reason is None

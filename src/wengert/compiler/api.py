@@ -17,7 +17,7 @@ from wengert.compiler.capture import Captured, capture
 from wengert.compiler.collector import seldom
 from wengert.compiler.control import COMPILED, CONFIG, STANCES
 from wengert.compiler.decisions import Reason, crowded
-from wengert.compiler.effects import Openings, Search
+from wengert.compiler.effects import EXACT, Openings, Search
 from wengert.compiler.entry import Entry, Options
 from wengert.compiler.environment import Environment
 from wengert.compiler.explanation import Explanation
@@ -298,8 +298,8 @@ class Compiled:
         """Open the places that a call has changed; False if that is nothing new."""
         assert captured.before is not None
         search = Search(captured.before)
-        self._environment(args, kwargs, False, search)
-        found = search.paths - self._open - self._shut
+        names = self._environment(args, kwargs, False, search).names()
+        found = set() if names & EXACT else search.paths - self._open - self._shut
         if found:
             self._reopen(self._open | found)
         return bool(found)
@@ -614,8 +614,9 @@ def compile(
     Traces hold for what the function reached when it was traced: numbers, strings and the structure
     of containers among its arguments, in enclosing functions, globals and attributes are compared
     in each call; tensors and arrays there are read again. What it prints is printed in each call,
-    once all is computed. A function that reads files or clocks, draws random numbers outside of
-    wengert or changes objects other than tensors is not compiled.
+    once all is computed; then numbers and attributes that it sets are set, and lists that it adds
+    to get what it adds. A function that reads files or clocks, draws random numbers outside of
+    wengert or changes other objects is not compiled.
 
     Examples
     --------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
 from wengert.base.errors import is_spent
 from wengert.compiler.decisions import Draw, Guard
-from wengert.compiler.effects import Log
+from wengert.compiler.effects import Log, mended
 from wengert.compiler.environment import Environment
 from wengert.compiler.exit import Exit, Leaf
 from wengert.compiler.graph import comes_back, derived
@@ -126,6 +127,7 @@ def capture(
                     shown, named = log.arguments(shown, named)
                     result = function(*shown, **named)
                 del shown, named
+                result = log.plain(trace, result)
             finally:
                 log.end(trace)
                 left = _left_mode(inside, before, trace)
@@ -184,7 +186,10 @@ def capture(
         copies: dict[int, Any] = {}
         shown = [_shown(trace, leaf, copies) for leaf in leaves[:count]]
         same = all(leaf is other for leaf, other in zip(leaves, shown, strict=False))
-        captured.result = result if same else rebuild(shown)
+        if trace.broken is not None and not log.values:
+            captured.result = mended(result, partial(_plain, trace))
+        else:
+            captured.result = result if same else rebuild(shown)
         if log.values:
             captured.result = captured.settled(captured.result)
         # which `rebuild` holds
@@ -249,6 +254,11 @@ def _shown(trace: Trace, leaf: Any, copies: dict[int, Any]) -> Any:
     elif isinstance(leaf, np.ndarray) and id(leaf) in trace.returned:
         return trace.returned[id(leaf)][1].array
     return leaf.number if type(leaf) is Scalar else leaf
+
+
+def _plain(trace: Trace, leaf: Any) -> Any:
+    """A leaf of a result of which there is no trace."""
+    return _shown(trace, leaf, {})
 
 
 @contextlib.contextmanager

@@ -15,24 +15,33 @@ nothing has to be known of how the function uses them.
 
 from __future__ import annotations
 
-import collections
+import collections.abc
+import sys
 from collections.abc import Callable, Iterable
 from types import CellType, MemberDescriptorType
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert.compiler.leftovers import replace
 from wengert.compiler.objects import Part, read
 from wengert.compiler.scalar import SMALL, Scalar
 from wengert.compiler.state import Surroundings, is_one
 
-__all__ = ["DONE", "Log", "Openings", "Place", "Search", "place_of"]
+__all__ = ["ARGUMENTS", "DONE", "EXACT", "mended", "Log", "Openings", "Place", "Search", "place_of"]
 
 DONE = object()
 """What is given for an object about which no more is to be said."""
 ARGUMENTS = "arguments"
 """The holder of what a function is called with."""
 _DICTS = frozenset({dict, collections.OrderedDict, collections.defaultdict})
+EXACT = frozenset(
+    {
+        *("type", "heappush", "heappop", "heapify", "heapreplace", "heappushpop"),
+        *("Decimal", "timedelta", "Fraction", "fromtimestamp"),
+    }
+)
+"""What tells a number or a list from what stands for it."""
 _NUMBERS = {int: np.dtype(np.int64), float: np.dtype(np.float64)}
 
 
@@ -79,6 +88,13 @@ class Opened(NamedTuple):
     place: Place
     value: Any
     array: Any = None
+
+
+class Added(NamedTuple):
+    """A list that was added to, and how long it was."""
+
+    held: list[Any]
+    length: int
 
 
 class Openings:
@@ -234,6 +250,26 @@ for _name in ("__add__", "__mul__"):
     setattr(Record, _name.replace("__", "__r", 1), _swapped(_name))
 
 
+collections.abc.MutableSequence.register(Record)
+
+
+def mended(thing: Any, of: Callable[[Any], Any]) -> Any:
+    """Lists, tuples and dictionaries with what `of` gives for parts, changed where they can be."""
+    if type(thing) not in (tuple, list, dict):
+        return of(thing)
+    parts = [*thing.values()] if type(thing) is dict else thing
+    made = [mended(part, of) for part in parts]
+    if all(part is old for part, old in zip(made, parts, strict=True)):
+        return thing
+    if type(thing) is tuple:
+        return tuple(made)
+    if type(thing) is list:
+        thing[:] = made
+    else:
+        thing.update(zip(thing, made, strict=True))
+    return thing
+
+
 class Log:
     """What a function writes to open places while it is traced.
 
@@ -246,6 +282,7 @@ class Log:
         self._opened = [*opened]
         self._stands: list[Any] = []
         self._targets: list[Any] = []
+        self._counts: list[int] = []
         self.values: list[Any] = []
         records: dict[int, Record] = {}
         for place, value, array in self._opened:
@@ -260,18 +297,27 @@ class Log:
 
     def arguments(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
         """The arguments, with records in place of lists."""
+        self._counts = self._holders()
         args, kwargs = [*args], {**kwargs}
         for (place, _, _), stand in zip(self._opened, self._stands, strict=True):
             if place.holder is ARGUMENTS:
                 (args if type(place.key) is int else kwargs)[place.key] = stand
         return tuple(args), kwargs
 
+    def _holders(self) -> list[int]:
+        return [sys.getrefcount(stand) for stand in self._stands]
+
     def end(self, trace: Any) -> None:
         """Find out what was written, and put back what was not."""
         records: dict[int, Record] = {}
-        for (place, value, _), stand in zip(self._opened, self._stands, strict=True):
+        opened, stands = self._opened, self._stands
+        kept = [now > then for now, then in zip(self._holders(), self._counts, strict=False)]
+        self._opened, self._stands = [], []
+        for (place, value, _), stand, more in zip(opened, stands, kept, strict=False):
             if type(stand) is Record:
                 records[id(stand)] = stand
+                if more:
+                    trace.give_up("a list that it adds to is kept elsewhere")
             if place.holder is ARGUMENTS:
                 continue
             try:
@@ -280,6 +326,8 @@ class Log:
                 trace.give_up("it deletes what others find")
                 continue
             if now is not stand:
+                if type(stand) is Record:
+                    trace.give_up("it puts another list in place of one that it adds to")
                 self._targets.append(place)
                 self.values.append(now)
             elif stand is not value:
@@ -288,9 +336,24 @@ class Log:
             if record.added:
                 if len(record.held) != record.length + len(record.added):
                     trace.give_up("a list is changed in more than one way")
-                self._targets.append(record)
-                self.values.append(record.added)
-        self._opened, self._stands = [], []
+                self._targets.append(Added(record.held, record.length))
+                self.values.append([*record.added])
+                record.added.clear()
+        pairs = [(record, record.held) for record in records.values()]
+        records.clear()
+        if pairs and trace.broken is not None:
+            replace(pairs)
+
+    def plain(self, trace: Any, result: Any) -> Any:
+        """A result, with lists in place of records."""
+
+        def of(thing: Any) -> Any:
+            if type(thing) is not Record:
+                return thing
+            trace.give_up("a result is a list that it adds to")
+            return thing.held
+
+        return mended(result, of) if self._opened else result
 
     def settle(self, values: list[Any]) -> None:
         """Let what this run has written be `values`, which have got their history."""
@@ -301,7 +364,6 @@ class Log:
             for i, (old, new) in enumerate(zip(self.values[n], value, strict=True), target.length):
                 if i < len(target.held) and target.held[i] is old:
                     target.held[i] = new
-            target.added = []
         self.values = values
 
     def replay(self) -> Callable[[list[Any]], None]:

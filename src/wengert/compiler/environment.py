@@ -209,6 +209,10 @@ class Environment(Reach):
             self.compared[i] = self._contents[i]
         return None
 
+    def names(self) -> set[str]:
+        """The names of attributes and variables that are used."""
+        return self._attributes
+
     @property
     def opened(self) -> list[Opened]:
         """The open places, those of numbers in the order of `arrays`."""
