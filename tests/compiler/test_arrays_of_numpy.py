@@ -81,8 +81,8 @@ simple("as_tensor", lambda x, A: wg.as_tensor(A).sum() * x)
 simple("tensor", lambda x, A: wg.tensor(A) * x)
 simple("its shape", lambda x, A: (x * A).sum() * A.shape[0])
 simple("cast", lambda x, A: x * A.astype(np.float32))
-simple("write", add_one, "changes what it reaches")
-simple("write of a function", add_into, "changes what it reaches")
+simple("write", add_one, "changes objects other than tensors")
+simple("write of a function", add_into, "changes objects other than tensors")
 simple("write of a tensor", add_in_tensor, "writes to an array of NumPy")
 
 
@@ -165,7 +165,7 @@ def two_branches_of_which_one_is_NumPy_s() -> World:
     return f, [(t, np.arange(2.0) + k) for t, k in given], []
 
 
-@world("it changes what it reaches")
+@world("it changes objects other than tensors")
 def an_array_in_an_array() -> World:
     A = np.array([np.arange(2.0), None], object)
 

@@ -17,6 +17,7 @@ from wengert.compiler.capture import Captured, capture
 from wengert.compiler.collector import seldom
 from wengert.compiler.control import COMPILED, CONFIG, STANCES
 from wengert.compiler.decisions import Reason, crowded
+from wengert.compiler.effects import EXACT, Openings, Search
 from wengert.compiler.entry import Entry, Options
 from wengert.compiler.environment import Environment
 from wengert.compiler.explanation import Explanation
@@ -77,6 +78,8 @@ class Compiled:
         *("__dict__", "__weakref__", "_options", "_passed", "_plain", "_quick", "_settings"),
         *(
             "_numbers",
+            "_open",
+            "_shut",
             "_skips",
             "_writes",
             "entries",
@@ -99,6 +102,8 @@ class Compiled:
         self._passed = 0
         self._skips = True
         self._numbers: dict[Any, int] = {}
+        self._open: frozenset[str] = frozenset()
+        self._shut: frozenset[str] = frozenset()
         self._writes = False
         self._quick: list[tuple[Any, Any, Callable[..., Any]]] = []
         self.under_transforms: dict[tuple[str, ...], _Beneath] = {}
@@ -154,6 +159,16 @@ class Compiled:
 
     def _run(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The general way of a call."""
+        if self._open and _TRACING.acquire(timeout=_PATIENCE):
+            # a number is read when a call begins and written when it ends
+            try:
+                return self._found(key, args, kwargs)
+            finally:
+                _TRACING.release()
+        return self._found(key, args, kwargs)
+
+    def _found(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a trace that holds for a call, or make one."""
         missing: Missing | None = None
         for entry_key, entry in self.entries:
             if entry_key != key:
@@ -238,6 +253,7 @@ class Compiled:
         with _TRACING:
             self.entries, self._quick, self.under_transforms = [], [], {}
             self._skips, self._numbers = True, {}
+            self._open = self._shut = frozenset()
             self.reason = None
             self._passed = 0
             self._writes = False
@@ -258,8 +274,35 @@ class Compiled:
                     return entry
         return None
 
-    def _environment(self, args: Any, kwargs: Any, gradients: bool = True) -> Environment:
-        return Environment(self.function, args, kwargs, gradients)
+    def _environment(
+        self, args: Any, kwargs: Any, gradients: bool = True, openings: Any = None
+    ) -> Environment:
+        return Environment(self.function, args, kwargs, gradients, openings)
+
+    def _opened(self, args: Any, kwargs: Any) -> Environment:
+        """The environment of a call, with the places open that calls change."""
+        if self._open:
+            found = self._environment(args, kwargs, openings=Openings(self._open))
+            if not found.openings.clashes:
+                return found
+            self._shut |= self._open
+            self._reopen(frozenset())
+        return self._environment(args, kwargs)
+
+    def _reopen(self, paths: frozenset[str]) -> None:
+        """Let other places be open, which the traces that are there do not know of."""
+        self._open = paths
+        self.entries, self._quick = [], []
+
+    def _changed(self, captured: Captured, args: Any, kwargs: Any) -> bool:
+        """Open the places that a call has changed; False if that is nothing new."""
+        assert captured.before is not None
+        search = Search(captured.before)
+        names = self._environment(args, kwargs, False, search).names()
+        found = set() if names & EXACT else search.paths - self._open - self._shut
+        if found:
+            self._reopen(self._open | found)
+        return bool(found)
 
     def _captured(
         self, environment: Any, entry: Any, args: Any, kwargs: Any, missing: Missing | None
@@ -300,8 +343,8 @@ class Compiled:
         self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], missing: Missing | None
     ) -> Any:
         with seldom():
+            environment = self._opened(args, kwargs)
             entry = self._entry(key, args, kwargs)
-            environment = self._environment(args, kwargs)
             if environment.refusal is not None:
                 self._stop(Reason(environment.refusal, environment.where))
                 return MISS
@@ -314,19 +357,24 @@ class Compiled:
                 self._skips = self._skips and not captured.trace.turns.skipped
                 self._passed += captured.trace.broken is None
                 broken = captured.trace.broken
-                if broken is not None:
+                if captured.trace.reads:
+                    self._shut |= environment.openings.lists()
+                    self._reopen(self._open - self._shut)
+                elif broken is not None:
                     self._stop(self._left(key, captured, broken) if broken.layout else broken)
                 elif self._passed > self._options.limit:
                     self._stop(Reason("each call rebuilds what the next one is to find", None))
                 return captured.result
             if captured.trace.parted is not None and self._options.fullgraph:
                 self._stop(captured.trace.parted)
-            after = self._environment(args, kwargs, gradients=False)
+            known = environment.openings and Openings(self._open, environment.openings)
+            after = self._environment(args, kwargs, False, known)
             if not before.equals(after):
                 captured.trace.unmask()
                 # what it has computed and kept, later calls find
                 self._passed += 1
-                if self._passed > self._options.limit or before.caches() == after.caches():
+                new = self._changed(captured, args, kwargs) or before.caches() != after.caches()
+                if self._passed > self._options.limit or not new:
                     self._stop(Reason("it changes objects other than tensors", None))
                 return captured.result
             result = self._kept(key, entry, captured, (args, kwargs))
@@ -429,8 +477,14 @@ class _Beneath(Compiled):
         levels = tuple([(level.size, level.randomness) for level in mode.levels])
         return self._run((levels, mode.grad, default_float()), args, kwargs)
 
-    def _environment(self, args: Any, kwargs: Any, gradients: bool = True) -> Environment:
+    def _environment(
+        self, args: Any, kwargs: Any, gradients: bool = True, openings: Any = None
+    ) -> Environment:
         return TransformedEnvironment(self.function, args, kwargs, gradients)
+
+    def _changed(self, captured: Captured, args: Any, kwargs: Any) -> bool:
+        """No place is opened under transforms."""
+        return False
 
     def _captured(
         self, environment: Any, entry: Any, args: Any, kwargs: Any, missing: Missing | None
@@ -560,8 +614,9 @@ def compile(
     Traces hold for what the function reached when it was traced: numbers, strings and the structure
     of containers among its arguments, in enclosing functions, globals and attributes are compared
     in each call; tensors and arrays there are read again. What it prints is printed in each call,
-    once all is computed. A function that reads files or clocks, draws random numbers outside of
-    wengert or changes objects other than tensors is not compiled.
+    once all is computed; then numbers and attributes that it sets are set, and lists that it adds
+    to get what it adds. A function that reads files or clocks, draws random numbers outside of
+    wengert or changes other objects is not compiled.
 
     Examples
     --------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
 from wengert.base.errors import is_spent
 from wengert.compiler.decisions import Draw, Guard
+from wengert.compiler.effects import Log, mended
 from wengert.compiler.environment import Environment
 from wengert.compiler.exit import Exit, Leaf
 from wengert.compiler.graph import comes_back, derived
@@ -52,6 +54,8 @@ class Captured:
     strides: Those of the inputs of which the function saw how their elements lie, by place.
     writes: Whether the function wrote to the memory of any.
     exit: What the run left behind, or None if the trace is broken.
+    before: What the function reached besides its variables, as it was.
+    log: What it wrote to open places.
     """
 
     def __init__(self, environment: Environment, trace: Trace, inputs: list[Value]) -> None:
@@ -63,6 +67,14 @@ class Captured:
         self.writes = False
         self.result: Any = None
         self.exit: Exit | None = None
+        self.before: Surroundings | None = None
+        self.log: Any = None
+
+    def settled(self, whole: Any) -> Any:
+        """The result, if it came with what was written, which is put where it belongs."""
+        result, values = whole
+        self.log.settle(values)
+        return result
 
 
 def capture(
@@ -89,11 +101,15 @@ def capture(
     with _symbols(trace, environment) as inputs:
         trace.given = inputs
         trace.reached = tensors
+        log = Log(trace, environment.opened)
         trace.surroundings = environment.surroundings()
         trace.path = Path(environment.numbers)
-        trace.turns = Turns(environment.skips and all(t.edge is None for t in tensors))
+        trace.turns = Turns(
+            environment.skips and not environment.opened and all(t.edge is None for t in tensors)
+        )
         values = [symbol.value for symbol in inputs]
         captured = Captured(environment, trace, [*values, *trace.wholes])
+        captured.before, captured.log = trace.surroundings, log
         memory = [symbol.array for symbol in inputs]
         cells = [tensor.vc for tensor in tensors]
         captured.layout = layout_of(memory, cells)
@@ -108,11 +124,16 @@ def capture(
             try:
                 shown, named = trace.shown_arguments(environment.loose, args, kwargs)
                 with intercepted(trace.say):
+                    shown, named = log.arguments(shown, named)
                     result = function(*shown, **named)
                 del shown, named
+                result = log.plain(trace, result)
             finally:
+                log.end(trace)
                 left = _left_mode(inside, before, trace)
             walked_back = trace.walked_back
+            if log.values:
+                result = (result, log.values)
             own, rebuild = flatten(result)
             check_containers(trace, result)
             leaves, count = own, len(own)
@@ -165,7 +186,12 @@ def capture(
         copies: dict[int, Any] = {}
         shown = [_shown(trace, leaf, copies) for leaf in leaves[:count]]
         same = all(leaf is other for leaf, other in zip(leaves, shown, strict=False))
-        captured.result = result if same else rebuild(shown)
+        if trace.broken is not None and not log.values:
+            captured.result = mended(result, partial(_plain, trace))
+        else:
+            captured.result = result if same else rebuild(shown)
+        if log.values:
+            captured.result = captured.settled(captured.result)
         # which `rebuild` holds
         own[:] = [None] * len(own)
         del leaves
@@ -174,6 +200,7 @@ def capture(
             captured.exit = Exit(
                 *(made, rebuild, effects, backward, outputs, origins, count, roots, known),
                 trace.said,
+                log.replay() if log.values else None,
             )
             captured.exit.derivatives = derivatives
         else:
@@ -227,6 +254,11 @@ def _shown(trace: Trace, leaf: Any, copies: dict[int, Any]) -> Any:
     elif isinstance(leaf, np.ndarray) and id(leaf) in trace.returned:
         return trace.returned[id(leaf)][1].array
     return leaf.number if type(leaf) is Scalar else leaf
+
+
+def _plain(trace: Trace, leaf: Any) -> Any:
+    """A leaf of a result of which there is no trace."""
+    return _shown(trace, leaf, {})
 
 
 @contextlib.contextmanager

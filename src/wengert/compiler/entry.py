@@ -171,8 +171,8 @@ class Call:
         args, kwargs = given
         why = None
         found = self.entry.match(args, kwargs)
-        if self.exit.effects:
-            why = "it writes to tensors"
+        if self.exit.effects or self.exit.put:
+            why = "it writes to tensors" if self.exit.effects else "it changes other objects"
         elif self._tree.path_to(self.exit)[1]:
             why = "it draws random numbers"
         elif found is None or any(found[0][i] is not tensor for i, tensor in inputs.items()):
@@ -409,7 +409,8 @@ class Entry:
             drawn = [before[item.value] for item in items if isinstance(item, Draw)]
             outcomes = [item.outcome for item in items if isinstance(item, Guard)]
             exit, known = graph.run(inputs, visits, drawn, outcomes)
-            leaves = exit.without_effects().finish(known, tensors, arrays)
+            exit = exit.without_effects(done.log.settle)
+            leaves = exit.finish(known, tensors, arrays)
         if exit.outputs:
             saved = {id(array) for visit in visits or () for array in visit.saved}
             attach(
@@ -481,7 +482,8 @@ class Entry:
             found, known = self.tree.run(inputs, known)
             if found.call is None:
                 found.call = self.call_of(found)
-            return self.finished(found.without_effects(), known, list(tensors), list(arrays), given)
+            found = found.without_effects(captured.log.settle)
+            return self.finished(found, known, list(tensors), list(arrays), given)
         own = type(self).__new__(type(self))
         own.environment, own.options, own.name = self.environment, self.options, self.name
         own.function, own._match, own.layout = self.function, self._match, self.layout
@@ -490,7 +492,8 @@ class Entry:
         found, known = own.tree.run(inputs, known)
         # with its effects, which forbid to run the function again
         found.call = own.call_of(found)
-        return own.finished(found.without_effects(), known, list(tensors), list(arrays), given)
+        found = found.without_effects(captured.log.settle)
+        return own.finished(found, known, list(tensors), list(arrays), given)
 
 
 def _drawn(tree: Tree, exit: Exit, known: Any) -> list[Any]:

@@ -27,11 +27,13 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.conditions import Conditions, Matcher
+from wengert.compiler.effects import ARGUMENTS, DONE, Opened, Openings, Place, Search, place_of
 from wengert.compiler.flows import questions_of
 from wengert.compiler.libraries import is_of_library
 from wengert.compiler.objects import CACHED, MOST_BYTES, Part, Unknown, content_of, read
 from wengert.compiler.reach import DYNAMIC, Reach
 from wengert.compiler.reading import Reading
+from wengert.compiler.scalar import SMALL
 from wengert.compiler.state import Surroundings
 from wengert.compiler.straight import Places
 from wengert.ops.generator import Generator
@@ -80,6 +82,7 @@ class Environment(Reach):
     Parameters
     ----------
     gradients: Whether the ``.grad`` of tensors counts.
+    openings: What is done about places that change (see NOTE [effects]).
 
     Attributes
     ----------
@@ -111,8 +114,12 @@ class Environment(Reach):
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         gradients: bool = True,
+        openings: Openings | Search | None = None,
     ) -> None:
         super().__init__()
+        self._openings = openings
+        self._held: set[int] = set()
+        self._numbers: set[int] = set()
         self.met: list[Any] = []
         self.tensors = self.met
         self.arrays: list[Any] = []
@@ -133,6 +140,7 @@ class Environment(Reach):
                 path = f"args[{key}]" if type(key) is int else f"kwargs[{key!r}]"
                 questions = self._questions(function, key, value)
                 if questions is None:
+                    self._place = Place(ARGUMENTS, key)
                     self._value(value, path)
                 else:
                     self.loose.append(key)
@@ -163,6 +171,7 @@ class Environment(Reach):
         self.arrays = [None] * len(self.arrays)
         self.apart = Conditions()
         self.walked, self.looked_up = [], []
+        self._openings = None
 
     def swap(self) -> None:
         """Let the tensors hold what `tensors` do; nothing to do where these are the same."""
@@ -189,7 +198,7 @@ class Environment(Reach):
         straight = self._places.straight(taken)
         total = 0
         for i, array in enumerate(self.arrays):
-            if id(array) in straight:
+            if id(array) in straight or i in self._numbers:
                 continue
             total += array.nbytes
             if total > MOST_BYTES:
@@ -199,6 +208,20 @@ class Environment(Reach):
                 )
             self.compared[i] = self._contents[i]
         return None
+
+    def names(self) -> set[str]:
+        """The names of attributes and variables that are used."""
+        return self._attributes
+
+    @property
+    def opened(self) -> list[Opened]:
+        """The open places, those of numbers in the order of `arrays`."""
+        return [*self._openings.found.values()] if isinstance(self._openings, Openings) else []
+
+    @property
+    def openings(self) -> Any:
+        """What was found of places that change."""
+        return self._openings
 
     def narrow(self, other: Environment) -> bool:
         """Add the arrays that are compared in a later trace; False if there are none."""
@@ -241,7 +264,39 @@ class Environment(Reach):
             answer = eval(question.format("value"), {"value": value})
             self._require(f"({question.format(name)}) is {answer}")
 
+    def number(self, path: str, array: Any) -> None:
+        """Make a number an input, which `array` holds."""
+        i = len(self.arrays)
+        self.arrays.append(array)
+        self._contents.append(None)
+        self._numbers.add(i)
+        name, whole = self._local(path), array.dtype.kind == "i"
+        self._require(f"{name}.__class__ is {'int' if whole else 'float'}")
+        if whole:
+            self._require(f"{-SMALL} <= {name} <= {SMALL}")
+        self._line(f"n{i} = np.array({name}, {self._constant(array.dtype)})")
+
+    def knows(self, thing: Any) -> bool:
+        """Whether an object has been met before."""
+        return id(thing) in self._names
+
+    def hold(self, thing: Any, path: str = "") -> None:
+        """Make it a condition that something is the same object."""
+        name = self._names.get(id(thing))
+        if path and name is None:
+            name = self._names[id(thing)] = self._local(path)
+        elif path:
+            self._require(f"{path} is {name}")
+        if name is not None and id(thing) not in self._held:
+            self._held.add(id(thing))
+            self._require(f"{name} is {self._constant(thing)}")
+
     def _value(self, value: Any, path: str, fresh: bool = False) -> None:
+        place, self._place = self._place, None
+        if self._openings is not None:
+            value = self._openings.met(self, value, path, place)
+            if value is DONE:
+                return
         if isinstance(value, TensorBase):
             self._tensor(value, path)
             return
@@ -299,13 +354,13 @@ class Environment(Reach):
             self._alive(value)
         else:
             self._names[id(value)] = name
-        self._read(value, reading, name)
+        self._read(value, reading, name, fresh)
 
     def _alive(self, value: Any) -> None:
         """Keep what was made for the walk, so that nothing else gets its identity."""
         self._scope.setdefault("alive", []).append(value)
 
-    def _read(self, value: Any, reading: Any, name: str) -> None:
+    def _read(self, value: Any, reading: Any, name: str, fresh: bool = False) -> None:
         """The conditions on the facts and parts of an object."""
         if value is self._called:
             # what it is called with is known
@@ -325,8 +380,11 @@ class Environment(Reach):
                 self._line(f"if {self._path(part, name)} != {known}: return None")
         if reading.parts or reading.facts:
             self.walked.append(value)
-        for part in reading.parts:
-            self._value(part.value, self._path(part, name), part.fresh)
+        for n, part in enumerate(reading.parts):
+            path = self._path(part, name)
+            if self._openings is not None and not fresh:
+                self._place = place_of(value, part, n)
+            self._value(part.value, path, part.fresh)
         if isinstance(value, types.FunctionType):
             self._function(value)
         elif isinstance(value, types.BuiltinFunctionType):

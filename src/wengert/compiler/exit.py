@@ -143,6 +143,7 @@ class Exit:
     roots: The memory that leaves share.
     given: The inputs, whose memory is the environment's.
     said: What is printed before anything is written.
+    put: What writes to objects that the function changes, if there are any.
     kept: The places of the results that the backward pass reads.
     late, parts, again
         The places of the leaves that are not values: of memory of the environment, of other leaves,
@@ -161,6 +162,7 @@ class Exit:
         roots: Sequence[Value] = (),
         given: frozenset[Value] = frozenset(),
         said: Sequence[Said] = (),
+        put: Callable[[list[Any]], None] | None = None,
     ) -> None:
         self.leaves = tuple(leaves)
         self.rebuild = rebuild
@@ -174,6 +176,7 @@ class Exit:
         self.roots = tuple(roots)
         self.given = given
         self.said = tuple(said)
+        self.put = put
         self.streams = frozenset([one.stream for one in said])
         own = [*self.roots, *[effect.value for effect in effects if effect.value is not None]]
         own += [leaf.what for leaf in leaves if isinstance(leaf.what, Value) and leaf.root is None]
@@ -233,6 +236,7 @@ class Exit:
             [rename(value) for value in self.roots],
             frozenset(map(rename, self.given)),
             [said.renamed(rename) for said in self.said],
+            self.put,
         )
         made.call, made.derivatives = self.call, self.derivatives
         return made
@@ -243,9 +247,10 @@ class Exit:
         made.backward = None
         return made
 
-    def without_effects(self) -> Exit:
-        """The same results alone."""
+    def without_effects(self, put: Any) -> Exit:
+        """The same results alone, which `put` gets."""
         made = copy.copy(self)
+        made.put = put if self.put is not None else None
         made.effects = made.said = ()
         return made
 
@@ -368,7 +373,12 @@ class Exit:
         """What the function returns, from leaves that have got their history."""
         if self.effects or self.parts or self.again:
             self._put_back(leaves, tensors)
-        return self.rebuild(leaves[: self.count])
+        made = self.rebuild(leaves[: self.count])
+        if self.put is None:
+            return made
+        result, values = made
+        self.put(values)
+        return result
 
     def _put_back(self, leaves: list[Any], tensors: list[Any]) -> None:
         """Make the leaves of other leaves, and give tensors new memory and gradients."""

@@ -94,7 +94,8 @@ def _replaced_once(todo: list[Any], real: dict[int, tuple[Any, Any]], own: set[i
 def _replace_in_arrays(real: dict[int, tuple[Any, Any]]) -> None:
     """Replace the elements of arrays of objects, which lie in what the collector knows."""
     for part in gc.get_referents(*gc.get_objects()):
-        if issubclass(type(part), np.ndarray) and part.dtype.kind == "O":
+        is_array = issubclass(type(part), np.ndarray) and part.dtype.kind == "O"
+        if is_array and part.flags.writeable:
             for place, element in enumerate(part.flat):
                 if id(element) in real:
                     part.flat[place] = real[id(element)][1]

@@ -219,6 +219,9 @@ class _Results:
         if type(leaf) is Scalar:
             return Leaf("number", leaf.symbol.value)
         if isinstance(leaf, np.ndarray):
+            if leaf.dtype.hasobject:
+                self.trace.give_up("a result is an array of objects")
+                return Leaf("constant", leaf)
             return self._array(i, leaf, self.trace.symbol(leaf))
         if not self._stays(leaf):
             self.trace.give_up(f"a result is a new object ({type(leaf).__name__})")

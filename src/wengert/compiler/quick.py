@@ -40,7 +40,7 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
         # a call that comes to no end draws again
         return None
     exits = [block.exit for block in blocks if block.exit is not None]
-    if not exits or any(exit.effects or exit.backward is not None for exit in exits):
+    if not exits or any(e.effects or e.put or e.backward is not None for e in exits):
         return None
     environment = entry.environment
     conditions = environment.lines()

@@ -13,6 +13,7 @@ import numpy as np
 
 from wengert.base.dtypes import dtype
 from wengert.compiler.conditions import Conditions
+from wengert.compiler.effects import Place
 from wengert.compiler.libraries import is_constant, is_library_module, is_pure, is_trusted
 from wengert.compiler.names import Names, line_of_name, names_of
 from wengert.compiler.objects import Unknown, read
@@ -44,6 +45,8 @@ class Reach(Conditions):
         self._attributes: set[str] = set()
         self._modules: dict[int, tuple[types.ModuleType, str]] = {}
         self._visited: set[int] = set()
+        self._openings: Any = None
+        self._place: Place | None = None
 
     def _value(self, value: Any, path: str, fresh: bool = False) -> None:
         """The conditions on an object (see `wengert.compiler.environment`)."""
@@ -87,7 +90,7 @@ class Reach(Conditions):
             if space[key] is sys and "print" not in space:
                 # streams that are given to ``print`` are looked up in each call
                 chains = {c for c in chains if not (len(c) == 1 and names.streams.get((key, *c)))}
-            self._reached(space[key], path, chains)
+            self._reached(space[key], path, chains, Place(space, key))
         elif key in names.read and key in built_in:
             if key == "print" and key not in names.passed | names.written:
                 self._prints(function)
@@ -122,7 +125,9 @@ class Reach(Conditions):
         chains = {(name,) for name in names.attributes}
         self._module(module, self._constant(module), chains)
 
-    def _reached(self, value: Any, path: str, chains: Iterable[tuple[str, ...]]) -> None:
+    def _reached(
+        self, value: Any, path: str, chains: Iterable[tuple[str, ...]], place: Place
+    ) -> None:
         """A value of which the function uses what `chains` of attributes lead to."""
         if isinstance(value, types.ModuleType):
             name = self._names.get(id(value))
@@ -131,6 +136,7 @@ class Reach(Conditions):
             self._require(f"{path} is {name}")
             self._module(value, name, chains)
         else:
+            self._place = place
             self._value(value, path)
 
     def _module(
@@ -158,7 +164,8 @@ class Reach(Conditions):
                 self._of_library(module, first, value, rest)
                 continue
             self.looked_up.append((space, first))
-            self._reached(value, f"{self._tool(space)}[{first!r}]", rest)
+            place = Place(space, first)
+            self._reached(value, f"{self._tool(space)}[{first!r}]", rest, place)
 
     def _load(self, module: types.ModuleType, names: frozenset[str] | set[str]) -> None:
         """Have a library's module what it loads when it is first asked for it."""

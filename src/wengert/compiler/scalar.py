@@ -9,9 +9,16 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Scalar", "ended"]
+__all__ = ["SMALL", "Scalar", "ended"]
 
-_NAMES = {"div": "truediv"}
+SMALL = 1 << 31
+"""Whole numbers up to this one, in places that change, are inputs of programs."""
+_MOST = 1 << 62
+_EXACT = 1 << 53
+"""Whole numbers up to this one are floats, too."""
+_REMAINDERS = frozenset({"floor_divide", "remainder"})
+_NAMES = {"div": "truediv", "remainder": "mod"}
+_NAMES["floor_divide"] = "floordiv"
 
 
 class Scalar:
@@ -26,14 +33,16 @@ class Scalar:
     trace: The trace that it belongs to.
     symbol: The value, without dimensions, as float64 or int64.
     number: What it is in this run.
+    size: How large a whole number may be in any run, or None if that is not known.
     """
 
-    __slots__ = ("__weakref__", "number", "symbol", "trace")
+    __slots__ = ("__weakref__", "number", "size", "symbol", "trace")
 
-    def __init__(self, trace: Any, symbol: Any) -> None:
+    def __init__(self, trace: Any, symbol: Any, size: int | None = None) -> None:
         self.trace = trace
         self.symbol = symbol
         self.number = symbol.array.item()
+        self.size = size
         trace.scalars.append(weakref.ref(self))
 
     @property  # type: ignore[misc]  # what isinstance asks for
@@ -47,7 +56,7 @@ class Scalar:
     def __float__(self) -> float:
         # an object of its own, to be known again
         made = float(repr(float(self.number)))
-        if self.trace.handed_back(self.symbol, made):
+        if type(self.number) is float and self.trace.handed_back(self.symbol, made):
             return made
         return float(self.exact())
 
@@ -102,28 +111,34 @@ class Scalar:
         return 0.0
 
     def _with(self, name: str, other: Any, swapped: bool) -> Any:
-        kind = type(other)
-        if type(self.number) is int or (kind is Scalar and type(other.number) is int):
-            known = other.exact() if kind is Scalar else other
-            left, right = (known, self.exact()) if swapped else (self.exact(), known)
-            return getattr(operator, _NAMES.get(name, name))(left, right)
-        if kind is Scalar:
-            other = other.symbol
-        elif kind is int or kind is bool:
-            other = float(other)
-        elif kind is not float:
-            if isinstance(other, numbers.Number):
-                left, right = (other, self.exact()) if swapped else (self.exact(), other)
-                return getattr(operator, _NAMES.get(name, name))(left, right)
-            return NotImplemented
-        left, right = (other, self.symbol) if swapped else (self.symbol, other)
-        if name == "div" and not self._divisible(right):
-            raise ZeroDivisionError("float division by zero")
-        return self.trace.number_of(name, left, right)
+        if type(other) is bool:
+            other = int(other)
+        if type(other) not in (Scalar, int, float):
+            known = isinstance(other, numbers.Number)
+            return self._exactly(name, other, swapped) if known else NotImplemented
+        left, right = (other, self) if swapped else (self, other)
+        size = None
+        if name == "div" or not (_is_whole(left) and _is_whole(right)):
+            operands = [_as_float(left), _as_float(right)]
+            known = name not in _REMAINDERS
+        else:
+            operands = [part.symbol if type(part) is Scalar else part for part in (left, right)]
+            size = _size_of(name, _size(left), _size(right))
+            known = size is not None and size <= _MOST
+        if not known or any(part is None for part in operands):
+            return self._exactly(name, other, swapped)
+        if (name == "div" or name in _REMAINDERS) and not self._divisible(operands[1]):
+            return self._exactly(name, other, swapped)
+        return self.trace.number_of(name, *operands, size=size)
+
+    def _exactly(self, name: str, other: Any, swapped: bool) -> Any:
+        """The same of numbers that the rest of the trace depends on."""
+        left, right = (_exact(other), self.exact()) if swapped else (self.exact(), _exact(other))
+        return getattr(operator, _NAMES.get(name, name))(left, right)
 
     def _divisible(self, divisor: Any) -> bool:
         """Whether Python would divide by it."""
-        if isinstance(divisor, float):
+        if isinstance(divisor, int | float):
             return divisor != 0
         return bool(self.trace.decide("bool", divisor))
 
@@ -158,16 +173,16 @@ class Scalar:
         return other ** self.exact()
 
     def __mod__(self, other: Any) -> Any:
-        return self.exact() % _exact(other)
+        return self._with("remainder", other, False)
 
     def __rmod__(self, other: Any) -> Any:
-        return other % self.exact()
+        return self._with("remainder", other, True)
 
     def __floordiv__(self, other: Any) -> Any:
-        return self.exact() // _exact(other)
+        return self._with("floor_divide", other, False)
 
     def __rfloordiv__(self, other: Any) -> Any:
-        return other // self.exact()
+        return self._with("floor_divide", other, True)
 
     def __divmod__(self, other: Any) -> Any:
         return divmod(self.exact(), _exact(other))
@@ -192,13 +207,20 @@ class Scalar:
         return self.trace.number_of("abs", self.symbol)
 
     def _compared(self, name: str, other: Any) -> Any:
-        kind: Any = type(other)
-        if kind is not Scalar and not isinstance(other, int | float):
-            return NotImplemented
-        if kind is not Scalar and kind is not type(self.number):
+        if type(other) is bool:
+            other = int(other)
+        if type(other) not in (Scalar, int, float):
+            if not isinstance(other, int | float):
+                return NotImplemented
             return bool(getattr(operator, name)(self.exact(), other))
-        right = other.symbol if kind is Scalar else other
-        return bool(self.trace.decide("bool", self.trace.compared(name, self.symbol, right)))
+        pair = [self, other]
+        if not (_is_whole(self) and _is_whole(other)):
+            pair = [_as_float(part) for part in pair]
+        elif type(other) is Scalar or abs(other) <= _MOST:
+            pair = [part.symbol if type(part) is Scalar else part for part in pair]
+        if type(pair[0]) is Scalar or any(part is None for part in pair):
+            return bool(getattr(operator, name)(self.exact(), _exact(other)))
+        return bool(self.trace.decide("bool", self.trace.compared(name, *pair)))
 
     def __lt__(self, other: Any) -> Any:
         return self._compared("lt", other)
@@ -222,6 +244,33 @@ class Scalar:
 def _exact(value: Any) -> Any:
     """A number itself, which the rest of the trace depends on."""
     return value.exact() if issubclass(type(value), Scalar) else value
+
+
+def _is_whole(value: Any) -> bool:
+    return type(value.number if type(value) is Scalar else value) is int
+
+
+def _size_of(name: str, left: int | None, right: int | None) -> int | None:
+    """How large the result of whole numbers may be."""
+    if left is None or right is None:
+        return None
+    return left * right if name == "mul" else left + right
+
+
+def _size(value: Any) -> int | None:
+    return value.size if type(value) is Scalar else abs(value)
+
+
+def _as_float(value: Any) -> Any:
+    """A number as a float, or the symbol of one; None if that is not exact, or not known to be."""
+    if type(value) is float:
+        return value
+    if not _is_whole(value):
+        return value.symbol
+    size = _size(value)
+    if size is None or size > _EXACT:
+        return None
+    return value.trace.as_float(value.symbol) if type(value) is Scalar else float(value)
 
 
 class _Ended(Scalar):

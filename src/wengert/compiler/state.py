@@ -42,7 +42,7 @@ from wengert.tape.base import LEAF, TensorBase
 from wengert.tape.modes import current_mode
 from wengert.tape.sites import OURS
 
-__all__ = ["Path", "State", "Surroundings", "state_of"]
+__all__ = ["Path", "State", "Surroundings", "is_one", "state_of"]
 
 _DEPTH = 16
 _MOST = 2000
@@ -67,7 +67,7 @@ class Surroundings:
     Parameters
     ----------
     walked: Objects that have parts.
-    looked_up: Where names were looked up: namespaces with the names.
+    looked_up: Where names were looked up: namespaces with the names; then with what was there.
     arrays: NumPy's arrays.
     """
 
@@ -78,13 +78,18 @@ class Surroundings:
         arrays: Iterable[Any] = (),
     ) -> None:
         self._walked = [(thing, _shallow(thing)) for thing in walked]
-        self._looked_up = [(space, name, space[name]) for space, name in looked_up]
+        self.looked_up = [(space, name, space[name]) for space, name in looked_up]
         self._arrays = [(array, content_of(array)) for array in arrays]
         self._known = {id(thing) for thing, _ in self._walked}
         self._known |= {id(array) for array, _ in self._arrays}
 
     def __contains__(self, thing: Any) -> bool:
         return id(thing) in self._known
+
+    def parts(self) -> Iterator[tuple[Any, list[Any]]]:
+        """The objects, each with what it consisted of."""
+        for thing, (_, parts) in self._walked:
+            yield thing, parts[len(read(thing).same) :]
 
     def is_written(self, array: Any) -> bool:
         """Whether an array that is known holds something else than when the trace began."""
@@ -94,7 +99,7 @@ class Surroundings:
         """Whether everything is as it was."""
         try:
             return (
-                all(space[name] is value for space, name, value in self._looked_up)
+                all(space[name] is value for space, name, value in self.looked_up)
                 and all(_is_alike(_shallow(thing), before) for thing, before in self._walked)
                 and all(content_of(array) == before for array, before in self._arrays)
             )
@@ -119,14 +124,16 @@ def _shallow(thing: Any) -> tuple[list[Any], list[Any]]:
 
 def _is_alike(mine: tuple[list[Any], list[Any]], yours: tuple[list[Any], list[Any]]) -> bool:
     return (
-        mine[0] == yours[0] and len(mine[1]) == len(yours[1]) and all(map(_is, mine[1], yours[1]))
+        mine[0] == yours[0]
+        and len(mine[1]) == len(yours[1])
+        and all(map(is_one, mine[1], yours[1]))
     )
 
 
-def _is(mine: Any, yours: Any) -> bool:
+def is_one(mine: Any, yours: Any) -> bool:
     """Whether two objects are one, or equal numbers or the like."""
     return mine is yours or (
-        mine.__class__ is yours.__class__ and mine.__class__ in _PLAIN and repr(mine) == repr(yours)
+        type(mine) is type(yours) and type(mine) in _PLAIN and repr(mine) == repr(yours)
     )
 
 

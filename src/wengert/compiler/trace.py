@@ -64,6 +64,7 @@ class Trace:
     ----------
     items: Steps, guards and draws in their order.
     broken: Why there is no trace, or None.
+    reads: Whether that is because a list was read which it adds to (see NOTE [effects]).
     passing: Whether this run made what later ones find, so that these are the ones to be traced.
     foreign: Copies of the arrays that came from outside of everything that is known.
     arrays: The real arrays of values that nothing computes.
@@ -118,6 +119,7 @@ class Trace:
         self.start = next_sequence()
         self.items: list[Step | Guard | Draw] = []
         self.broken: Reason | None = None
+        self.reads = False
         self.passing = False
         self.foreign: list[Any] = []
         self.arrays: dict[Value, Any] = {}
@@ -371,17 +373,24 @@ class Trace:
         # a number stays what it is, whatever becomes of the memory
         return Scalar(self, Sym(np.array(symbol.array), self, symbol.value))
 
-    def number_of(self, name: str, *operands: Any) -> Any:
-        """Arithmetic of Python's floats."""
+    def as_float(self, symbol: Sym) -> Any:
+        """A whole number as a float."""
+        if not self.active:
+            return float(symbol.array)
+        return S.to_copy(symbol, dtype=np.dtype(np.float64))
+
+    def number_of(self, name: str, *operands: Any, size: int | None = None) -> Any:
+        """Arithmetic of Python's floats, or of whole numbers that are not larger than `size`."""
         if not self.active:
             values = [o.array.item() if isinstance(o, Sym) else o for o in operands]
             return _function(name)(*values).item()
         if len(operands) == 1:
-            return Scalar(self, getattr(S, name)(operands[0]))
+            return Scalar(self, getattr(S, name)(operands[0]), size)
         symbols = [
-            o if isinstance(o, Sym) else self.constant(np.asarray(o, np.float64)) for o in operands
+            o if isinstance(o, Sym) else self.constant(np.asarray(o, _KINDS[type(o)]))
+            for o in operands
         ]
-        return Scalar(self, getattr(S, name)(*symbols))
+        return Scalar(self, getattr(S, name)(*symbols), size)
 
     def compared(self, name: str, left: Sym, right: Any) -> Sym:
         """A comparison of Python's floats."""
@@ -410,6 +419,10 @@ class Trace:
             state.let_go()
         self.items.append(Guard(kind, symbol.value, outcome, self.here(), state))
         return outcome
+
+    def forget_states(self) -> None:
+        """From now on no decision is a repetition of an earlier one."""
+        self._is_known = False
 
     def noted(self) -> list[int]:
         """How much has been noted besides steps, to see whether anything has."""
@@ -623,6 +636,7 @@ class Trace:
 
 _GROWING = frozenset({"items", "scalars", "taken", "_inner"})
 """What grows with the steps."""
+_KINDS: dict[type, Any] = {float: np.float64, int: np.int64}
 
 _ENTRIES: dict[str, Callable[[Trace, Any], Any]] = {
     "constant": Trace.constant,
