@@ -15,6 +15,7 @@ what the walk needs of them asks the outer one for their inputs first.
 
 from __future__ import annotations
 
+import contextlib
 import weakref
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -150,6 +151,7 @@ class Region:
     checked: Whether what is saved again is compared with what was.
     early_stop: Whether computing again ends as soon as all that was saved is there.
     explain: Called with a `CheckpointError`, to raise a longer one; or None.
+    keeps: Says which tensors are kept, though they could be computed again; or None.
     """
 
     def __init__(
@@ -158,21 +160,23 @@ class Region:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         *,
-        preserve_rng_state: bool,
-        context: Any,
-        checked: bool,
-        early_stop: bool,
-        explain: Callable[[CheckpointError], None] | None,
+        preserve_rng_state: bool = True,
+        context: Any = None,
+        checked: bool = True,
+        early_stop: bool = True,
+        explain: Callable[[CheckpointError], None] | None = None,
+        keeps: Callable[[Any], bool] | None = None,
     ) -> None:
         self.function = function
         self.args = [_saved(value, f"argument {i}") for i, value in enumerate(args)]
         self.kwargs = {name: _saved(value, name) for name, value in kwargs.items()}
         self.rng = default_generator.stream.pack() if preserve_rng_state else None
         self.casts = fresh_casts(full_mode().dispatch)
-        self.context = context
+        self.context = contextlib.nullcontext() if context is None else context
         self.checked = checked
         self.early_stop = early_stop
         self.explain = explain
+        self._keeps = keeps
         self.complete = False
         self._levels = {level.number for level in full_mode().levels}
         self.holders: list[weakref.ref[_Holder]] = []
@@ -188,7 +192,7 @@ class Region:
 
     def pack(self, tensor: Any) -> Any:
         """What to save in place of `tensor`."""
-        if self.is_local(tensor):
+        if self.stays(tensor):
             return tensor
         holder = _Holder()
         self.holders.append(weakref.ref(holder))
@@ -196,9 +200,11 @@ class Region:
             self.notes.append(_Note(tensor))
         return holder
 
-    def is_local(self, tensor: Any) -> bool:
-        """Whether `tensor` belongs to a transform that began within the region."""
-        return not levels_of(tensor.payload).keys() <= self._levels
+    def stays(self, tensor: Any) -> bool:
+        """Whether `tensor` is kept; always if it belongs to a transform within the region."""
+        if not levels_of(tensor.payload).keys() <= self._levels:
+            return True
+        return self._keeps is not None and self._keeps(tensor)
 
     def unpack(self, holder: Any) -> Any:
         """The tensor in whose place `holder` was saved."""
@@ -292,7 +298,7 @@ class _Recomputation:
     def pack(self, tensor: Any) -> _Kept:
         """Keep `tensor` for the node that stands in its place in the original graph."""
         region, i = self.region, self._count
-        if region.is_local(tensor):
+        if region.stays(tensor):
             return _Kept(tensor, False)
         self._count += 1
         if i >= self._expected:
