@@ -5,7 +5,8 @@ While a region is computed, a hook puts a `_Holder` in place of every tensor tha
 tensor itself is let go of. The first of them that a walk needs has the region computed again, from
 its inputs and in the modes and the state of the random numbers that it had, and another hook
 collects what is saved this time: the same tensors, in the same order. Each is handed out once and
-then forgotten, so another walk over the same graph computes the region again.
+then forgotten, so another walk over the same graph computes the region again. What belongs to a
+transform within the region is kept: computed again, it would belong to another.
 
 The inputs of a region are saved as an operation would save them, so those of a region within
 another one are among what the outer one forgets. Regions within are computed again as regions, and
@@ -14,6 +15,7 @@ what the walk needs of them asks the outer one for their inputs first.
 
 from __future__ import annotations
 
+import contextlib
 import weakref
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -21,6 +23,7 @@ from typing import Any
 
 from wengert.base import errors
 from wengert.base.sections import fill_sections
+from wengert.interp.levels import levels_of
 from wengert.ops.generator import default_generator, fork_rng
 from wengert.tape.base import TensorBase, new_tensor, version_of
 from wengert.tape.modes import MODE, changed, current_mode, full_mode
@@ -148,6 +151,7 @@ class Region:
     checked: Whether what is saved again is compared with what was.
     early_stop: Whether computing again ends as soon as all that was saved is there.
     explain: Called with a `CheckpointError`, to raise a longer one; or None.
+    keeps: Says which tensors are kept, though they could be computed again; or None.
     """
 
     def __init__(
@@ -156,22 +160,25 @@ class Region:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         *,
-        preserve_rng_state: bool,
-        context: Any,
-        checked: bool,
-        early_stop: bool,
-        explain: Callable[[CheckpointError], None] | None,
+        preserve_rng_state: bool = True,
+        context: Any = None,
+        checked: bool = True,
+        early_stop: bool = True,
+        explain: Callable[[CheckpointError], None] | None = None,
+        keeps: Callable[[Any], bool] | None = None,
     ) -> None:
         self.function = function
         self.args = [_saved(value, f"argument {i}") for i, value in enumerate(args)]
         self.kwargs = {name: _saved(value, name) for name, value in kwargs.items()}
         self.rng = default_generator.stream.pack() if preserve_rng_state else None
         self.casts = fresh_casts(full_mode().dispatch)
-        self.context = context
+        self.context = contextlib.nullcontext() if context is None else context
         self.checked = checked
         self.early_stop = early_stop
         self.explain = explain
+        self._keeps = keeps
         self.complete = False
+        self._levels = {level.number for level in full_mode().levels}
         self.holders: list[weakref.ref[_Holder]] = []
         self.notes: list[_Note] = []
         self._kept: weakref.WeakKeyDictionary[Any, _Collected] = weakref.WeakKeyDictionary()
@@ -183,16 +190,26 @@ class Region:
         """What the function is called."""
         return getattr(self.function, "__qualname__", type(self.function).__name__)
 
-    def pack(self, tensor: Any) -> _Holder:
+    def pack(self, tensor: Any) -> Any:
         """What to save in place of `tensor`."""
+        if self.stays(tensor):
+            return tensor
         holder = _Holder()
         self.holders.append(weakref.ref(holder))
         if self.checked:
             self.notes.append(_Note(tensor))
         return holder
 
-    def unpack(self, holder: _Holder) -> Any:
+    def stays(self, tensor: Any) -> bool:
+        """Whether `tensor` is kept; always if it belongs to a transform within the region."""
+        if not levels_of(tensor.payload).keys() <= self._levels:
+            return True
+        return self._keeps is not None and self._keeps(tensor)
+
+    def unpack(self, holder: Any) -> Any:
         """The tensor in whose place `holder` was saved."""
+        if holder.__class__ is not _Holder:
+            return holder
         if self.explain is None:
             return self._unpack(holder)
         try:
@@ -281,6 +298,8 @@ class _Recomputation:
     def pack(self, tensor: Any) -> _Kept:
         """Keep `tensor` for the node that stands in its place in the original graph."""
         region, i = self.region, self._count
+        if region.stays(tensor):
+            return _Kept(tensor, False)
         self._count += 1
         if i >= self._expected:
             if region.complete:

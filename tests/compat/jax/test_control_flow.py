@@ -389,3 +389,60 @@ def test_a_transposed_solver_is_used_by_reverse_mode():
     b = jnp.array([1.0, 2.0])
     close(jax.jacrev(solve)(b), np.linalg.inv(np.asarray(A)))
     close(jax.jacfwd(solve)(b), np.linalg.inv(np.asarray(A)))
+
+
+def test_solvers_are_not_differentiated_through():
+    A, b = jnp.array([[4.0, 1.0], [0.5, 3.0]]), jnp.array([1.0, 2.0])
+
+    def opaque(matvec, v):  # no derivative reaches what it computes
+        matrix = jnp.stack([matvec(unit) for unit in jnp.eye(2)], 1)
+        return lax.stop_gradient(jnp.linalg.solve(matrix, v))
+
+    def solve(A, b):
+        return lax.custom_linear_solve(lambda x: A @ x, b, opaque, opaque)
+
+    def root(A, b):
+        found = lax.stop_gradient(jnp.linalg.solve(A, b))
+        return lax.custom_root(lambda x: A @ x - b, jnp.zeros(2), lambda f, x: found, opaque)
+
+    expected = jax.jvp(jnp.linalg.solve, (A, b), (A * A, 2 * b))[1]
+    close(jax.jvp(solve, (A, b), (A * A, 2 * b))[1], expected)
+    close(jax.jvp(root, (A, b), (A * A, 2 * b))[1], expected)
+    for order in (jax.jacrev, jax.hessian, lambda f: jax.jacfwd(jax.hessian(f))):
+        close(order(solve)(A, b), order(jnp.linalg.solve)(A, b))
+    with pytest.raises(NotImplementedError, match="up to the third order"):
+        jax.jacfwd(jax.jacfwd(jax.hessian(solve)))(A, b)
+    with pytest.raises(TypeError, match="transpose_solve required"):
+        grad(lambda b: lax.custom_linear_solve(lambda x: A @ x, b, opaque)[0])(b)
+
+
+@pytest.mark.parametrize("name", ["set", "multiply", "divide", "power", "min", "max"])
+def test_places_that_are_named_twice_under_vmap_count_twice(name):
+    x = jnp.arange(1.0, 9.0).reshape(2, 4)
+    index = jnp.array([[0, 0, 9, 1, 0, 9], [3, -1, 2, -2, 1, 3]])
+    values = jnp.array([[2.0, 0.5, 3.0, 1.0, 4.0, 2.0], [1.5, 2.5, 9.0, 1.0, 0.5, 2.0]])
+
+    def f(x, index, values):
+        return getattr(x.at[index], name)(values)
+
+    close(vmap(f)(x, index, values), [f(*row) for row in zip(x, index, values, strict=True)])
+    slopes = grad(lambda *args: jnp.sum(jnp.sin(f(*args))), (0, 2))
+    for got, row in zip(
+        zip(*vmap(slopes)(x, index, values), strict=True),
+        zip(x, index, values, strict=True),
+        strict=True,
+    ):
+        for mine, alone in zip(got, slopes(*row), strict=True):
+            close(mine, alone)
+
+
+def test_checkpoints_hold_transforms():
+    def f(x, y):
+        return jnp.sin(x * jnp.cos(y)) * y
+
+    x = jnp.array([0.5, 1.5])
+    for kept in (
+        lambda x: vmap(f)(x, x).sum(),
+        lambda x: jax.jvp(lambda z: f(z, x), (x,), (x,))[1].sum(),
+    ):
+        close(grad(jax.checkpoint(kept))(x), grad(kept)(x))

@@ -67,13 +67,18 @@ from wengert.compat.jax.staging import typeof as typeof
 _INSTALLED = (_methods, _operators, _updates)
 """Importing these gives arrays their methods and operators."""
 _NAMES = """
-    ad_checkpoint custom_derivatives debug dtypes errors example_libraries experimental flatten_util
-    lax nn numpy ops random scipy stages test_util tree tree_util typing
+    ad_checkpoint core custom_batching custom_derivatives debug dtypes errors example_libraries
+    experimental flatten_util lax nn numpy ops random scipy sharding stages test_util tree tree_util
+    typing
     """
 _MODULES = frozenset(_NAMES.split())
 _PLACES = {
-    **dict.fromkeys(("block_until_ready", "device_get", "device_put"), "callbacks"),
+    **dict.fromkeys(
+        ("block_until_ready", "device_get", "device_put", "effects_barrier"), "callbacks"
+    ),
     "pure_callback": "callbacks",
+    "NamedSharding": "sharding",
+    "checkpoint_policies": "policies",
     **dict.fromkeys(("clear_caches", "disable_jit", "jit"), "jitting"),
     "make_jaxpr": "listing",
 }
@@ -90,12 +95,10 @@ _ABSENT = {
     **{name: f"write {new}" for name, new in _LATER.items()},
     **dict.fromkeys(("export", "ffi", "interpreters", "lib"), _COMPILED),
     **dict.fromkeys(("profiler", "monitoring"), "measure with Python's own tools"),
-    **dict.fromkeys(("core", "extend"), "nothing is traced, so there are no jaxprs"),
-    **dict.fromkeys(("NamedSharding", "P", "Shard", "distributed", "make_mesh"), _DEVICES),
-    **dict.fromkeys(("set_mesh", "shard_map", "sharding", "smap", "reshard"), _DEVICES),
+    "extend": "nothing is traced, so there are no jaxprs",
+    **dict.fromkeys(("P", "Shard", "distributed", "make_mesh"), _DEVICES),
+    **dict.fromkeys(("set_mesh", "shard_map", "smap", "reshard"), _DEVICES),
     **dict.fromkeys(("Ref", "new_ref", "ref", "freeze"), "arrays are immutable: return new ones"),
-    "checkpoint_policies": "jax.checkpoint keeps nothing",
-    "custom_batching": "every operation is mapped by jax.vmap",
     "image": "write wengert.nn.functional.interpolate",
 }
 __version__ = "0.10.2"

@@ -1,11 +1,15 @@
 """Layer 9 · compat: `jax.ad_checkpoint`: functions that are computed again, under their names."""
 
+from wengert.compat.jax.policies import checkpoint_name as checkpoint_name
+from wengert.compat.jax.policies import checkpoint_policies as checkpoint_policies
+from wengert.compat.jax.residuals import print_saved_residuals as print_saved_residuals
 from wengert.compat.jax.staging import checkpoint as checkpoint
 from wengert.compat.jax.staging import checkpoint as remat
 
-__all__ = ["checkpoint", "checkpoint_name", "remat"]
-
-
-def checkpoint_name(x: object, name: str) -> object:
-    """The value itself: names tell policies what to keep, and nothing is kept."""
-    return x
+__all__ = [
+    "checkpoint",
+    "checkpoint_name",
+    "checkpoint_policies",
+    "print_saved_residuals",
+    "remat",
+]

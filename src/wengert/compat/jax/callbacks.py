@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,11 @@ from wengert.compat.jax.array import Array, asarray, made
 from wengert.compat.jax.custom import is_followed
 from wengert.compat.jax.dtypes import canonical_dtype
 from wengert.compat.jax.lax_elementwise import ELEMENTWISE
+from wengert.compat.jax.staging import ShapeDtypeStruct
 from wengert.compat.jax.tracing import argument, name_of
 from wengert.compat.jax.trees import tree_flatten, tree_leaves, tree_map
 from wengert.compat.jax.values import differs, innermost, is_lifted
+from wengert.interp.levels import levels_of
 from wengert.tape.levels import move
 from wengert.tape.modes import untraced
 
@@ -22,6 +24,8 @@ __all__ = [
     "block_until_ready",
     "device_get",
     "device_put",
+    "each_of",
+    "effects_barrier",
     "io_callback",
     "pure_callback",
     "values_of",
@@ -43,6 +47,10 @@ def block_until_ready(x: Any) -> Any:
     return x
 
 
+def effects_barrier() -> None:
+    """Do nothing: effects happen at once."""
+
+
 def values_of(x: Any) -> Any:
     """The leaves of a pytree as NumPy's arrays, whatever transforms follow them."""
 
@@ -52,6 +60,25 @@ def values_of(x: Any) -> Any:
         return np.asarray(innermost(value))
 
     return tree_map(leaf, x)
+
+
+def each_of(x: Any) -> Iterator[Any]:
+    """`values_of` a pytree, for one element after the other of the batches that it is in."""
+    leaves, structure = tree_flatten(x)
+    found = levels_of(*[leaf.payload for leaf in leaves if isinstance(leaf, Array)])
+    level = next((found[n] for n in sorted(found, reverse=True) if found[n].size is not None), None)
+    if level is None:
+        yield values_of(x)
+        return
+    stopped = [ELEMENTWISE["stop_gradient"](leaf) for leaf in leaves]
+    mapped = [isinstance(s, Array) and level.number in levels_of(s.payload) for s in stopped]
+    whole = [
+        made(move("unwrap", leaf, level, True)) if inside else leaf
+        for leaf, inside in zip(stopped, mapped, strict=True)
+    ]
+    for i in range(level.size or 0):
+        rows = [leaf[i] if inside else leaf for leaf, inside in zip(whole, mapped, strict=True)]
+        yield from each_of(structure.unflatten(rows))
 
 
 def pure_callback(
@@ -92,7 +119,7 @@ def pure_callback(
         )
     if not any(differs(leaf.payload) for leaf in leaves):
         values, named = structure.unflatten([np.asarray(leaf) for leaf in leaves])
-        return _results(callback(*values, **named), result_shape_dtypes, ())
+        return _results(callback(*values, **named), result_shape_dtypes)
     if vmap_method is None:
         raise NotImplementedError(
             "vmap is only supported for pure_callback with vmap_method: 'sequential', "
@@ -118,35 +145,34 @@ def _batched(
             whole.append(made(asarray(leaf)[None]))
         else:
             whole.append(made(move("unwrap", leaf, level, True)))
-    if any(differs(leaf.payload) for leaf in whole):
-        raise NotImplementedError(
-            "pure_callback under several vmaps: map once, over arrays with the axes as one"
-        )
-    rows = [np.asarray(leaf) for leaf in whole]
+    size = level.size or 0
     if method == "sequential":
-        results = []
-        for i in range(level.size or 0):
-            values, named = structure.unflatten([row[i] for row in rows])
-            results.append(_results(callback(*values, **named), shapes, ()))
-        columns = [asarray(list(parts)) for parts in zip(*map(tree_leaves, results), strict=True)]
+        rows = [
+            pure_callback(callback, shapes, *args, vmap_method=method, **named)
+            for args, named in (
+                structure.unflatten([leaf[i] for leaf in whole]) for i in range(size)
+            )
+        ]
+        columns = [asarray(list(parts)) for parts in zip(*map(tree_leaves, rows), strict=True)]
     else:
-        values, named = structure.unflatten(rows)
-        columns = tree_leaves(_results(callback(*values, **named), shapes, (level.size or 0,)))
+        args, named = structure.unflatten(whole)
+        more = tree_map(lambda x: ShapeDtypeStruct((size, *x.shape), x.dtype), shapes)
+        columns = tree_leaves(pure_callback(callback, more, *args, vmap_method=method, **named))
     inside = [made(move("wrap", column, level, True)) for column in columns]
     return tree_flatten(shapes)[1].unflatten(inside)
 
 
-def _results(value: Any, shapes: Any, batch: tuple[int, ...]) -> Any:
+def _results(value: Any, shapes: Any) -> Any:
     """What a callback gave, as arrays of the shapes and dtypes that were announced."""
     wanted, structure = tree_flatten(shapes)
     found = structure.flatten_up_to(value)
     arrays = []
     for leaf, like in zip(found, wanted, strict=True):
         array = asarray(np.asarray(leaf), canonical_dtype(like.dtype))
-        if array.shape != (*batch, *like.shape):
+        if array.shape != tuple(like.shape):
             raise ValueError(
                 f"the callback returned an array of shape {array.shape}, but "
-                f"{(*batch, *like.shape)} was announced by result_shape_dtypes"
+                f"{tuple(like.shape)} was announced by result_shape_dtypes"
             )
         arrays.append(array)
     return structure.unflatten(arrays)
@@ -163,9 +189,12 @@ def io_callback(
     untraced(f"it calls {name_of(callback)}()")
     stopped = ELEMENTWISE["stop_gradient"](tree_map(argument, args))
     if result_shape_dtypes is None:
-        callback(*values_of(stopped), **values_of(kwargs))
+        for values, named in each_of((stopped, kwargs)):
+            callback(*values, **named)
         return None
-    return pure_callback(callback, result_shape_dtypes, *stopped, **kwargs)
+    return pure_callback(
+        callback, result_shape_dtypes, *stopped, vmap_method="sequential", **kwargs
+    )
 
 
 fill_sections(globals())

@@ -9,7 +9,6 @@ from wengert.base.sections import fill_sections
 __all__ = [
     "CPU",
     "Device",
-    "SingleDeviceSharding",
     "default_backend",
     "device_count",
     "devices",
@@ -43,21 +42,6 @@ class Device:
 
 
 CPU = Device()
-
-
-class SingleDeviceSharding:
-    """Where an array is: on the CPU."""
-
-    def __init__(self, device: Any = CPU, memory_kind: str = "device") -> None:
-        self.memory_kind = memory_kind
-
-    @property
-    def device_set(self) -> set[Device]:
-        """The CPU."""
-        return {CPU}
-
-    def __repr__(self) -> str:
-        return f"SingleDeviceSharding(device={CPU!r}, memory_kind={self.memory_kind})"
 
 
 def devices(backend: str | None = None) -> list[Device]:

@@ -10,7 +10,7 @@ import contextlib
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import wengert.func as func
 from wengert.base.sections import fill_sections
@@ -26,13 +26,22 @@ from wengert.compat.jax.tracing import (
     nothing_like,
     short,
 )
-from wengert.compat.jax.trees import PyTreeDef, kind_of, tree_flatten, tree_structure
+from wengert.compat.jax.trees import PyTreeDef, kind_of, tree_flatten, tree_map, tree_structure
 from wengert.compat.jax.values import layers
 from wengert.interp.dual import Dual
 from wengert.ops.like import zeros_like
 from wengert.tape.modes import is_recording
 
-__all__ = ["custom_gradient", "custom_jvp", "custom_vjp", "is_followed"]
+__all__ = [
+    "CustomVJPPrimal",
+    "SymbolicZero",
+    "custom_gradient",
+    "custom_jvp",
+    "custom_vjp",
+    "custom_vjp_primal_tree_values",
+    "is_followed",
+    "zero_from_primal",
+]
 
 
 def is_followed(x: Any) -> bool:
@@ -40,6 +49,49 @@ def is_followed(x: Any) -> bool:
     if x.edge is not None and is_recording():
         return True
     return any(isinstance(part, Dual) for part in layers(x.payload))
+
+
+class SymbolicZero:
+    """A tangent that is known to be zero, which rules with ``symbolic_zeros=True`` may get.
+
+    Attributes
+    ----------
+    aval: Its shape and dtype.
+    """
+
+    def __init__(self, aval: Any) -> None:
+        self.aval = aval
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.aval, name)
+
+    def __repr__(self) -> str:
+        return f"SymbolicZero({self.aval!r})"
+
+
+class CustomVJPPrimal(NamedTuple):
+    """What a forward rule with ``symbolic_zeros=True`` gets for each leaf of an argument.
+
+    Attributes
+    ----------
+    value: The array.
+    perturbed : bool. Whether it is differentiated by.
+    """
+
+    value: Any
+    perturbed: bool
+
+
+def zero_from_primal(x: Any, symbolic_zeros: bool = False) -> Any:
+    """The tangent of an array that is zero."""
+    array = argument(x)
+    return SymbolicZero(array.aval) if symbolic_zeros else zeros_like(array)
+
+
+def custom_vjp_primal_tree_values(tree: Any) -> Any:
+    """The values of a pytree of `CustomVJPPrimal`."""
+    is_primal = lambda leaf: isinstance(leaf, CustomVJPPrimal)  # noqa: E731
+    return tree_map(lambda leaf: leaf.value, tree, is_leaf=is_primal)
 
 
 class _Rule:
@@ -127,10 +179,11 @@ class custom_jvp(_Rule):
     """
 
     jvp: Callable[..., Any] | None = None
+    symbolic = False
 
     def defjvp(self, jvp: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
         """Give the rule: ``jvp(*nondiff, primals, tangents)`` returns output and tangent."""
-        self.jvp = jvp
+        self.jvp, self.symbolic = jvp, symbolic_zeros
         return jvp
 
     def defjvps(self, *jvps: Callable[..., Any] | None) -> None:
@@ -167,6 +220,7 @@ class custom_jvp(_Rule):
         if not any(map(is_followed, leaves.tensors)):
             return self.fun(*args)
         taken: list[Results] = []
+        still = [self.symbolic and not is_followed(x) for x in leaves.arrays]
 
         def compute(*tensors: Any) -> Any:
             value = self.fun(*self._joined(args, leaves.with_tensors(tensors)))
@@ -178,6 +232,12 @@ class custom_jvp(_Rule):
         def rule(primals: Any, tangents: Any) -> Any:
             values = tuple(leaves.with_tensors(primals))
             directions = tuple(leaves.derivatives(tangents))
+            if any(still):
+                flat, structure = tree_flatten(directions)
+                pairs = zip(flat, leaves.arrays, still, strict=True)
+                directions = structure.unflatten(
+                    [SymbolicZero(x.aval) if zero else t for t, x, zero in pairs]
+                )
             made = jvp(*fixed, values, directions)
             output, slope = self._pair(made)
             return self._slopes(output, slope)
@@ -213,7 +273,7 @@ class custom_jvp(_Rule):
             if not is_inexact(x):
                 made.append(zeros_like(x))
                 continue
-            t = argument(slopes[i])
+            t = zeros_like(x) if isinstance(slopes[i], SymbolicZero) else argument(slopes[i])
             if t.payload.shape != x.payload.shape or (
                 t.payload.dtype != x.payload.dtype and not t.weak_type
             ):
@@ -250,6 +310,7 @@ class custom_vjp(_Rule):
 
     fwd: Callable[..., Any] | None = None
     bwd: Callable[..., Any] | None = None
+    symbolic = False
 
     def defvjp(
         self,
@@ -266,7 +327,7 @@ class custom_vjp(_Rule):
         bwd : callable. ``bwd(*nondiff, residuals, cotangent)`` returns a tuple with a gradient for
             each other argument, None where it is zero.
         """
-        self.fwd, self.bwd = fwd, bwd
+        self.fwd, self.bwd, self.symbolic = fwd, bwd, symbolic_zeros
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The function's value."""
@@ -281,6 +342,8 @@ class custom_vjp(_Rule):
             return self.fun(*args)
 
         def forward(*given: Any) -> Any:
+            if self.symbolic:
+                given = self._marked(given, leaves)
             made = fwd(*given)
             if not isinstance(made, list | tuple) or len(made) != 2:
                 raise TypeError(
@@ -295,6 +358,15 @@ class custom_vjp(_Rule):
             return bwd(*fixed, residuals, cotangent)
 
         return _recorded(self, args, leaves, forward, backward)
+
+    def _marked(self, given: tuple[Any, ...], leaves: Leaves) -> tuple[Any, ...]:
+        """The arguments of a call with a `CustomVJPPrimal` for each leaf."""
+        fixed = {n % len(given) for n in self.nondiff_argnums}
+        followed = iter([is_followed(x) for x in leaves.arrays])
+        return tuple(
+            arg if i in fixed else tree_map(lambda x: CustomVJPPrimal(x, next(followed)), arg)
+            for i, arg in enumerate(given)
+        )
 
 
 def _recorded(
@@ -344,7 +416,7 @@ def _gradients(made: Any, leaves: Leaves) -> tuple[Any, ...]:
     found: list[Any] = []
     for place in leaves.places:
         x, grad = leaves.arrays[place], flat[place]
-        if grad is None:
+        if grad is None or isinstance(grad, SymbolicZero):
             found.append(None)
             continue
         if kind_of(grad) is not None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.callbacks import values_of
+from wengert.compat.jax.callbacks import each_of
 from wengert.compat.jax.tracing import name_of
 from wengert.tape.modes import untraced
 
@@ -32,7 +32,7 @@ class _Formatter(string.Formatter):
 def print(
     fmt: str, *args: Any, ordered: bool = False, partitioned: bool = False, **kwargs: Any
 ) -> None:
-    """Print values: within transforms those of the arrays; within `vmap` the whole batch at once.
+    """Print values: within transforms those of the arrays; within `vmap` once for each element.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ def print(
     if not isinstance(fmt, str):
         raise TypeError(f"The first argument of jax.debug.print is a text, not {type(fmt)}")
     untraced("it prints")
-    values, named = values_of((args, kwargs))
-    _print(_Formatter().vformat(fmt, values, named))
+    for values, named in each_of((args, kwargs)):
+        _print(_Formatter().vformat(fmt, values, named))
 
 
 def callback(
@@ -58,8 +58,8 @@ def callback(
     if not callable(callback):
         raise TypeError("first argument to jax.debug.callback must be callable")
     untraced(f"it calls {name_of(callback)}()")
-    values, named = values_of((args, kwargs))
-    callback(*values, **named)
+    for values, named in each_of((args, kwargs)):
+        callback(*values, **named)
 
 
 def breakpoint(**options: Any) -> NoReturn:

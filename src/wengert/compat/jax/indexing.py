@@ -18,7 +18,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.errors import NonConcreteBooleanIndexError
-from wengert.compat.jax.values import is_lifted
+from wengert.compat.jax.values import innermost, is_lifted
 from wengert.interp.levels import Lifted
 from wengert.ops.index import getitem
 from wengert.ops.shape import reshape
@@ -323,7 +323,7 @@ class Places:
         """The places in parts that name none twice, and a mask of each part; None for all."""
         if self.batched:
             if is_lifted(self.places.payload):
-                return [(self, None)]
+                return self._rounds_of_batch()
             known = copy.copy(self)
             known.places = np.broadcast_to(np.asarray(self.places.payload), self.shape)
             known.batched = False
@@ -339,6 +339,33 @@ class Places:
         nth[order] = np.arange(flat.size) - np.repeat(starts, counts)
         nth = nth.reshape(self.shape)
         return [(self._only(nth == i), nth == i) for i in range(counts.max())]
+
+    def _rounds_of_batch(self) -> list[tuple[Places, Any]]:
+        """The same where the places differ in a batch: each round names those of others nowhere."""
+        places = T.expand(self.places, shape=self.shape)
+        flat = reshape(places, (-1,))
+        numbers = np.arange(flat.payload.shape[0])
+        if numbers.size < 2:
+            return [(self, None)]
+        order = T.argsort(flat, dim=0, descending=False)
+        ordered = T.index(flat, indices=(order.payload,))
+        before = T.slice(ordered, dim=0, start=0, end=numbers.size - 1, step=1)
+        same = T.eq(T.slice(ordered, dim=0, start=1, end=numbers.size, step=1), before)
+        starts = T.where(same, -1, new_tensor(numbers[1:]))
+        starts = T.cat(new_tensor(numbers[:1]), starts, dim=0)
+        nth = T.sub(new_tensor(numbers), T.argcummax(starts, dim=0))
+        nth = T.index_put(new_tensor(numbers), nth, indices=(order.payload,), accumulate=False)
+        nth = T.where(T.eq(flat, self.size), 0, nth)
+        rounds = int(innermost(nth).max()) + 1
+        if rounds == 1:
+            return [(self, None)]
+        nth = reshape(nth, self.shape)
+        parts = []
+        for i in range(rounds):
+            part = copy.copy(self)
+            part.places, part.open = T.where(T.eq(nth, i), places, self.size), True
+            parts.append((part, None))
+        return parts
 
     def _only(self, chosen: Any) -> Places:
         part = copy.copy(self)

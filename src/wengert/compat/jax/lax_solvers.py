@@ -3,9 +3,10 @@
 NOTE [corrections of solutions]
 Let x₀ solve f(x) = 0, found in whatever way, as a constant. A step of Newton's, x₁ = x₀ - J⁻¹f(x₀),
 changes no value, since f(x₀) is zero; but its derivatives by what f uses are those of the solution
-by the implicit function theorem. Each further step doubles the order up to which they are right:
-two steps give all up to the third. What the value f(x₀) lacks of zero is taken out again, so that
-the values stay those that the solver found.
+by the implicit function theorem. J⁻¹ is the user's solver, which is called and never differentiated
+through: it is its own tangent, and its transpose is given. So it counts as a constant, and each
+further step gives the derivatives of one order more; those of a higher order are refused. What the
+value f(x₀) lacks of zero is taken out again, so that the values stay those that the solver found.
 """
 
 from __future__ import annotations
@@ -13,24 +14,115 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wengert.autograd.function import Function
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import is_traced
-from wengert.compat.jax.custom import custom_vjp
 from wengert.compat.jax.forward import jvp
 from wengert.compat.jax.lax_elementwise import ELEMENTWISE
 from wengert.compat.jax.reverse import linear_transpose
-from wengert.compat.jax.tracing import argument
-from wengert.compat.jax.trees import tree_leaves, tree_map
+from wengert.compat.jax.tracing import Leaves, Results, argument, conjugated
+from wengert.compat.jax.trees import tree_flatten, tree_leaves, tree_map
 
 __all__ = ["SOLVERS"]
 
-_STEPS = 2
+_ORDERS = 3
 _stop = ELEMENTWISE["stop_gradient"]
 
 
-def _corrected(x: Any, step: Any) -> Any:
-    """`x` less a step whose value counts as zero."""
-    return tree_map(lambda value, change: value - (change - _stop(change)), x, step)
+class _Ordered(Function):
+    """Values whose derivatives are known up to an order."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(order: int, *values: Any) -> Any:
+        """Give the values."""
+        return tuple(map(_stop, values))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Keep the order."""
+        ctx.order = inputs[0]
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> Any:
+        """Give what is known up to an order less."""
+        return None, *_lower(ctx.order, cotangents)
+
+    @staticmethod
+    def jvp(ctx: Any, _: Any, *tangents: Any) -> Any:
+        return _lower(ctx.order, tangents)
+
+
+def _lower(order: int, values: Any) -> Any:
+    if not order:
+        raise NotImplementedError(
+            "custom_root and custom_linear_solve have derivatives up to the "
+            f"{['first', 'second', 'third'][_ORDERS - 1]} order"
+        )
+    return _Ordered.apply(order - 1, *values)
+
+
+class _Solver:
+    """A linear function that solves, with its transpose; it is not differentiated through.
+
+    Parameters
+    ----------
+    solve : callable. Takes and returns a pytree.
+    transpose : callable. Takes an argument as an example, and returns the transposed solver.
+    """
+
+    def __init__(self, solve: Callable[[Any], Any], transpose: Callable[[Any], _Solver]) -> None:
+        self.solve = solve
+        self.transpose = transpose
+
+    def __call__(self, value: Any) -> Any:
+        leaves, results = Leaves((value,)), Results()
+        return results.give(_Solved.apply(self, leaves, results, *leaves.tensors))
+
+
+class _Solved(Function):
+    """What a `_Solver` gives."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(solver: _Solver, leaves: Leaves, results: Results, *tensors: Any) -> Any:
+        """Call the solver."""
+        (value,) = leaves.with_tensors(tensors)
+        return tuple(results.take(_stop(solver.solve(value)), "Output")[0])
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Keep the solver."""
+        ctx.solver, ctx.leaves, ctx.results, *_ = inputs
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> Any:
+        """Solve the transposed equation."""
+        (example,) = ctx.leaves.structure.unflatten(ctx.leaves.arrays)
+        given = ctx.results.derivatives([conjugated(g) for g in cotangents], lambda _: None)
+        found = ctx.solver.transpose(example)(given)
+        return None, None, None, *map(conjugated, tree_flatten(found)[0])
+
+    @staticmethod
+    def jvp(ctx: Any, solver: Any, leaves: Any, results: Any, *tangents: Any) -> Any:
+        (given,) = ctx.leaves.with_tensors(tangents)
+        return tuple(tree_flatten(ctx.solver(given))[0])
+
+
+def _corrected(x: Any, equation: Callable[[Any], Any], inverse: Callable[[Any], Any]) -> Any:
+    """A solution with its derivatives; ``inverse(x)`` gives the solver of the linear equation."""
+    x = _stop(tree_map(argument, x))
+    for _ in range(_ORDERS):
+        residual = equation(x)
+        if not any(map(is_traced, tree_leaves(residual))):
+            return x
+        step = inverse(x)(residual)
+        x = tree_map(lambda value, change: value - (change - _stop(change)), x, step)
+    results = Results()
+    outputs, others = results.take(x, "Output")
+    return results.give(_Ordered.apply(_ORDERS, *outputs), others)
 
 
 def custom_root(
@@ -61,17 +153,18 @@ def custom_root(
     """
     found = solve(f, tree_map(argument, initial_guess))
     x, aux = found if has_aux else (found, None)
-    x, aux = _stop(tree_map(argument, x)), _stop(aux)
-    for _ in range(_STEPS):
-        residual = f(x)
-        if not any(map(is_traced, tree_leaves(residual))):
-            break
-        x = _corrected(x, tangent_solve(_slope(f, x), residual))
-    return (x, aux) if has_aux else x
+
+    def inverse(x: Any) -> _Solver:
+        slope = lambda y: jvp(f, (x,), (y,))[1]  # noqa: E731
+        return _by_itself(lambda y: tangent_solve(slope, y))
+
+    x = _corrected(x, f, inverse)
+    return (x, _stop(aux)) if has_aux else x
 
 
-def _slope(f: Callable[..., Any], x: Any) -> Callable[[Any], Any]:
-    return lambda y: jvp(f, (x,), (y,))[1]
+def _by_itself(solve: Callable[[Any], Any]) -> _Solver:
+    """A solver whose transpose is found by differentiating it."""
+    return _Solver(solve, lambda like: _by_itself(lambda y: linear_transpose(solve, like)(y)[0]))
 
 
 def custom_linear_solve(
@@ -90,8 +183,7 @@ def custom_linear_solve(
     b: The right side: a pytree.
     solve : callable. ``solve(matvec, b)`` returns the solution; it need not be differentiable.
     transpose_solve : callable, optional. ``transpose_solve(vecmat, x)`` solves the transposed
-        equation, for reverse mode. Without it, and unless `symmetric`, `solve` itself is
-        differentiated.
+        equation, for reverse mode; it may be left out for forward mode, and if `symmetric`.
     symmetric : bool. Whether the linear function is its own transpose.
     has_aux : bool. Whether `solve` returns a pair of the solution and of anything else.
 
@@ -106,60 +198,32 @@ def custom_linear_solve(
     right = tree_map(argument, b)
     found = solve(matvec, _stop(right))
     x, aux = found if has_aux else (found, None)
-    x, aux = _stop(tree_map(argument, x)), _stop(aux)
-    inverse = _inverse(matvec, solve, transpose_solve, symmetric, has_aux)
-    for _ in range(_STEPS):
-        residual = tree_map(lambda value, target: value - target, matvec(x), right)
-        if not any(map(is_traced, tree_leaves(residual))):
-            break
-        x = _corrected(x, inverse(residual))
-    return (x, aux) if has_aux else x
-
-
-def _inverse(
-    matvec: Callable[..., Any],
-    solve: Callable[..., Any],
-    transpose_solve: Callable[..., Any] | None,
-    symmetric: bool,
-    has_aux: bool,
-) -> Callable[[Any], Any]:
-    """The inverse of a linear function, as a function with a rule."""
 
     def plain(y: Any) -> Any:
         found = solve(matvec, y)
         return found[0] if has_aux else found
 
-    if symmetric:
-        return _ruled(plain, lambda shape: plain)
-    if transpose_solve is None:
-        return plain
+    def transposed(like: Any) -> _Solver:
+        if symmetric:
+            return inverse
+        if transpose_solve is None:
+            raise TypeError(
+                "transpose_solve required for backwards mode automatic differentiation of "
+                "custom_linear_solve"
+            )
+        solver, pull = transpose_solve, linear_transpose(matvec, x)
 
-    def transposed(like: Any) -> Callable[[Any], Any]:
-        pull = linear_transpose(matvec, like)
-        solver = transpose_solve
-        assert solver is not None
-        found = lambda y: solver(lambda v: pull(v)[0], y)  # noqa: E731
-        return (lambda y: found(y)[0]) if has_aux else found
+        def solved(y: Any) -> Any:
+            found = solver(lambda v: pull(v)[0], y)
+            return found[0] if has_aux else found
 
-    return _ruled(plain, transposed)
+        return _Solver(solved, lambda _: inverse)
 
-
-def _ruled(
-    plain: Callable[[Any], Any], transposed: Callable[[Any], Callable[[Any], Any]]
-) -> Callable[[Any], Any]:
-    @custom_vjp
-    def inverse(y: Any) -> Any:
-        return plain(y)
-
-    def forward(y: Any) -> Any:
-        solution = plain(y)
-        return solution, solution
-
-    def backward(solution: Any, cotangent: Any) -> Any:
-        return (transposed(solution)(cotangent),)
-
-    inverse.defvjp(forward, backward)
-    return inverse
+    inverse = _Solver(plain, transposed)
+    x = _corrected(
+        x, lambda x: tree_map(lambda value, y: value - y, matvec(x), right), lambda _: inverse
+    )
+    return (x, _stop(aux)) if has_aux else x
 
 
 SOLVERS: dict[str, Callable[..., Any]] = {

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.jax.array import Array, convert, made, of_kind
-from wengert.compat.jax.cpu import CPU, SingleDeviceSharding
+from wengert.compat.jax.cpu import CPU
 from wengert.compat.jax.dtypes import requested_dtype
+from wengert.compat.jax.sharding import SingleDeviceSharding
 from wengert.ops.shape import reshape as _reshape
 from wengert.tape.record import T
 from wengert.tensor.tensor import Tensor

@@ -13,14 +13,17 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from wengert.autograd.graph import saved_tensors_hooks
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray
 from wengert.compat.jax.classes import is_traced
 from wengert.compat.jax.dtypes import canonical_dtype
 from wengert.compat.jax.methods import ShapedArray
+from wengert.compat.jax.policies import NAMED, keeper
 from wengert.compat.jax.tracing import argument, check_callable
 from wengert.compat.jax.trees import tree_flatten, tree_leaves, tree_map
-from wengert.utils import checkpoint as _checkpoint
+from wengert.tape.modes import is_grad_enabled
+from wengert.utils.recompute import Region
 
 __all__ = [
     "ShapeDtypeStruct",
@@ -158,7 +161,8 @@ def checkpoint(
     ----------
     fun : callable, optional. Takes and returns pytrees of arrays. Left out, a decorator is
         returned.
-    policy: What may be kept; nothing is, whatever it says.
+    policy : callable, optional. What is kept: one of `jax.checkpoint_policies`.
+    static_argnums : int or sequence of int. Arguments that are handed on as they are.
 
     Examples
     --------
@@ -168,11 +172,29 @@ def checkpoint(
     if fun is None:
         return functools.partial(checkpoint, policy=policy, static_argnums=static_argnums)
     check_callable(fun)
+    statics = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+
+    @functools.wraps(fun)
+    def computed(*args: Any, **kwargs: Any) -> Any:
+        token = NAMED.set([])
+        try:
+            return fun(*args, **kwargs)
+        finally:
+            NAMED.reset(token)
 
     @functools.wraps(fun)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
-        given, named = tree_map(_array_or_same, (args, kwargs))
-        return _checkpoint.checkpoint(fun, *given, use_reentrant=False, **named)
+        given, named = tree_map(_array_or_same, (list(args), kwargs))
+        for place in statics:
+            given[place] = args[place]
+        if not is_grad_enabled():
+            return fun(*given, **named)
+        keeps = None if policy is None else keeper(policy, tree_leaves((given, named)))
+        region = Region(computed, tuple(given), named, keeps=keeps)
+        with saved_tensors_hooks(region.pack, region.unpack):
+            result = computed(*given, **named)
+            region.complete = True
+        return result
 
     return checkpointed
 

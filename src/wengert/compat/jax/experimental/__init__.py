@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from wengert.compat.jax.callbacks import io_callback as io_callback
@@ -24,6 +25,11 @@ _ABSENT = {
 }
 
 
+_MODULES = ("checkify",)
+
+
 def __getattr__(name: str) -> Any:
-    why = _ABSENT.get(name, "enable_x64, disable_x64 and io_callback are here")
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    why = _ABSENT.get(name, "checkify, enable_x64, disable_x64 and io_callback are here")
     raise AttributeError(f"module 'jax.experimental' has no attribute {name!r}: {why}")

@@ -1,0 +1,132 @@
+"""Layer 9 · compat: `jax.custom_batching`: functions with a rule of their own under `vmap`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from wengert.base.sections import fill_sections
+from wengert.compat.jax.array import asarray, made
+from wengert.compat.jax.lax_control import CONTROL
+from wengert.compat.jax.tracing import argument, check_callable, name_of
+from wengert.compat.jax.trees import tree_flatten, tree_map
+from wengert.interp.levels import levels_of
+from wengert.tape.levels import move
+from wengert.tape.modes import MODE, changed, full_mode
+
+__all__ = ["custom_vmap", "sequential_vmap"]
+
+
+class custom_vmap:
+    """A function with a rule of its own under `vmap`: a decorator.
+
+    Parameters
+    ----------
+    fun : callable. Takes and returns pytrees of arrays.
+
+    Examples
+    --------
+    >>> @jax.custom_batching.custom_vmap
+    ... def f(x, y):
+    ...     return x + y
+    >>> @f.def_vmap
+    ... def rule(axis_size, in_batched, x, y):
+    ...     return x * y, True
+    >>> x = jax.numpy.arange(3.0)
+    >>> f(2.0, 3.0), jax.vmap(f)(x, x)
+    (5.0, Array([0., 1., 4.], dtype=float32))
+    """
+
+    def __init__(self, fun: Callable[..., Any]) -> None:
+        check_callable(fun)
+        wrapper: Any = self
+        functools.update_wrapper(wrapper, fun)
+        self.fun = fun
+        self.vmap_rule: Callable[..., Any] | None = None
+
+    def def_vmap(self, vmap_rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Give the rule.
+
+        Parameters
+        ----------
+        vmap_rule : callable. Takes the size of the axis, which arguments have it in front, and the
+            arguments; returns the output, and which parts of that have it.
+        """
+        self.vmap_rule = vmap_rule
+        return vmap_rule
+
+    def __call__(self, *args: Any) -> Any:
+        """The function's value."""
+        if self.vmap_rule is None:
+            raise AttributeError(
+                f"No batching rule defined for custom_vmap function {name_of(self.fun)} using "
+                "def_vmap"
+            )
+        leaves, structure = tree_flatten(args)
+        arrays = [argument(leaf) for leaf in leaves]
+        known = levels_of(*[x.payload for x in arrays])
+        level = next(
+            (known[n] for n in sorted(known, reverse=True) if known[n].size is not None), None
+        )
+        if level is None:
+            return self.fun(*args)
+        batched = [level.number in levels_of(x.payload) for x in arrays]
+        whole = [
+            made(move("unwrap", x, level, True), x.weak_type) if inside else x
+            for x, inside in zip(arrays, batched, strict=True)
+        ]
+        mode = full_mode()
+        MODE.set(changed(mode, levels=tuple(one for one in mode.levels if one is not level)))
+        try:
+            output, out_batched = _pair(
+                self._below(level.size, structure.unflatten(batched), structure.unflatten(whole))
+            )
+        finally:
+            MODE.set(mode)
+        results, shape = tree_flatten(output)
+        ends = (
+            shape.flatten_up_to(tree_map(lambda _: out_batched, output))
+            if isinstance(out_batched, bool)
+            else shape.flatten_up_to(out_batched)
+        )
+        return shape.unflatten(
+            [
+                made(move("wrap", asarray(x), level, True), asarray(x).weak_type) if inside else x
+                for x, inside in zip(results, ends, strict=True)
+            ]
+        )
+
+    def _below(self, size: Any, batched: Any, args: Any) -> Any:
+        assert self.vmap_rule is not None
+        return self.vmap_rule(size, list(batched), *args)
+
+
+def _pair(found: Any) -> Any:
+    if not isinstance(found, tuple | list) or len(found) != 2:
+        raise TypeError(f"a rule of custom_vmap must return (output, out_batched), got {found!r}")
+    return found
+
+
+def sequential_vmap(f: Callable[..., Any]) -> custom_vmap:
+    """The function that `vmap` calls for one element after the other."""
+    mapped = custom_vmap(f)
+
+    @mapped.def_vmap
+    def rule(axis_size: int, in_batched: list[Any], *args: Any) -> Any:
+        leaves, structure = tree_flatten(args)
+        batched = structure.flatten_up_to(tuple(in_batched))
+        moving = [x for x, inside in zip(leaves, batched, strict=True) if inside]
+
+        def one(parts: list[Any]) -> Any:
+            new = iter(parts)
+            given = [next(new) if inside else x for x, inside in zip(leaves, batched, strict=True)]
+            return f(*structure.unflatten(given))
+
+        output = CONTROL["map"](one, moving)
+        return output, tree_map(lambda _: True, output)
+
+    return mapped
+
+
+fill_sections(globals())

@@ -1,0 +1,169 @@
+"""Layer 9 · compat: `jax.experimental.checkify`: checks whose failures are values.
+
+A check that fails is noted by the `checkify` that is under way, and the function goes on; without
+one it raises. Under `vmap` the first element that fails is told.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from wengert.base.sections import fill_sections
+from wengert.compat.jax.array import is_traced
+from wengert.compat.jax.callbacks import values_of
+from wengert.compat.jax.tracing import argument, check_callable
+from wengert.compat.jax.trees import tree_leaves, tree_map
+from wengert.tape.modes import untraced
+
+__all__ = [
+    "Error",
+    "JaxRuntimeError",
+    "all_checks",
+    "check",
+    "check_error",
+    "checkify",
+    "debug_check",
+    "user_checks",
+]
+
+user_checks = frozenset({"check"})
+"""The checks that are made by `check`."""
+_AUTOMATIC = "only the checks of checkify.check are made: for NaN write jax.debug_nans"
+_ABSENT = dict.fromkeys(
+    ("automatic_checks", "div_checks", "float_checks", "index_checks", "nan_checks"), _AUTOMATIC
+)
+all_checks = user_checks
+
+
+class JaxRuntimeError(ValueError):
+    """A check that failed."""
+
+
+class Error:
+    """What went wrong first: what `checkify` returns beside the output.
+
+    Examples
+    --------
+    >>> from wengert.compat.jax.experimental import checkify
+    >>> def f(x):
+    ...     checkify.check(x > 0, "x is {x}", x=x)
+    ...     return x
+    >>> error, out = checkify.checkify(f)(jax.numpy.float32(-1))
+    >>> error.get()
+    'x is -1.0 (`check` failed)'
+    """
+
+    def __init__(self, message: str | None = None) -> None:
+        self._message = message
+
+    def get(self) -> str | None:
+        """The text of the check that failed, None if none did."""
+        return self._message
+
+    def throw(self) -> None:
+        """Raise, if a check failed.
+
+        Raises
+        ------
+        JaxRuntimeError: With the text of the check.
+        """
+        if self._message is not None:
+            raise JaxRuntimeError(self._message)
+
+    def __repr__(self) -> str:
+        return f"Error({self._message or ''})"
+
+
+_CHECKED: ContextVar[list[str] | None] = ContextVar("checked", default=None)
+
+
+def check(pred: Any, msg: str, *fmt_args: Any, debug: bool = False, **fmt_kwargs: Any) -> None:
+    """Note, or raise, that a condition does not hold.
+
+    Parameters
+    ----------
+    pred : bool or Array. The condition, without dimensions.
+    msg : str. The text, for `str.format`.
+    *fmt_args, **fmt_kwargs: Arrays for the text.
+    """
+    condition = argument(pred)
+    if condition.payload.ndim:
+        raise TypeError(f"checkify.check takes a scalar pred, got {pred}")
+    if condition.payload.dtype.kind != "b":
+        raise TypeError(f"checkify.check pred must be a boolean, got {condition.aval.str_short()}")
+    for leaf in tree_leaves((fmt_args, fmt_kwargs)):
+        if not (is_traced(leaf) or hasattr(leaf, "dtype")):
+            raise TypeError(
+                "Formatting arguments to checkify.check need to be PyTrees of arrays, but got "
+                f"{leaf!r} of type {type(leaf)}."
+            )
+    untraced("it checks values")
+    found = np.asarray(values_of(condition))
+    if found.all():
+        return
+    at = np.unravel_index(int(np.argmin(found)), found.shape)
+
+    def one(value: Any) -> Any:
+        value = np.asarray(value)
+        return value[at] if at and value.shape[: len(at)] == found.shape else value
+
+    args, kwargs = tree_map(one, values_of((fmt_args, fmt_kwargs)))
+    text = f"{msg.format(*args, **kwargs)} (`check` failed)"
+    noted = _CHECKED.get()
+    if noted is not None:
+        noted.append(text)
+    elif not debug:
+        raise JaxRuntimeError(text)
+
+
+debug_check = functools.partial(check, debug=True)
+
+
+def check_error(error: Error) -> None:
+    """Note, or raise, an error that `checkify` has returned."""
+    if not isinstance(error, Error):
+        raise ValueError(f"check_error takes an Error, got {error!r}")
+    text = error.get()
+    noted = _CHECKED.get()
+    if text is not None and noted is not None:
+        noted.append(text)
+    elif noted is None:
+        error.throw()
+
+
+def checkify(f: Callable[..., Any], errors: Any = user_checks) -> Callable[..., Any]:
+    """The function that returns an `Error` and what `f` returns.
+
+    Parameters
+    ----------
+    f : callable. It may call `check`.
+    errors: `user_checks`; or an empty set, and no check counts.
+    """
+    check_callable(f)
+    if not set(errors) <= user_checks:
+        raise NotImplementedError(_AUTOMATIC)
+
+    @functools.wraps(f)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        noted: list[str] = []
+        token = _CHECKED.set(noted)
+        try:
+            out = f(*args, **kwargs)
+        finally:
+            _CHECKED.reset(token)
+        return Error(noted[0] if noted and errors else None), out
+
+    return checked
+
+
+def __getattr__(name: str) -> Any:
+    why = _ABSENT.get(name, "check, checkify and check_error are here")
+    raise AttributeError(f"module 'jax.experimental.checkify' has no attribute {name!r}: {why}")
+
+
+fill_sections(globals())

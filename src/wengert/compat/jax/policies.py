@@ -1,0 +1,128 @@
+"""Layer 9 · compat: `jax.checkpoint_policies`: what a checkpoint keeps.
+
+A policy is asked of each value that the backward pass needs, by the operation that made it. All
+products are called ``dot_general``, as in JAX; other operations have their names here.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+from wengert.base.sections import fill_sections
+from wengert.compat.jax.tracing import argument
+from wengert.compat.jax.trees import tree_map
+from wengert.tape.base import TensorBase
+from wengert.tape.record import T
+
+__all__ = ["NAMED", "checkpoint_name", "checkpoint_policies", "keeper", "operation_of"]
+
+NAMED: ContextVar[list[tuple[Any, str]] | None] = ContextVar("named", default=None)
+"""The values that were given names in the checkpoint that is computed."""
+
+_BATCHED = frozenset({"bmm", "baddbmm", "einsum", "convolution"})
+_PRODUCTS = _BATCHED | {"mm", "mv", "dot", "addmm", "matmul", "vdot", "inner", "tensordot"}
+
+
+class Operation(NamedTuple):
+    """What a policy is told of an operation."""
+
+    name: str
+    batched: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def checkpoint_name(x: Any, name: str) -> Any:
+    """The same value, of which policies know the name."""
+    return tree_map(lambda leaf: _named(argument(leaf), name), x)
+
+
+def _named(x: Any, name: str) -> Any:
+    named = NAMED.get()
+    if named is None:
+        return x
+    result = T.alias(x)
+    result.__class__ = x.__class__
+    named.append((result.payload, name))
+    return result
+
+
+def operation_of(tensor: Any) -> Any:
+    """The operation whose result a tensor is, None if that is not recorded."""
+    edge = tensor.edge
+    found = getattr(edge, "prim", None)
+    return getattr(getattr(edge, "node", None), "prim", None) if found is None else found
+
+
+def keeper(policy: Callable[..., Any], arguments: list[Any]) -> Callable[[Any], bool]:
+    """Whether a tensor that is saved in a checkpoint is kept; arguments of that always are."""
+    given = [x.payload for x in arguments if isinstance(x, TensorBase)]
+
+    def keeps(tensor: Any) -> bool:
+        for payload, name in NAMED.get() or ():
+            if payload is tensor.payload:
+                return bool(policy(Operation("name"), name=name))
+        if any(payload is tensor.payload for payload in given):
+            return True
+        made_by = operation_of(tensor)
+        if made_by is None:
+            return bool(policy(Operation("constant")))
+        product = made_by.name in _PRODUCTS
+        shown = "dot_general" if product else made_by.name
+        return bool(policy(Operation(shown, made_by.name in _BATCHED)))
+
+    return keeps
+
+
+def _everything(prim: Any, *_: Any, **params: Any) -> bool:
+    return True
+
+
+def _nothing(prim: Any, *_: Any, **params: Any) -> bool:
+    return False
+
+
+def _dots(prim: Any, *_: Any, **params: Any) -> bool:
+    return str(prim) == "dot_general"
+
+
+def _plain_dots(prim: Any, *_: Any, **params: Any) -> bool:
+    return str(prim) == "dot_general" and not prim.batched
+
+
+def _only(*names: str) -> Callable[..., bool]:
+    return lambda prim, *_, **params: str(prim) == "name" and params["name"] in names
+
+
+def _any_but(*names: str) -> Callable[..., bool]:
+    return lambda prim, *_, **params: str(prim) == "name" and params["name"] not in names
+
+
+def _except(*names: str) -> Callable[..., bool]:
+    return lambda prim, *_, **params: not (str(prim) == "name" and params["name"] in names)
+
+
+def _either(first: Callable[..., Any], second: Callable[..., Any]) -> Callable[..., bool]:
+    return lambda prim, *args, **params: bool(
+        first(prim, *args, **params) or second(prim, *args, **params)
+    )
+
+
+checkpoint_policies = types.SimpleNamespace(
+    everything_saveable=_everything,
+    nothing_saveable=_nothing,
+    dots_saveable=_dots,
+    checkpoint_dots=_dots,
+    dots_with_no_batch_dims_saveable=_plain_dots,
+    checkpoint_dots_with_no_batch_dims=_plain_dots,
+    save_only_these_names=_only,
+    save_any_names_but_these=_any_but,
+    save_anything_except_these_names=_except,
+    save_from_both_policies=_either,
+)
+
+fill_sections(globals())
