@@ -10,6 +10,9 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any, TypeVar, overload
 
+import numpy as np
+
+from wengert.base.containers import flatten
 from wengert.base.dtypes import default_float
 from wengert.base.sections import fill_sections
 from wengert.base.threads import get_num_threads
@@ -31,6 +34,7 @@ from wengert.compiler.transformed import (
     kinds_of,
 )
 from wengert.compiler.tree import Elsewhere, Missing
+from wengert.tape.base import TensorBase
 from wengert.tape.modes import NO_GRAD, current_mode
 from wengert.tape.sites import warn
 
@@ -42,6 +46,11 @@ _TRIALS = 3
 """How often a call runs each way, compiled and not, before one is chosen."""
 _PLAIN = 2.0
 """The gain that needs no second look."""
+_DEFAULT = 8
+_KINDS = 64
+"""How many sizes of arguments there are traces for at most, where no limit is given."""
+_MOST_MET = 1000
+"""So many sizes that were not traced are remembered."""
 _PATIENCE = 60.0
 """Seconds until a call no longer waits for another thread that traces."""
 _TRACING = threading.RLock()
@@ -77,6 +86,8 @@ class Compiled:
     __slots__ = (
         *("__dict__", "__weakref__", "_options", "_passed", "_plain", "_quick", "_settings"),
         *(
+            "_kinds",
+            "_met",
             "_numbers",
             "_open",
             "_shut",
@@ -105,6 +116,8 @@ class Compiled:
         self._open: frozenset[str] = frozenset()
         self._shut: frozenset[str] = frozenset()
         self._writes = False
+        self._met: dict[Any, dict[Any, bool]] = {}
+        self._kinds = 0
         self._quick: list[tuple[Any, Any, Callable[..., Any]]] = []
         self.under_transforms: dict[tuple[str, ...], _Beneath] = {}
         self._options = options
@@ -257,6 +270,7 @@ class Compiled:
             self.reason = None
             self._passed = 0
             self._writes = False
+            self._met, self._kinds = {}, 0
             self.seconds = 0.0
             self.__class__ = Compiled
 
@@ -345,6 +359,9 @@ class Compiled:
         with seldom():
             environment = self._opened(args, kwargs)
             entry = self._entry(key, args, kwargs)
+            options = self._options
+            if entry is None and options.kinds > options.limit and self._waits(key, args, kwargs):
+                return MISS
             if environment.refusal is not None:
                 self._stop(Reason(environment.refusal, environment.where))
                 return MISS
@@ -382,6 +399,22 @@ class Compiled:
             self.seconds += perf_counter() - started
             return result
 
+    def _waits(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether new arguments are not worth a trace, or not yet: their sizes may not come again.
+
+        The first two sizes are traced at once, for there may be no more.
+        """
+        form, sizes = _kind_of(args, kwargs)
+        met = self._met.setdefault((key, form), {})
+        traced = met.get(sizes)
+        if traced or not met:
+            # they differ in more than sizes
+            self._kinds += 1
+        elif len(self.entries) >= self._options.kinds or (traced is None and len(met) > _MOST_MET):
+            return True
+        met[sizes] = self._options.fullgraph or traced is False or len(met) < 2
+        return not met[sizes]
+
     def _kept(self, key: Any, entry: Entry | None, captured: Captured, given: Any) -> Any:
         """Add a trace to those that are there; gives the result of this call."""
         self._writes = self._writes or captured.writes
@@ -412,7 +445,7 @@ class Compiled:
             self._stop(Reason("two runs on equal values did not do the same", None))
         elif entry.tree.traces > self._options.limit:
             self._stop(crowded(entry.tree.blocks(), self._options.limit))
-        elif len(self.entries) > self._options.limit:
+        elif len(self.entries) > self._options.kinds or self._kinds > self._options.limit:
             most = self._options.limit
             self._stop(Reason(f"it was called with more than {most} kinds of arguments", None))
         self._hasten()
@@ -444,6 +477,20 @@ class Compiled:
                 f"is: {reason}",
                 UserWarning,
             )
+
+
+def _kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """What tells calls from others, as far as arguments show it, but for sizes; and these."""
+    leaves: list[Any] = flatten((args, kwargs))[0]
+    arrays: Any = TensorBase | np.ndarray
+    form = [
+        (leaf.dtype, leaf.ndim, getattr(leaf, "requires_grad", False))
+        if isinstance(leaf, arrays)
+        else (type(leaf), leaf if isinstance(leaf, bool | float | int | str) else None)
+        for leaf in leaves
+    ]
+    sizes = [tuple(leaf.shape) for leaf in leaves if isinstance(leaf, arrays)]
+    return (*kwargs, *form), tuple(sizes)
 
 
 def _least(step: Step) -> float:
@@ -590,12 +637,15 @@ def compile(
     threads : int, optional. 1 keeps large loops on one thread; otherwise, and by default, they use
         as many as `get_num_threads` says.
     limit : int, optional. How many traces there may be for one kind of arguments, and how many
-        kinds: 8, or what ``wengert._dynamo.config.recompile_limit`` says.
+        kinds: 8, or what ``wengert._dynamo.config.recompile_limit`` says. Where neither is set,
+        kinds that differ in nothing but sizes count as one, up to 64 sizes; from the third on, a
+        size is traced when it comes for the second time.
     options : dict, optional. ``{"measure": False}`` goes on with compiled code also where it turns
         out to be slower; by default the first calls run by turns compiled and not, and the quicker
         way is taken. ``{"quiet": True}`` leaves out the warning. Those of PyTorch's Inductor are
         accepted, without effect.
-    dynamic : bool, optional. Accepted for PyTorch's sake: each shape has traces of its own.
+    dynamic : bool, optional. Accepted for PyTorch's sake: each shape has traces of its own, but
+        shapes whose loops are the same share their native code.
     mode : str, optional. Accepted for PyTorch's sake: ``"default"``, ``"reduce-overhead"``,
         ``"max-autotune"``, ``"max-autotune-no-cudagraphs"`` or ``"lite"``, without effect.
 
@@ -663,6 +713,7 @@ def compile(
         asked["measure"],
         threads=threads,
         limit=most,
+        kinds=_KINDS if limit is None and most == _DEFAULT else most,
         quiet=asked["quiet"],
     )
     return Compiled(model, chosen, settings)

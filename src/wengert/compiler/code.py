@@ -27,6 +27,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert.compiler.ir import Varying, open_ended
+
 __all__ = [
     "MEMCPY",
     "MEMCPY_DECLARATION",
@@ -264,13 +266,14 @@ class Code:
         ------
         str: The counter, an ``i64``.
         """
-        if isinstance(extent, int) and start.isdigit() and 0 < extent - int(start) <= step:
+        known = isinstance(extent, int) and start.isdigit() and not open_ended(extent)
+        if known and 0 < int(extent) - int(start) <= step:
             yield start
             return
         body, done = self.fresh("loop"), self.fresh("done")
         counter, following = self.fresh("i"), self.fresh("next")
-        if isinstance(extent, int) and start.lstrip("-").isdigit():
-            if int(start) < extent:
+        if known:
+            if int(start) < int(extent):
                 self.jump(body)
             else:
                 self.branch("false", body, done)
@@ -288,6 +291,17 @@ class Code:
         self.lines[at:at] = head
         self.branch(again, body, done)
         self.label(done)
+
+    @contextmanager
+    def covering(self, extent: int, step: int) -> Iterator[str]:
+        """Repeat for counters `step` apart, the last one so that it ends at `extent`, no less.
+
+        What is written within may thus compute some of its places twice.
+        """
+        with self.loop(Varying(extent), step=step) as counter:
+            last = extent - step
+            before = self.let(f"icmp slt i64 {counter}, {last}")
+            yield self.let(f"select i1 {before}, i64 {counter}, i64 {last}")
 
     def trouble(self, condition: str) -> None:
         """Note that a condition holds which eager code raises an error for (NOTE [trouble])."""

@@ -38,8 +38,10 @@ class Options:
 
     __slots__ = (
         "backend",
+        "families",
         "fastmath",
         "fullgraph",
+        "kinds",
         "limit",
         "measure",
         "quiet",
@@ -54,14 +56,18 @@ class Options:
         measure: bool,
         threads: int | None,
         limit: int,
+        kinds: int,
         quiet: bool = False,
     ) -> None:
         self.backend = backend
+        # what is shared by programs that differ in sizes, where the backend has anything like it
+        self.families: Any = getattr(backend, "Families", dict)()
         self.fastmath = fastmath
         self.fullgraph = fullgraph
         self.measure = measure
         self.threads = threads
         self.limit = limit
+        self.kinds = kinds
         self.quiet = quiet
 
     def finish(self, program: Program) -> tuple[Program, Any]:
@@ -82,6 +88,7 @@ class Options:
         settings: dict[str, Any] = {
             "threads": self.threads or get_num_threads(),
             "fastmath": self.fastmath,
+            "families": self.families,
         }
         with seldom():
             return self.backend.build(program, **settings)

@@ -25,11 +25,30 @@ __all__ = [
     "Program",
     "Step",
     "Value",
+    "Varying",
     "apply",
+    "open_ended",
     "stepped",
     "substitute",
     "uses",
 ]
+
+
+class Varying(int):
+    """The size of a dimension that is not the same in all programs of a family."""
+
+    __slots__ = ()
+
+    def __mul__(self, other: Any) -> Any:
+        made = int.__mul__(self, other)
+        return made if made is NotImplemented else Varying(made)
+
+    __rmul__ = __mul__
+
+
+def open_ended(size: Any) -> bool:
+    """Whether code for a size has to hold for others, too."""
+    return size.__class__ is Varying
 
 
 class Value:

@@ -24,6 +24,7 @@ import numpy as np
 from wengert.base.extras import scipy_module
 from wengert.compiler.code import Code, literal, several
 from wengert.compiler.facets import CYCLES, having
+from wengert.compiler.ir import open_ended
 from wengert.compiler.vectors import provide, vector_forms
 
 __all__ = ["call_function", "call_routine", "has_routine", "setup"]
@@ -172,6 +173,10 @@ def _constant(code: Code, value: str | int | float | bytes, element: str) -> str
         return value
     if isinstance(value, bytes):
         symbol, text = f"letter.{value.decode()}", f"i8 {value[0]}"
+    elif open_ended(value):
+        cell = code.cell("i32")
+        code.do(f"store i32 {value}, ptr {cell}")
+        return cell
     elif isinstance(value, int):
         symbol, text = f"int.{value}", f"i32 {value}"
     else:

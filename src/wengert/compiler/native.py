@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
 from wengert.compiler.code import Array, Code, llvm_type
-from wengert.compiler.ir import Step
+from wengert.compiler.ir import Step, Varying, open_ended
 from wengert.prims.facet import Facet
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "in_strips",
     "nest",
     "outlined",
+    "strips_of",
     "wrapped",
 ]
 
@@ -142,13 +143,25 @@ def in_strips(code: Code, extent: int, width: int, write: Callable[[str, int], N
     width: How many at a time: a power of 2; fewer at the end.
     write: ``write(counter, count)`` emits so many repetitions from a counter on.
     """
+    for start, end, count in strips_of(extent, width):
+        with code.loop(end, str(start), step=count) as counter:
+            write(counter, count)
+
+
+def strips_of(extent: int, width: int) -> Iterator[tuple[int, int, int]]:
+    """Where strips begin and end that cover an extent, and how wide they are."""
+    if open_ended(extent):
+        end = extent - extent % width
+        yield 0, Varying(end), width
+        yield end, extent, 1
+        return
     start = 0
     while start < extent:
+        # whole vectors first, then what is left of them
         while width > extent - start:
             width //= 2
         end = extent - (extent - start) % width
-        with code.loop(end, str(start), step=width) as counter:
-            write(counter, width)
+        yield start, end, width
         start = end
 
 

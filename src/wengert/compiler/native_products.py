@@ -14,14 +14,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from wengert.compiler.code import Array, Code, is_native, llvm_type
-from wengert.compiler.ir import Step
+from wengert.compiler.ir import Step, open_ended
 from wengert.compiler.library import call_routine, has_routine
-from wengert.compiler.native import NATIVE, Native, fill_zeros, nest
+from wengert.compiler.native import NATIVE, Native, fill_zeros, nest, strips_of
 from wengert.compiler.native_vectors import Vector
 from wengert.compiler.vectors import register_bytes
 from wengert.prims import records
@@ -107,19 +108,20 @@ def _transposed(code: Code, array: Array, copy: Array, lanes: int) -> None:
         code.do(f"call void @{symbol}(ptr {source}, ptr {target})")
 
     rows, columns = array.shape
-    for i_end, i_begin in _squares(rows, lanes):
-        for j_end, j_begin in _squares(columns, lanes):
-            with (
-                code.loop(i_end, i_begin, step=lanes) as i,
-                code.loop(j_end, j_begin, step=lanes) as j,
-            ):
+    for by_rows in _squares(code, rows, lanes):
+        for by_columns in _squares(code, columns, lanes):
+            with by_rows() as i, by_columns() as j:
                 square(i, j)
 
 
-def _squares(size: int, lanes: int) -> list[tuple[int, str]]:
-    """Where squares end and begin that cover a dimension."""
-    whole = [(size - size % lanes, "0")]
-    return [*whole, (size, str(size - lanes))] if size % lanes else whole
+def _squares(code: Code, size: int, lanes: int) -> list[Callable[[], Any]]:
+    """The loops over squares that cover a dimension."""
+    if open_ended(size):
+        return [partial(code.covering, size, lanes)]
+    whole: list[Callable[[], Any]] = [partial(code.loop, size - size % lanes, step=lanes)]
+    if size % lanes:
+        whole.append(partial(code.loop, size, str(size - lanes), step=lanes))
+    return whole
 
 
 def _square(code: Code, array: Array, copy: Array, lanes: int) -> str:
@@ -182,6 +184,12 @@ def _tiled(code: Code, a: Array, b: Array, c: Array) -> None:
     # as many accumulators for few rows as for many
     across = min(_ACROSS * most // min(m, most), _WIDEST)
     end = n - n % (across * lanes)
+    if open_ended(n) and n >= lanes:
+        across = across if end else 1
+        with code.covering(n, across * lanes) as start:
+            columns = [(code.added(start, str(k * lanes)), lanes) for k in range(across)]
+            _column_tiles(code, a, b, c, columns)
+        return
     if end:
         with code.loop(end, step=across * lanes) as start:
             columns = [(code.added(start, str(k * lanes)), lanes) for k in range(across)]
@@ -194,6 +202,10 @@ def _tiled(code: Code, a: Array, b: Array, c: Array) -> None:
 
 def _column_tiles(code: Code, a: Array, b: Array, c: Array, columns: Columns) -> None:
     m, rows = a.shape[0], _tile_rows()
+    if open_ended(m) and m >= rows:
+        with code.covering(m, rows) as first:
+            _tile(code, a, b, c, first, rows, columns)
+        return
     if m >= rows:
         with code.loop(m - m % rows, step=rows) as first:
             _tile(code, a, b, c, first, rows, columns)
@@ -233,6 +245,10 @@ def _dots(code: Code, a: Array, b: Array, c: Array) -> None:
     """Dot products of every row of a matrix with a vector, four rows at a time."""
     m = a.shape[0]
     form = _vector_dots if a.strides[1] == 1 == b.strides[0] else _scalar_dots
+    if open_ended(m) and m >= _ROWS:
+        with code.covering(m, _ROWS) as first:
+            form(code, a, b, c, first, _ROWS)
+        return
     if m >= _ROWS:
         with code.loop(m - m % _ROWS, step=_ROWS) as first:
             form(code, a, b, c, first, _ROWS)
@@ -253,12 +269,8 @@ def _vector_dots(code: Code, a: Array, b: Array, c: Array, first: str, rows: int
     plus = "fadd reassoc" if dtype.kind == "f" else "add"
     places, heads = _rows(code, a, first, rows)
     totals = [""] * rows
-    start, width = 0, _BYTES // dtype.itemsize
-    while start < k:
-        # whole vectors first, then what is left of them
-        while width > k - start:
-            width //= 2
-        vector, end = Vector(code, dtype, width), k - (k - start) % width
+    for start, end, width in strips_of(k, _BYTES // dtype.itemsize):
+        vector = Vector(code, dtype, width)
         sums = [code.cell(vector.type) for _ in range(rows)]
         for cell in sums:
             code.do(f"store {vector.type} zeroinitializer, ptr {cell}")
@@ -270,8 +282,7 @@ def _vector_dots(code: Code, a: Array, b: Array, c: Array, first: str, rows: int
                 code.do(f"store {vector.type} {total}, ptr {cell}")
         for r, cell in enumerate(sums):
             part = vector.sum(code.let(f"load {vector.type}, ptr {cell}"))
-            totals[r] = code.let(f"{plus} {kind} {totals[r]}, {part}") if start else part
-        start = end
+            totals[r] = code.let(f"{plus} {kind} {totals[r]}, {part}") if totals[r] else part
     for place, total in zip(places, totals, strict=True):
         code.store(total, code.element(c, [place]), dtype)
 
@@ -399,17 +410,14 @@ def multiply(code: Code, a: Array, b: Array, pointer: str) -> None:
             code.store(value, code.at(pointer, dtype, code.offset((n, 1), [i, j])), dtype)
         return
     form, first, second = _of_matrices(code, a, b)
-    numbers = (m, a.shape[1], n, *first.strides, 0, *second.strides)
-    layout = "_".join(map(str, numbers)).replace("-", "m")
-    symbol = f"product.{form.__name__}.{llvm_type(dtype)}.{layout}"
     inner = Code(code.module)
     shape = (m,) if form is _dots or form is _vector_by_blas else (first.shape[0], second.shape[1])
     result = Array("%c", dtype, shape, (1,) if len(shape) == 1 else (shape[1], 1))
     form(inner, first._replace(pointer="%a"), second._replace(pointer="%b"), result)
     # once, however often it is called: inlining gains nothing and takes LLVM's time
     parameters = "ptr noalias %a, ptr noalias %b, ptr noalias %c"
-    head = f"internal void @{symbol}({parameters}) noinline nounwind"
-    code.module.declare(symbol, inner.function(head))
+    head = f"internal void @@({parameters}) noinline nounwind"
+    symbol = code.module.function("product", inner.function(head))
     code.do(f"call void @{symbol}(ptr {first.pointer}, ptr {second.pointer}, ptr {pointer})")
 
 

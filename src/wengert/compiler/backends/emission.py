@@ -33,6 +33,7 @@ from wengert.compiler.backends.strips import Strips
 from wengert.compiler.backends.trees import slight_trees, written_once
 from wengert.compiler.backends.unrolling import Shaper
 from wengert.compiler.code import MEMCPY, MEMCPY_DECLARATION, Array, Code, llvm_type
+from wengert.compiler.ir import open_ended
 from wengert.compiler.native_products import multiply
 
 __all__ = ["Emission"]
@@ -102,7 +103,7 @@ class Emission(Strips):
     def _groups(self) -> Iterator[tuple[int, list[Any]]]:
         """The items of the plan with their positions; in one group slight loops that follow one
         another, and single elements between them."""
-        self._slight = slight_trees(self.plan.block)
+        self._slight = set() if self.plan.varies else slight_trees(self.plan.block)
         group: list[Any] = []
         elements: list[Any] = []
         for at, item in enumerate(self.plan.block):
@@ -195,9 +196,11 @@ class Emission(Strips):
         module, code = self.code.module, self.code
         inner = Emission(Code(module), self.storage, [], [], "", {})
         values = addresses_of(tree, self.storage)
-        table = code.stack(np.dtype(np.uintp), len(values) + 1)
-        for k, pointer in enumerate([*map(self.pointer, values), "%trouble"]):
+        table = code.stack(np.dtype(np.uintp), len(values) + 2)
+        for k, pointer in enumerate([*map(self.pointer, values), "%trouble", "%constants"]):
             code.do(f"store ptr {pointer}, ptr {code.at(table, np.dtype(np.uintp), k)}")
+        given = inner.code.entry("%table", len(values) + 1)
+        inner.code.allocations.append(f"  %constants = getelementptr i8, ptr {given}, i64 0")
         for k, value in enumerate(values):
             inner._pointers[value] = inner.code.entry("%table", k)
         troubled = inner.code.entry("%table", len(values))
@@ -235,7 +238,7 @@ class Emission(Strips):
         rest: int | str = start
         if strip is not None:
             rest = self._write_strip(strip, start, stop)
-        if rest != stop:
+        if rest != stop or open_ended(extent):
             self._one_by_one(inner, str(rest), stop)
         for part in tree.after:
             self._item(part)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from wengert.compiler.backends.numpy import ordered
 from wengert.compiler.backends.plan import Call, Plan, Repeat
 from wengert.compiler.backends.segments import segments
 from wengert.compiler.backends.sharing import interruption, is_wide
+from wengert.compiler.backends.sizes import Families
 from wengert.compiler.backends.storage import Storage
 from wengert.compiler.backends.trees import extents_of, steps_of
 from wengert.compiler.backends.wrapper import Function, write_module
@@ -27,7 +29,7 @@ from wengert.compiler.ir import Affine, Loop, Program, Step, Value, apply, subst
 from wengert.compiler.native_table import NATIVE
 from wengert.interp.eager import K
 
-__all__ = ["LlvmExecutable", "build", "drive"]
+__all__ = ["Families", "LlvmExecutable", "build", "drive"]
 
 Known = dict[Value, Any]
 
@@ -45,23 +47,38 @@ class LlvmExecutable:
 
     __slots__ = ("_functions", "_pieces", "_program", "_wide", "call", "machine")
 
-    def __init__(self, program: Program, *, threads: int, fastmath: bool) -> None:
+    def __init__(
+        self, program: Program, *, threads: int, fastmath: bool, families: Families | None = None
+    ) -> None:
         self._program = program
         self._wide = threads > 1
-        self._pieces = _Pieces(program, repeated=False)
-        plans = self._pieces.plans()
         self.machine: Machine | None = None
-        self._functions: list[Function] = []
-        if plans:
-            text, self._functions = write_module(
-                [plan for _, plan in plans], fastmath=fastmath, wide=self._wide
-            )
-            self.machine = Machine(text)
+        family = None if families is None else families.of(program)
+        with nullcontext() if family is None else family.lock:
+            if family is not None and family.stale:
+                family.begin(self._written(family.program, fastmath)[2])
+            self._pieces, self._functions, text = self._written(program, fastmath)
+            words: Sequence[int] = ()
+            if self._functions:
+                self.machine, words = (
+                    (Machine(text), ()) if family is None else family.machine(text)
+                )
+        if self.machine is not None:
+            plans = self._pieces.plans()
             for (piece, _), function in zip(plans, self._functions, strict=True):
-                state = State.of(function.constants, self.machine)
+                state = State.of(function.constants, self.machine, words)
                 address = self.machine.address(function.name)
                 piece.call = builtin(address, function.name, state)
         self.call = self._pieces.whole()
+
+    def _written(self, program: Program, fastmath: bool) -> tuple[_Pieces, list[Function], str]:
+        """The pieces of a program, its native functions, and their text."""
+        pieces = _Pieces(program, repeated=False)
+        plans = [plan for _, plan in pieces.plans()]
+        if not plans:
+            return pieces, [], ""
+        text, functions = write_module(plans, fastmath=fastmath, wide=self._wide)
+        return pieces, functions, text
 
     def __call__(self, arrays: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
         """The outputs for these inputs."""
@@ -94,7 +111,13 @@ class LlvmExecutable:
         return description
 
 
-def build(program: Program, *, threads: int = 1, fastmath: bool = False) -> LlvmExecutable:
+def build(
+    program: Program,
+    *,
+    threads: int = 1,
+    fastmath: bool = False,
+    families: Families | None = None,
+) -> LlvmExecutable:
     """The executable of a program.
 
     Parameters
@@ -103,12 +126,13 @@ def build(program: Program, *, threads: int = 1, fastmath: bool = False) -> Llvm
     threads
         More than 1: long loops are shared among as many threads as `wengert.get_num_threads` says.
     fastmath: Whether floats may be computed by rules that hold for real numbers only.
+    families: The programs whose code may do for this one, too (NOTE [sizes that vary]).
 
     Returns
     -------
     LlvmExecutable
     """
-    return LlvmExecutable(program, threads=threads, fastmath=fastmath)
+    return LlvmExecutable(program, threads=threads, fastmath=fastmath, families=families)
 
 
 class _Native:

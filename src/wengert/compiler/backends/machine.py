@@ -61,9 +61,12 @@ class State(np.ndarray[Any, Any]):
     owner: Any
 
     @classmethod
-    def of(cls, arrays: Sequence[np.ndarray[Any, Any]], owner: Any) -> State:
-        """The table of the addresses of some arrays."""
-        table = np.array([0, *(array.ctypes.data for array in arrays)], np.uintp)
+    def of(
+        cls, arrays: Sequence[np.ndarray[Any, Any]], owner: Any, words: Sequence[int] = ()
+    ) -> State:
+        """The table of the addresses of some arrays, with words in front of it, the last first."""
+        addresses = [array.ctypes.data for array in arrays]
+        table = np.array([*reversed(words), 0, *addresses], np.uintp)[len(words) :]
         state = table.view(cls)
         state.owner = owner, tuple(arrays)
         weakref.finalize(state, _free, table)

@@ -57,13 +57,16 @@ class NumpyExecutable:
         return description
 
 
-def build(program: Program, *, threads: int = 1, fastmath: bool = False) -> NumpyExecutable:
+def build(
+    program: Program, *, threads: int = 1, fastmath: bool = False, families: Any = None
+) -> NumpyExecutable:
     """The executable of a program.
 
     Parameters
     ----------
     program: What is to be run.
-    threads, fastmath: Of no effect here: kernels compute in the calling thread, as in eager code.
+    threads, fastmath, families
+        Of no effect here: kernels compute in the calling thread, as in eager code.
 
     Returns
     -------

@@ -19,7 +19,7 @@ from wengert.compiler.backends.affine import Counter, Place, strides_of
 from wengert.compiler.backends.loops import LoopTree, Store
 from wengert.compiler.backends.nodes import Load, walk
 from wengert.compiler.backends.plan import Call, Check, Plan, Repeat
-from wengert.compiler.ir import Value, uses
+from wengert.compiler.ir import Value, open_ended, uses
 
 __all__ = ["Slot", "Storage"]
 
@@ -178,7 +178,7 @@ class Storage:
                 continue
             size = value.size * value.dtype.itemsize
             slot = Slot("stack", 0, strides_of(value.shape), size)
-            if size > _SMALL:
+            if size > _SMALL or open_ended(size):
                 slot = slot._replace(kind="arena")
                 self._wanted.append((at, at, size, (buffers, len(buffers))))
             buffers.append(slot)
@@ -227,7 +227,7 @@ class Storage:
             strides, size = _contracted(value, uses_of)
             limit = _SMALL_WITHIN
         size *= value.dtype.itemsize
-        if size <= limit:
+        if size <= limit and not open_ended(size):
             self.slots[value] = Slot("stack", 0, strides, size)
             return
         self.slots[value] = Slot("arena", 0, strides, size)

@@ -23,7 +23,7 @@ from wengert.compiler.backends.order import ordered_steps
 from wengert.compiler.backends.pull import aligned
 from wengert.compiler.backends.pulls import PULLS
 from wengert.compiler.code import is_native
-from wengert.compiler.ir import Loop, Number, Program, Step, Value, uses
+from wengert.compiler.ir import Loop, Number, Program, Step, Value, open_ended, uses
 from wengert.compiler.native_table import NATIVE
 from wengert.compiler.raising import may_raise
 from wengert.compiler.scalars import cost
@@ -102,6 +102,7 @@ class Elementwise:
     steps: The steps in the order in which they are placed.
     stored: The values that lie in memory.
     aliases: Values that are others' memory in another shape.
+    varies: Whether there are sizes that are not the same in all programs like this one.
     definitions: For each value the step that computes it, and which of its results it is.
     """
 
@@ -123,6 +124,12 @@ class Elementwise:
             if isinstance(step, Step) and kind_of(step) in ("scalar", "pull")
         }
         self.steps = [part for step in ordered for part in _row_by_row(step, computed)]
+        self.varies = any(
+            open_ended(n)
+            for step in self.steps
+            for value in (*uses(step), *step.outs)
+            for n in value.shape
+        )
         self._decide()
 
     # -- which values are stored ------------------------------------------------------------------

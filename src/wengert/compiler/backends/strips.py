@@ -28,7 +28,7 @@ from wengert.compiler.backends.nodes import Apply, Choice, Literal, Load, Node, 
 from wengert.compiler.backends.plan import start_of
 from wengert.compiler.backends.scope import Scope
 from wengert.compiler.code import Operand, llvm_type
-from wengert.compiler.ir import Value
+from wengert.compiler.ir import Value, Varying, open_ended
 from wengert.compiler.scalars import cost, emit, has_vectors
 from wengert.compiler.scalars_lane import Lane
 from wengert.compiler.vectors import register_bytes
@@ -38,6 +38,8 @@ __all__ = ["Strips"]
 # sums are taken apart into more of them while a body has no more nodes than this
 _BRIEF = 8
 _BRIEFEST = 4
+# repetitions that there may be where their number is not the same in each program
+_MANY = 1 << 16
 
 
 class _Strip:
@@ -118,6 +120,8 @@ class Strips(Elements):
         sizes = [n.dtype.itemsize for n in nodes if strip.depends(n) or isinstance(n, Literal)]
         sizes += [item.value.dtype.itemsize for item in strip.statements]
         strip.width = register_bytes() // max(sizes)
+        if open_ended(extent):
+            extent = _MANY
         if strip.width < 2 or extent < strip.width or not self._in_order(strip):
             return None
         one, several = self._weights(strip, nodes)
@@ -226,6 +230,7 @@ class Strips(Elements):
         end: int | str
         if isinstance(stop, int) and start.isdigit():
             end = stop - (stop - int(start)) % step
+            end = Varying(end) if open_ended(stop) else end
         else:
             whole = code.let(f"sub nsw i64 {stop}, {start}")
             end = code.let(f"add nsw i64 {start}, {code.let(f'and i64 {whole}, {-step}')}")
@@ -248,7 +253,12 @@ class Strips(Elements):
         self.scope = outer
         for item in sums:
             self._gather(strip, item, cells[id(item)])
-        if isinstance(stop, int) and isinstance(end, int) and stop - end > 1 < strip.width // 2:
+        if open_ended(stop):
+            if strip.apart > 1:
+                strip = copy(strip)
+                strip.apart = 1
+                return self._write_strip(strip, str(end), stop)
+        elif isinstance(stop, int) and isinstance(end, int) and stop - end > 1 < strip.width // 2:
             return self._write_strip(strip.narrower(), str(end), stop)
         return end
 

@@ -15,6 +15,7 @@ from typing import Any
 from wengert.compiler.backends.affine import Counter, Index, Looked, Place, of
 from wengert.compiler.backends.loops import Accumulate, LoopTree, Product, Store
 from wengert.compiler.backends.nodes import Apply, Choice, Load, Node, Position, walk
+from wengert.compiler.ir import open_ended
 
 __all__ = ["Shaper"]
 
@@ -155,7 +156,11 @@ class Shaper:
 
 def _is_short(tree: LoopTree) -> bool:
     extent = tree.counter.extent
-    if extent > _SHORT or any(isinstance(part, LoopTree | Product) for part in tree.body):
+    if (
+        extent > _SHORT
+        or open_ended(extent)
+        or any(isinstance(part, LoopTree | Product) for part in tree.body)
+    ):
         return False
     return extent * sum(1 for _ in walk([n for part in tree.body for n in part.nodes])) <= _MOST
 

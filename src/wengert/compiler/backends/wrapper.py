@@ -150,9 +150,9 @@ def _call(k: int, plan: Plan, storage: Storage) -> str:
     """The function that Python calls: objects in, a list of arrays out, or None for trouble."""
     program = plan.program
     code = Code(Module())
-    globals_: list[str] = []
     data = code.let(f"getelementptr i8, ptr %self, i64 {DATA}")
     table = code.let(f"load ptr, ptr {data}")
+    code.do(f"%constants = getelementptr inbounds ptr, ptr {table}, i64 1")
     inputs = code.let(f"alloca [{max(len(program.inputs), 1)} x ptr]")
     outputs = code.let(f"alloca [{max(len(program.outputs), 1)} x ptr]")
     objects = []
@@ -171,10 +171,10 @@ def _call(k: int, plan: Plan, storage: Storage) -> str:
             code.do(f"call void @Py_IncRef(ptr {made[-1]})")
             point(code, made[-1], outputs, i)
             continue
-        shape = ", ".join(f"i64 {size}" for size in value.shape)
-        name = f"@shape{k}.{i}"
         rank = len(value.shape)
-        globals_.append(f"{name} = private constant [{rank} x i64] [{shape}]")
+        name = code.stack(np.dtype(np.int64), rank)
+        for dim, size in enumerate(value.shape):
+            code.do(f"store i64 {size}, ptr {code.at(name, np.dtype(np.int64), dim)}")
         array = code.let(
             f"call ptr @PyArray_New(ptr @PyArray_Type, i32 {rank}, ptr {name}, "
             f"i32 {value.dtype.num}, ptr null, ptr null, i32 0, i32 0, ptr null)"
@@ -182,15 +182,15 @@ def _call(k: int, plan: Plan, storage: Storage) -> str:
         _leave_if(code, code.let(f"icmp eq ptr {array}, null"), drops[i])
         made.append(array)
         point(code, array, outputs, i)
-    arena = _take_arena(code, table, storage.arena, drops[-1])
-    constants = code.let(f"getelementptr inbounds ptr, ptr {table}, i64 1")
-    room = _aligned(code, arena) if storage.arena > _STACK else arena
-    call = f"call i8 @run{k}(ptr {inputs}, ptr {outputs}, ptr {room}, ptr {constants})"
+    kept = storage.arena > (0 if plan.varies else _STACK)
+    arena = _take_arena(code, table, storage.arena, drops[-1], kept)
+    room = _aligned(code, arena) if kept else arena
+    call = f"call i8 @run{k}(ptr {inputs}, ptr {outputs}, ptr {room}, ptr %constants)"
     thread = code.let("call ptr @PyEval_SaveThread()") if _takes_long(storage) else ""
     trouble = code.let(call)
     if thread:
         code.do(f"call void @PyEval_RestoreThread(ptr {thread})")
-    if storage.arena > _STACK:
+    if kept:
         other = code.let(f"atomicrmw xchg ptr {table}, ptr {arena} acq_rel")
         code.do(f"call void @PyMem_RawFree(ptr {other})")
     again, fine = code.fresh("again"), code.fresh("fine")
@@ -213,7 +213,7 @@ def _call(k: int, plan: Plan, storage: Storage) -> str:
     code.do(f"ret ptr {code.let(f'load ptr, ptr {found}')}")
     body = "\n".join([*code.allocations, *code.lines])
     header = f"define ptr @call{k}(ptr %self, ptr %args, i64 %count) nounwind"
-    return "\n".join([*globals_, f"{header} {{\nentry:\n{body}\n}}"])
+    return f"{header} {{\nentry:\n{body}\n}}"
 
 
 def point(code: Code, array: str, table: str, i: int) -> None:
@@ -231,10 +231,10 @@ def _leave_if(code: Code, condition: str, drop: str) -> None:
     code.label(stay)
 
 
-def _take_arena(code: Code, table: str, size: int, drop: str) -> str:
+def _take_arena(code: Code, table: str, size: int, drop: str, keep: bool) -> str:
     if not size:
         return "null"
-    if size <= _STACK:
+    if not keep:
         return code.let(f"alloca [{size} x i8], align 64")
     kept = code.let(f"atomicrmw xchg ptr {table}, ptr null acq_rel")
     missing = code.let(f"icmp eq ptr {kept}, null")
@@ -266,4 +266,4 @@ def _aligned(code: Code, pointer: str, to: int = 64) -> str:
 
 
 def _takes_long(storage: Storage) -> bool:
-    return storage.plan.work() > _LONG
+    return storage.plan.varies or storage.plan.work() > _LONG

@@ -247,8 +247,11 @@ def _times_a_number(b: Builder, name: str, args: Values, params: Params, out: Va
 
 
 def _inverse(number: float, out: Value) -> float | None:
-    """One over a number, if multiplying by it gives what dividing gives: for powers of two."""
-    if math.frexp(abs(number))[0] != 0.5:
+    """One over a number, if multiplying by it gives what dividing gives: for powers of two.
+
+    What may be a size is left to LLVM, so that programs for other sizes stay alike.
+    """
+    if math.frexp(abs(number))[0] != 0.5 or 8 < abs(number) < 2**32:
         return None
     limits = np.finfo(out.dtype)
     low, high = float(limits.smallest_normal), float(limits.max)
