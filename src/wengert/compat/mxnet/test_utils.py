@@ -242,7 +242,7 @@ def check_numeric_gradient(
     Raises
     ------
     AssertionError: If they are not near.
-    TypeError: If `sym` is no function.
+    TypeError: If `sym` is not a function.
     """
     if not callable(sym):
         raise TypeError("check_numeric_gradient takes a function of arrays: there are no symbols")

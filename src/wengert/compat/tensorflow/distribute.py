@@ -118,7 +118,7 @@ def has_strategy() -> bool:
 
 
 def get_replica_context() -> Any:
-    """What tells of the one replica."""
+    """The context of the one replica."""
     return _Replica()
 
 

@@ -282,7 +282,7 @@ class RecurrentCell(HybridBlock):
         raise NotImplementedError
 
     def reset(self) -> None:
-        """Begin anew, before another sequence."""
+        """Begin again, before another sequence."""
         for child in self._children.values():
             if isinstance(child, RecurrentCell):
                 child.reset()
@@ -482,7 +482,7 @@ HybridSequentialRNNCell = SequentialRNNCell
 
 
 class DropoutCell(RecurrentCell):
-    """Elements left out, at each step anew, while training."""
+    """Elements left out, again at each step, while training."""
 
     def __init__(self, rate: float, axes: Any = (), prefix: Any = None, params: Any = None) -> None:
         super().__init__(prefix, params)
@@ -530,7 +530,7 @@ class ZoneoutCell(_Around):
         self._before: Any = None
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Begin again."""
         super().reset()
         self._before = None
 

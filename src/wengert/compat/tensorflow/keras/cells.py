@@ -80,7 +80,7 @@ class Cell(Layer):
     # -- dropout ----------------------------------------------------------------------------------
 
     def reset_dropout_mask(self) -> None:
-        """Draw what is left out anew, at the next step of training."""
+        """Draw what is left out again, at the next step of training."""
         self._left: dict[str, Any] = {}
 
     reset_recurrent_dropout_mask = reset_dropout_mask
@@ -360,7 +360,7 @@ class StackedRNNCells(Layer):
         return inputs, after
 
     def reset_dropout_mask(self) -> None:
-        """Draw what is left out anew."""
+        """Draw what is left out again."""
         for cell in self.cells:
             getattr(cell, "reset_dropout_mask", lambda: None)()
 

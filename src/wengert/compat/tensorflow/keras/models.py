@@ -255,7 +255,7 @@ class Sequential(Model):
 
         Raises
         ------
-        ValueError: If it is no layer.
+        ValueError: If it is not a layer.
         """
         if isinstance(layer, symbols.Symbol):
             self._shape = (layer.shape, layer.dtype)
@@ -337,7 +337,7 @@ def _zeros(shape: Any) -> Any:
 def clone_model(
     model: Any, input_tensors: Any = None, clone_function: Any = None, **kwargs: Any
 ) -> Any:
-    """Another model of new layers, made as the first one was; its weights begin anew.
+    """Another model of new layers, made as the first one was; its weights are initial ones.
 
     Parameters
     ----------

@@ -101,7 +101,7 @@ class RNN(Layer):
         return list(found) if isinstance(found, list | tuple) else [found]
 
     def reset_state(self) -> None:
-        """Begin anew, if the layer keeps its states."""
+        """Begin again, if the layer keeps its states."""
         for state in nest.flatten(self.states) if self.states is not None else ():
             state.assign(np.zeros(tuple(state.shape), state.dtype.as_numpy_dtype))
 
@@ -365,7 +365,7 @@ class Bidirectional(Layer):
         return (merged, *states) if self.return_state else merged
 
     def reset_state(self) -> None:
-        """Begin anew, if the layers keep their states."""
+        """Begin again, if the layers keep their states."""
         self.forward_layer.reset_state()
         self.backward_layer.reset_state()
 
