@@ -427,8 +427,3 @@ def test_numpys_own_functions_are_recorded_inside_of_record_only():
     assert x.grad.asnumpy() == pytest.approx(numpy.cos([1.0, 2.0, 3.0]) + 3, rel=1e-5)
     assert type(numpy.sin(x)) is np.ndarray
     assert numpy.asarray(x).tolist() == [1, 2, 3]
-
-
-def test_the_symbol_of_a_graph_is_refused_by_name():
-    with pytest.raises(AttributeError, match=r"get_symbol.*wengert\.viz"):
-        _ = autograd.get_symbol

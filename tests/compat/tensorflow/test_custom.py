@@ -208,6 +208,10 @@ def test_identity_is_another_tensor():
     close(tape.gradient(z, y), 3.0)
 
 
+def graph_of(function):
+    return tf.function(function).get_concrete_function(1).graph
+
+
 @pytest.mark.parametrize(
     ("call", "error", "match"),
     [
@@ -215,7 +219,7 @@ def test_identity_is_another_tensor():
         (lambda: tf.hessians(1, 2), RuntimeError, "^tf.hessians is not supported"),
         (lambda: tf.no_gradient("Op"), NotImplementedError, "tf.stop_gradient"),
         (lambda: tf.RegisterGradient("Op"), NotImplementedError, "tf.custom_gradient"),
-        (lambda: tf.function(abs).get_concrete_function(1), NotImplementedError, "no graphs"),
+        (lambda: graph_of(abs), NotImplementedError, "no graphs"),
     ],
 )
 def test_what_belongs_to_graphs_is_refused(call, error, match):

@@ -72,7 +72,6 @@ def test_constants_of_a_given_type_and_shape():
         ([True, 1], ValueError, "^Can't convert Python sequence with mixed types to Tensor"),
         (None, ValueError, r"^Attempt to convert a value \(None\) with an unsupported type"),
         (object(), ValueError, "^Attempt to convert a value"),
-        ("text", TypeError, "strings are not offered"),
     ],
 )
 def test_what_no_tensor_is_made_of(value, error, match):

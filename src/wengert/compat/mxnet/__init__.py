@@ -37,6 +37,8 @@ _MODULES = {
     "base": "base",
     "context": "context",
     "gluon": "gluon",
+    "image": "image",
+    "img": "image",
     "init": "initializer",
     "initializer": "initializer",
     "lr_scheduler": "lr_scheduler",
@@ -57,8 +59,6 @@ _UTILITIES = ("is_np_array", "is_np_shape", "np_array", "np_shape", "use_np")
 _GRAPHS = "there are no symbols: functions of arrays are recorded as they run"
 _DATA = "read files with NumPy, and make arrays of them by mx.np.array"
 _CURES = {
-    "image": _DATA,
-    "img": _DATA,
     "io": "use mx.gluon.data.DataLoader",
     "kv": "there is one process and one device",
     "kvstore": "there is one process and one device",

@@ -24,8 +24,10 @@ from wengert.tape.modes import no_grad
 
 __all__ = [
     "Function",
+    "NDArray",
     "Recorded",
     "backward",
+    "get_symbol",
     "grad",
     "is_recording",
     "is_training",
@@ -392,6 +394,62 @@ class Function:
         return adopt(result, self._class)
 
 
+class _Graph:
+    """What an array was computed from."""
+
+    def __init__(self, head: Any) -> None:
+        self._head = head
+
+    def list_arguments(self) -> list[str]:
+        """A name for each array with a gradient that the graph begins with."""
+        found: set[int] = set()
+        seen: set[int] = set()
+        stack = [self._head]
+        while stack:
+            node = stack.pop()
+            if node is None or id(node) in seen:
+                continue
+            leaf = getattr(node, "variable", None)
+            if leaf is not None:
+                found.add(id(leaf))
+                continue
+            seen.add(id(node))
+            stack += [after for after, _ in node.next_functions]
+        return [f"var{i}" for i in range(len(found))]
+
+    def list_outputs(self) -> list[str]:
+        """The name of what is computed."""
+        return [f"{self._head.name().lower()}_output"]
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"the graph of an array has no {name!r} here: draw it by wengert.viz, or look at "
+            "y.grad_fn"
+        )
+
+
+def get_symbol(x: Any) -> Any:
+    """The graph that an array was computed by: its ``list_arguments``.
+
+    Raises
+    ------
+    MXNetError: If nothing was recorded.
+
+    Examples
+    --------
+    >>> x = np.ones(2)
+    >>> x.attach_grad()
+    >>> with autograd.record():
+    ...     y = x * x + 2 * x
+    >>> autograd.get_symbol(y).list_arguments()
+    ['var0']
+    """
+    head = x.grad_fn
+    if head is None:
+        raise MXNetError("the array was not computed inside of autograd.record()")
+    return _Graph(head)
+
+
 def _outside(value: Any) -> Any:
     """An argument as an operation outside of the Function would get it."""
     token = RECORDING.set(True)
@@ -402,8 +460,7 @@ def _outside(value: Any) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    cures = {"get_symbol": "draw the graph with wengert.viz, or look at y.grad_fn"}
-    raise absent("wengert.compat.mxnet.autograd", name, cures)
+    raise absent("wengert.compat.mxnet.autograd", name, {})
 
 
 fill_sections(globals())

@@ -1,18 +1,70 @@
-"""Layer 9 · compat: the comparisons of ``mxnet.test_utils``."""
+"""Layer 9 · compat: ``mxnet.test_utils``: comparisons, settings and numbers for tests.
+
+As MXNet's module does, it hands out by a star import what it was made with: `mx`, `np`, `nd`.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat import mxnet as mx
+from wengert.compat.mxnet import autograd
+from wengert.compat.mxnet import ndarray as nd
+from wengert.compat.mxnet.arrays import NDArray
+from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.context import Context, current_context
+from wengert.compat.mxnet.context import cpu as _cpu
+from wengert.compat.mxnet.numpy.creation import made
+from wengert.compat.mxnet.util import use_np
 
-__all__ = ["almost_equal", "assert_almost_equal", "same"]
+__all__ = [
+    "Context",
+    "NDArray",
+    "almost_equal",
+    "assert_almost_equal",
+    "assert_exception",
+    "autograd",
+    "check_numeric_gradient",
+    "current_context",
+    "default_context",
+    "default_dtype",
+    "discard_stderr",
+    "environment",
+    "list_gpus",
+    "mx",
+    "nd",
+    "np",
+    "rand_ndarray",
+    "rand_shape_2d",
+    "rand_shape_3d",
+    "rand_shape_nd",
+    "random_arrays",
+    "same",
+    "set_default_context",
+    "use_np",
+]
+
+_TOLERANCES = {"float16": (1e-2, 1e-3), "float32": (1e-4, 1e-5), "float64": (1e-5, 1e-7)}
 
 
 def _plain(value: Any) -> Any:
     return value.asnumpy() if hasattr(value, "asnumpy") else np.asarray(value)
+
+
+def _near(a: Any, b: Any, rtol: Any, atol: Any) -> tuple[float, float]:
+    """Tolerances: those given, or those of the less exact dtype."""
+    kinds = [_TOLERANCES.get(str(x.dtype), (0.0, 0.0)) for x in (a, b)]
+    return (
+        max(k[0] for k in kinds) if rtol is None else rtol,
+        max(k[1] for k in kinds) if atol is None else atol,
+    )
 
 
 def same(a: Any, b: Any) -> bool:
@@ -20,19 +72,227 @@ def same(a: Any, b: Any) -> bool:
     return bool(np.array_equal(_plain(a), _plain(b)))
 
 
-def almost_equal(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8) -> bool:
-    """Whether all elements are near each other."""
-    return bool(np.allclose(_plain(a), _plain(b), rtol=rtol, atol=atol))
+def almost_equal(
+    a: Any, b: Any, rtol: Any = None, atol: Any = None, equal_nan: bool = False, **options: Any
+) -> bool:
+    """Whether all elements are near each other; how near follows from the dtypes by default."""
+    x, y = _plain(a), _plain(b)
+    rtol, atol = _near(x, y, rtol, atol)
+    return bool(np.allclose(x, y, rtol=rtol, atol=atol, equal_nan=equal_nan))
 
 
-def assert_almost_equal(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-6) -> None:
+def assert_almost_equal(
+    a: Any,
+    b: Any,
+    rtol: Any = None,
+    atol: Any = None,
+    names: tuple[str, str] = ("a", "b"),
+    equal_nan: bool = False,
+    **options: Any,
+) -> None:
     """Raise an AssertionError that shows the largest difference, if elements are not near.
 
     Examples
     --------
     >>> mx.test_utils.assert_almost_equal(mx.np.ones(2), mx.nd.ones(2))
     """
-    np.testing.assert_allclose(_plain(a), _plain(b), rtol=rtol, atol=atol)
+    x, y = _plain(a), _plain(b)
+    rtol, atol = _near(x, y, rtol, atol)
+    np.testing.assert_allclose(
+        x, y, rtol=rtol, atol=atol, equal_nan=equal_nan, err_msg=f"{names[0]} and {names[1]}"
+    )
+
+
+def assert_exception(f: Callable[..., Any], exception_type: Any, *args: Any, **kwargs: Any) -> None:
+    """Raise an AssertionError unless ``f(*args, **kwargs)`` raises an exception of this type."""
+    try:
+        f(*args, **kwargs)
+    except exception_type:
+        return
+    raise AssertionError(f"{f!r} did not raise {exception_type}")
+
+
+@contextlib.contextmanager
+def environment(*args: Any) -> Iterator[None]:
+    """A context in which variables of the environment are set; None takes one away.
+
+    Parameters
+    ----------
+    *args: A name and a value, or a dictionary of names and values.
+
+    Examples
+    --------
+    >>> import os
+    >>> with mx.test_utils.environment("WENGERT_EXAMPLE", "1"):
+    ...     os.environ["WENGERT_EXAMPLE"]
+    '1'
+    """
+    wanted = args[0] if len(args) == 1 else {args[0]: args[1]}
+    before = {name: os.environ.get(name) for name in wanted}
+    try:
+        _set(wanted)
+        yield
+    finally:
+        _set(before)
+
+
+def _set(values: dict[str, Any]) -> None:
+    for name, value in values.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = str(value)
+
+
+@contextlib.contextmanager
+def discard_stderr() -> Iterator[None]:
+    """A context in which what is written to the standard error is dropped."""
+    with open(os.devnull, "w") as nothing:
+        kept, sys.stderr = sys.stderr, nothing
+        try:
+            yield
+        finally:
+            sys.stderr = kept
+
+
+def default_context() -> Context:
+    """The context that is current."""
+    return current_context()
+
+
+def set_default_context(ctx: Any) -> None:
+    """Accepted, if it is the CPU.
+
+    Raises
+    ------
+    ValueError: If it is another one.
+    """
+    if ctx != _cpu():
+        raise ValueError(f"there is the CPU alone here, not {ctx}")
+
+
+def default_dtype() -> Any:
+    """The dtype of numbers for tests."""
+    return np.float32
+
+
+def list_gpus() -> list[int]:
+    """The numbers of the GPUs: none."""
+    return []
+
+
+def rand_shape_nd(num_dim: int, dim: int = 10, allow_zero_size: bool = False) -> tuple[int, ...]:
+    """A shape by chance."""
+    sizes = np.random.randint(0 if allow_zero_size else 1, dim + 1, size=num_dim)
+    return tuple(int(n) for n in sizes)
+
+
+def rand_shape_2d(dim0: int = 10, dim1: int = 10, allow_zero_size: bool = False) -> Any:
+    """A shape of two dimensions by chance."""
+    low = 0 if allow_zero_size else 1
+    return tuple(int(np.random.randint(low, n + 1)) for n in (dim0, dim1))
+
+
+def rand_shape_3d(dim0: int = 10, dim1: int = 10, dim2: int = 10) -> Any:
+    """A shape of three dimensions by chance."""
+    return tuple(int(np.random.randint(1, n + 1)) for n in (dim0, dim1, dim2))
+
+
+def rand_ndarray(shape: Any, stype: str = "default", dtype: Any = None, **options: Any) -> Any:
+    """An array of numbers between -1 and 1 by chance.
+
+    Raises
+    ------
+    ValueError: If it is to be sparse.
+    """
+    if stype != "default":
+        raise ValueError(f"rand_ndarray(stype={stype!r}) is not offered here: use nd.sparse")
+    numbers = np.random.uniform(-1, 1, shape).astype(dtype or np.float32)
+    return made(numbers, NDArray)
+
+
+def random_arrays(*shapes: Any) -> Any:
+    """Arrays of NumPy with normal numbers by chance; one of them by itself."""
+    found = [
+        np.random.randn(*shape).astype(np.float32) if shape else np.float32(np.random.randn())
+        for shape in shapes
+    ]
+    return found[0] if len(found) == 1 else found
+
+
+def check_numeric_gradient(
+    sym: Any,
+    location: Any,
+    aux_states: Any = None,
+    numeric_eps: float = 1e-3,
+    rtol: float = 1e-2,
+    atol: float | None = None,
+    **options: Any,
+) -> None:
+    """Compare gradients with differences of the function.
+
+    Parameters
+    ----------
+    sym : callable. A function of arrays; there are no symbols here.
+    location : list or dict of arrays. Where.
+    aux_states : Not offered.
+    numeric_eps : float. The step of the differences.
+    rtol, atol : float. How near they have to be.
+
+    Raises
+    ------
+    AssertionError: If they are not near.
+    TypeError: If `sym` is not a function.
+    """
+    if not callable(sym):
+        raise TypeError("check_numeric_gradient takes a function of arrays: there are no symbols")
+    if aux_states is not None:
+        raise ValueError("aux_states is not offered here")
+    named = list(location) if isinstance(location, dict) else None
+    values = list(location.values()) if isinstance(location, dict) else list(location)
+    cls = next((type(v) for v in values if isinstance(v, NDArray)), NDArray)
+    arrays = [np.array(_plain(value), np.float64) for value in values]
+
+    def called(points: list[Any], record: bool) -> tuple[Any, list[Any]]:
+        given = [made(point.copy(), cls) for point in points]
+        if not record:
+            return sym(*given) if named is None else sym(**dict(zip(named, given, strict=True))), []
+        for one in given:
+            one.attach_grad()
+        with autograd.record():
+            result = sym(*given) if named is None else sym(**dict(zip(named, given, strict=True)))
+        return result, given
+
+    result, given = called(arrays, True)
+    weights = np.random.RandomState(0).uniform(0.5, 1.5, result.shape)
+    result.backward(made(weights.astype(result.dtype), type(result)))
+    for i, array in enumerate(arrays):
+        slope = np.zeros_like(array)
+        for place in np.ndindex(array.shape):
+            ends = []
+            for step in (numeric_eps, -numeric_eps):
+                moved = [one.copy() for one in arrays]
+                moved[i][place] += step / 2
+                ends.append((_plain(called(moved, False)[0]).astype(np.float64) * weights).sum())
+            slope[place] = (ends[0] - ends[1]) / numeric_eps
+        label = f"argument {i}" if named is None else named[i]
+        assert_almost_equal(
+            slope,
+            given[i].grad,
+            rtol,
+            1e-4 if atol is None else atol,
+            (f"NUMERICAL_{label}", f"BACKWARD_{label}"),
+        )
+
+
+def __getattr__(name: str) -> Any:
+    cures = {
+        "check_symbolic_forward": "compare the results of functions by assert_almost_equal",
+        "check_symbolic_backward": "compare x.grad by assert_almost_equal",
+        "check_consistency": "there is one device",
+        "download": "read files that are there",
+    }
+    raise absent("wengert.compat.mxnet.test_utils", name, cures)
 
 
 fill_sections(globals())

@@ -8,9 +8,11 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.dtypes import numpy_dtype, of_numpy
+from wengert.compat.tensorflow.labels import bytes_of, is_text, labels_of
 from wengert.compat.tensorflow.recording import Read
 from wengert.compat.tensorflow.shapes import TensorShape, sizes
 from wengert.compat.tensorflow.tensor import Tensor, converted, made, tensor_of
+from wengert.compat.tensorflow.values import TextError
 from wengert.compat.tensorflow.variable import Variable
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tensor.tensor import Tensor as NativeTensor
@@ -52,6 +54,8 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1.5, 1.5], dtype=float32)>
     """
     wanted = numpy_dtype(dtype)
+    if wanted is not None and wanted.kind == "O":
+        return _label(value, shape)
     if isinstance(value, TensorBase) and wanted is not None and value.payload.dtype != wanted:
         given = made(tensor_of(value))
         raise TypeError(
@@ -59,7 +63,12 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
             f"{of_numpy(wanted).name!r}, but got dtype {given.dtype!r}. Write tf.cast(x, "
             f"tf.{of_numpy(wanted).name})."
         )
-    made_ = converted(value, wanted)
+    try:
+        made_ = converted(value, wanted)
+    except TextError:
+        if wanted is not None or not is_text(value):
+            raise
+        return _label(value, shape)
     if shape is None:
         return made_
     size = sizes(shape)
@@ -75,6 +84,15 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
             f"{TensorShape(size)} with {int(np.prod(size))} elements)."
         )
     return made(new_tensor(array.reshape(size)))
+
+
+def _label(value: Any, shape: Any = None) -> Any:
+    """A tensor of strings."""
+    array = bytes_of(value)
+    if shape is not None:
+        size = sizes(shape)
+        array = np.full(size, array[()]) if not array.ndim else array.reshape(size)
+    return labels_of(array)
 
 
 def convert_to_tensor(
@@ -102,6 +120,10 @@ def convert_to_tensor(
     wanted = numpy_dtype(dtype)
     if value.__class__ is Tensor and (wanted is None or value.payload.dtype == wanted):
         return value
+    if wanted is not None and wanted.kind == "O":
+        return _label(value)
+    if wanted is None and is_text(value):
+        return value if isinstance(value, TensorBase) else _label(value)
     if wanted is None and dtype_hint is not None and not isinstance(value, TensorBase):
         return made(tensor_of(value, dtype_hint))
     return converted(value, wanted)

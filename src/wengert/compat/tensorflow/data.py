@@ -32,9 +32,10 @@ from wengert.compat.tensorflow.functions.values import (
     numbers_of,
     tensor_of,
 )
+from wengert.compat.tensorflow.labels import bytes_of, is_text, labels_of
 from wengert.compat.tensorflow.refusal import refusal
 
-__all__ = ["AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "Dataset"]
+__all__ = ["AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "Dataset", "TextLineDataset"]
 
 AUTOTUNE = -1
 """A number of parallel calls, of which there is one."""
@@ -43,11 +44,25 @@ UNKNOWN_CARDINALITY = -2
 
 
 def _tensor(value: Any) -> Any:
+    if is_text(value):
+        return labels_of(value)
     return value if hasattr(value, "payload") else made(tensor_of(value))
 
 
 def _part(place: int) -> Callable[[Any], Any]:
-    return lambda array: constant_of(array[place])
+    return lambda array: _of_array(array[place])
+
+
+def _of_array(part: Any) -> Any:
+    return labels_of(part) if is_text(part) else constant_of(part)
+
+
+def _stacked(parts: list[Any]) -> Any:
+    return labels_of(parts) if is_text(parts) else stack(parts)
+
+
+def _array_of(tensor: Any) -> Any:
+    return tensor.payload if is_text(tensor) else numbers_of(tensor)
 
 
 def _next_of(values: Iterator[Any]) -> Callable[[Any], Any]:
@@ -101,7 +116,7 @@ class Dataset:
             raise ValueError(f"Dimensions {sizes[0]} and {sizes[1]} are not compatible")
 
         def begin() -> Iterator[Any]:
-            held = mapped(numbers_of, arrays)
+            held = mapped(_array_of, arrays)
             for place in range(sizes[0]):
                 yield mapped(_part(place), held)
 
@@ -245,7 +260,7 @@ class Dataset:
             elements = iter(self)
             while chosen := list(itertools.islice(elements, size)):
                 if len(chosen) == size or not drop_remainder:
-                    yield joined(stack, chosen)
+                    yield joined(_stacked, chosen)
 
         count = self._count
         if count is not None and count >= 0:
@@ -451,6 +466,36 @@ class Dataset:
 
     def __repr__(self) -> str:
         return f"<_Dataset element_spec={self.element_spec}>"
+
+
+class TextLineDataset(Dataset):
+    """The lines of text files, as strings.
+
+    Parameters
+    ----------
+    filenames : str, path, or list of them. The files, one after the other.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "a.txt")
+    >>> _ = path.write_text("one\\ntwo\\n")
+    >>> [line.numpy() for line in tf.data.TextLineDataset(path)]
+    [b'one', b'two']
+    """
+
+    def __init__(self, filenames: Any, *args: Any, name: str | None = None) -> None:
+        given = filenames if isinstance(filenames, list | tuple) else [filenames]
+        paths = [one if hasattr(one, "__fspath__") else bytes_of(one).ravel() for one in given]
+
+        def begin() -> Iterator[Any]:
+            for one in paths:
+                for path in [one] if hasattr(one, "__fspath__") else one:
+                    with open(path, "rb") as file:
+                        for line in file:
+                            yield labels_of(line.rstrip(b"\n").rstrip(b"\r"))
+
+        super().__init__(begin)
 
 
 class _Iteration:

@@ -25,6 +25,7 @@ __all__ = [
     "int64",
     "numpy_dtype",
     "of_numpy",
+    "string",
     "uint8",
     "uint16",
     "uint32",
@@ -78,7 +79,7 @@ class DType:
     @property
     def is_floating(self) -> bool:
         """Whether it is a real floating type."""
-        return not self.is_bool and self._numpy.kind not in "iuc"
+        return not self.is_bool and self._numpy.kind not in "iucO"
 
     @property
     def is_complex(self) -> bool:
@@ -168,6 +169,7 @@ int8, int16, int32, int64 = DTYPES["int8"], DTYPES["int16"], DTYPES["int32"], DT
 uint8, uint16 = DTYPES["uint8"], DTYPES["uint16"]
 uint32, uint64 = DTYPES["uint32"], DTYPES["uint64"]
 complex64, complex128 = DTYPES["complex64"], DTYPES["complex128"]
+string = DTYPES["string"] = DType("string", np.dtype(object))
 _BY_NUMPY = {d.dtype: d for d in DTYPES.values()}
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-import types
+import inspect
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -69,22 +69,88 @@ class Function:
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """The method of an instance, for a decorated method."""
-        return self if instance is None else types.MethodType(self, instance)
+        if instance is None:
+            return self
+        signature = self._input_signature
+        # its own function, so that the arguments of the method are those of a signature
+        bound: Any = functools.partial(self._python_function, instance)
+        functools.update_wrapper(bound, self._python_function)
+        del bound.__wrapped__  # its signature has no `self`
+        return Function(bound, signature)
 
-    def get_concrete_function(self, *args: Any, **kwargs: Any) -> NoReturn:
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """The function for arguments of these shapes and dtypes: a `TensorSpec` or a tensor each.
+
+        There is no graph behind it: the function runs as it is, and refuses other arguments.
+        """
+        signature = inspect.signature(self._python_function)
+        if not args and not kwargs and self._input_signature is not None:
+            args = self._input_signature
+        bound = signature.bind(*args, **kwargs)
+        return ConcreteFunction(self, dict(bound.arguments))
+
+    def __repr__(self) -> str:
+        return f"<Function {getattr(self._python_function, '__name__', self._python_function)}>"
+
+
+class ConcreteFunction:
+    """A function for arguments of certain shapes and dtypes."""
+
+    def __init__(self, function: Function, arguments: dict[str, Any]) -> None:
+        self._function = function
+        self._specs = {name: nest.map_structure(_spec, one) for name, one in arguments.items()}
+        self.name: str = function._python_function.__name__
+        self.python_function = function.python_function
+
+    @property
+    def structured_input_signature(self) -> tuple[Any, ...]:
+        """What the arguments are to be like."""
+        return tuple(self._specs.values()), {}
+
+    @property
+    def inputs(self) -> list[Any]:
+        """What the tensors among the arguments are to be like."""
+        flat = nest.flatten(list(self._specs.values()))
+        return [one for one in flat if isinstance(one, TensorSpec)]
+
+    @property
+    def graph(self) -> Any:
         """Refused: there are no graphs.
 
         Raises
         ------
         NotImplementedError: Always.
         """
-        raise NotImplementedError(
-            "get_concrete_function: wengert.compat.tensorflow runs functions at once and has no "
-            "graphs to give; call the function itself, or its python_function"
-        )
+        raise NotImplementedError("there are no graphs: functions run as they are")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The function's value; numbers among the arguments are as they were said to be."""
+        given = dict(zip(self._specs, args, strict=False)) | kwargs
+        for name, spec in self._specs.items():
+            if name in given:
+                given[name] = _fitted(self, spec, given[name])
+            elif any(isinstance(one, TensorSpec) for one in nest.flatten(spec)):
+                raise TypeError(f"{self.name}() is missing the argument {name!r}")
+            else:
+                given[name] = spec
+        unknown = [name for name in given if name not in self._specs]
+        if unknown or len(args) > len(self._specs):
+            raise TypeError(f"{self.name}() takes the arguments {list(self._specs)}")
+        return self._function(**given)
+
+    @property
+    def __name__(self) -> str:
+        return self.name
 
     def __repr__(self) -> str:
-        return f"<Function {getattr(self._python_function, '__name__', self._python_function)}>"
+        return f"<ConcreteFunction {self.name}({', '.join(self._specs)})>"
+
+
+def _spec(value: Any) -> Any:
+    """What a tensor among the arguments is to be like; other values are kept."""
+    if isinstance(value, TensorBase | np.ndarray) or hasattr(value, "_as_tensor"):
+        return TensorSpec.from_tensor(convert_to_tensor(value))
+    return value
 
 
 def _fitted(owner: Any, spec: Any, arg: Any) -> Any:

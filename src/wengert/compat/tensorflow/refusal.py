@@ -30,7 +30,7 @@ def refusal(module: str, name: str) -> AttributeError:
     if instead is None and name.startswith("LinearOperator"):
         instead = "the matrix itself, and tf.linalg.matmul, solve, ..."
     if instead is None and "sparse" in name:
-        instead = "tensors without zeros left out: there are no sparse ones here"
+        instead = "tf.sparse, or dense tensors"
     hint = f"; use {instead}" if instead else ""
     return AttributeError(
         f"module 'tensorflow.{module}' has no attribute {name!r}: wengert.compat.tensorflow does "

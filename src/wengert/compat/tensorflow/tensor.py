@@ -22,6 +22,7 @@ from wengert.compat.tensorflow.dtypes import cxx_name, numpy_dtype, of_numpy
 from wengert.compat.tensorflow.eager import DEVICE, Reference, Tensor
 from wengert.compat.tensorflow.errors import invalid
 from wengert.compat.tensorflow.indexing import read
+from wengert.compat.tensorflow.labels import StringTensor
 from wengert.compat.tensorflow.recording import Context, active, followed, source_of
 from wengert.compat.tensorflow.values import array_of
 from wengert.tape.base import TensorBase, new_tensor
@@ -95,6 +96,10 @@ def tensor_of(value: Any, dtype_hint: Any = None) -> Any:
     if read_value is not None:
         return entered(read_value())
     if isinstance(value, TensorBase):
+        if value.__class__ is StringTensor:
+            raise invalid(
+                "a tensor of strings was given: strings are labels here, see tf.strings", "Cast"
+            )
         return entered(value)
     wanted = numpy_dtype(dtype_hint)
     if isinstance(value, list | tuple) and _holds_tensor(value):

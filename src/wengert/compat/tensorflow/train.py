@@ -242,7 +242,7 @@ class _Restoration:
         """Accepted: nothing is said of what was not matched."""
         return self
 
-    def initialize_or_restore(self, session: Any = None) -> None:
+    def initialize_or_restore(self, *args: Any) -> None:
         """Accepted: it has been done."""
 
 

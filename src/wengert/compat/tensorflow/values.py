@@ -15,15 +15,21 @@ from wengert.base.arrays import unmasked
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.dtypes import cxx_name, of_numpy
 
-__all__ = ["array_of", "cast_array", "fits"]
+__all__ = ["TextError", "array_of", "cast_array", "fits"]
 
 _INT32 = np.iinfo(np.int32)
 _RANK = {"b": 0, "i": 1, "f": 2, "c": 3}
 _MIXED = "Can't convert Python sequence with mixed types to Tensor."
 
 
+class TextError(TypeError):
+    """Raised where a number is needed, and a string is given."""
+
+
 def fits(kind: str, wanted: np.dtype[Any]) -> bool:
     """Whether Python numbers of a kind (of NumPy's letters) may become elements of `wanted`."""
+    if wanted.kind == "O":
+        return False
     target = wanted.kind if wanted.kind in "biufc" else "f"
     if kind == "b":
         return target in "bf" or wanted.name in ("int32", "int64")
@@ -43,9 +49,9 @@ def _kind(value: Any) -> str:
     if isinstance(value, complex | np.complexfloating):
         return "c"
     if isinstance(value, str | bytes):
-        raise TypeError(
-            f"Cannot convert {value!r} to a Tensor: strings are not offered as tensors here; keep "
-            "them in Python's own containers"
+        raise TextError(
+            f"Cannot convert {value!r} to a Tensor of numbers: strings are labels here, which "
+            "tf.constant and tf.strings take"
         )
     raise ValueError(
         f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a "
@@ -98,6 +104,8 @@ def cast_array(array: Any, wanted: np.dtype[Any]) -> Any:
     """An array in another type; imaginary parts are dropped, as TensorFlow drops them."""
     if array.dtype == wanted:
         return array
+    if wanted.kind == "O":
+        raise TypeError(f"Cast {array.dtype} to string is not supported: use tf.strings.as_string")
     if array.dtype.kind == "c" and wanted.kind not in "cb":
         array = array.real
     return array.astype(wanted)
@@ -121,7 +129,8 @@ def array_of(value: Any, wanted: np.dtype[Any] | None = None) -> Any:
         if value.dtype.kind in "OUSMmV" and value.dtype.name != "bfloat16":
             if value.dtype.kind == "O":
                 return _sequence(value.tolist(), wanted)
-            raise TypeError(f"Cannot convert an array of {value.dtype} to a Tensor")
+            error = TextError if value.dtype.kind in "US" else TypeError
+            raise error(f"Cannot convert an array of {value.dtype} to a Tensor of numbers")
         of_numpy(value.dtype)
         array: Any = value if wanted is None else cast_array(value, wanted)
         # a tensor does not change when the array that it was made of does

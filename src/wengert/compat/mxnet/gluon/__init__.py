@@ -22,6 +22,7 @@ from wengert.compat.mxnet.base import absent as _absent
 from wengert.compat.mxnet.gluon import data as data
 from wengert.compat.mxnet.gluon import loss as loss
 from wengert.compat.mxnet.gluon import nn as nn
+from wengert.compat.mxnet.gluon import rnn as rnn
 from wengert.compat.mxnet.gluon import utils as utils
 from wengert.compat.mxnet.gluon.block import Block as Block
 from wengert.compat.mxnet.gluon.block import HybridBlock as HybridBlock
@@ -37,7 +38,6 @@ _CURES = {
     "SymbolBlock": "models are Python functions here: write a Block",
     "contrib": "write the layer as a Block",
     "model_zoo": "there are no trained models here",
-    "rnn": "write the recurrence as a Block with a loop",
 }
 
 

@@ -19,87 +19,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.compat.kit.namespaces import gathered
 from wengert.compat.mxnet.base import absent
-from wengert.compat.mxnet.gluon.basic_layers import (
-    ELU,
-    GELU,
-    SELU,
-    Activation,
-    BatchNorm,
-    Dense,
-    Dropout,
-    Embedding,
-    Flatten,
-    HybridLambda,
-    HybridSequential,
-    Lambda,
-    LayerNorm,
-    LeakyReLU,
-    PReLU,
-    Sequential,
-    Swish,
-)
-from wengert.compat.mxnet.gluon.block import Block, HybridBlock
-from wengert.compat.mxnet.gluon.conv_layers import (
-    AvgPool1D,
-    AvgPool2D,
-    AvgPool3D,
-    Conv1D,
-    Conv1DTranspose,
-    Conv2D,
-    Conv2DTranspose,
-    Conv3D,
-    Conv3DTranspose,
-    GlobalAvgPool1D,
-    GlobalAvgPool2D,
-    GlobalAvgPool3D,
-    GlobalMaxPool1D,
-    GlobalMaxPool2D,
-    GlobalMaxPool3D,
-    MaxPool1D,
-    MaxPool2D,
-    MaxPool3D,
-)
 
-__all__ = [
-    "ELU",
-    "GELU",
-    "SELU",
-    "Activation",
-    "AvgPool1D",
-    "AvgPool2D",
-    "AvgPool3D",
-    "BatchNorm",
-    "Block",
-    "Conv1D",
-    "Conv1DTranspose",
-    "Conv2D",
-    "Conv2DTranspose",
-    "Conv3D",
-    "Conv3DTranspose",
-    "Dense",
-    "Dropout",
-    "Embedding",
-    "Flatten",
-    "GlobalAvgPool1D",
-    "GlobalAvgPool2D",
-    "GlobalAvgPool3D",
-    "GlobalMaxPool1D",
-    "GlobalMaxPool2D",
-    "GlobalMaxPool3D",
-    "HybridBlock",
-    "HybridLambda",
-    "HybridSequential",
-    "Lambda",
-    "LayerNorm",
-    "LeakyReLU",
-    "MaxPool1D",
-    "MaxPool2D",
-    "MaxPool3D",
-    "PReLU",
-    "Sequential",
-    "Swish",
-]
+__all__ = gathered(
+    globals(),
+    "wengert.compat.mxnet.gluon",
+    """
+    basic_layers: Activation BatchNorm Dense Dropout ELU Embedding Flatten GELU HybridLambda
+        HybridSequential Lambda LayerNorm LeakyReLU PReLU SELU Sequential Swish
+    block: Block HybridBlock
+    conv_layers: AvgPool1D AvgPool2D AvgPool3D Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D
+        Conv3DTranspose GlobalAvgPool1D GlobalAvgPool2D GlobalAvgPool3D GlobalMaxPool1D
+        GlobalMaxPool2D GlobalMaxPool3D MaxPool1D MaxPool2D MaxPool3D
+    """,
+)
 
 
 def __getattr__(name: str) -> Any:

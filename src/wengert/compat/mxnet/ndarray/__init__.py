@@ -26,22 +26,19 @@ from wengert.compat.mxnet.ndarray import functions as _functions
 from wengert.compat.mxnet.ndarray import methods as _methods
 from wengert.compat.mxnet.numpy_extension import waitall as waitall
 
-_MODULES = frozenset({"contrib", "linalg", "random"})
+_MODULES = frozenset({"contrib", "linalg", "random", "sparse"})
 _INSTALLED = _methods.INSTALLED  # importing it has given the arrays their methods
 _CURES = {
     "RNN": "write the recurrence as a loop",
-    "sparse": "arrays are dense here; see wengert.sparse",
-    "image": "read images with another library, and make arrays of them by nd.array",
     "sgd_update": "use gluon.Trainer, or write x[:] = x - lr * x.grad",
     "CTCLoss": "use wengert.nn.functional.ctc_loss",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("np", "npx"):  # what a hybrid block finds in its F
-        return importlib.import_module(
-            "wengert.compat.mxnet." + {"np": "numpy", "npx": "numpy_extension"}[name]
-        )
+    beside = {"image": "image", "np": "numpy", "npx": "numpy_extension"}
+    if name in beside:  # what a hybrid block finds in its F
+        return importlib.import_module(f"wengert.compat.mxnet.{beside[name]}")
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
     if name == "Custom":

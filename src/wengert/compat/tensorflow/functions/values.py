@@ -232,7 +232,10 @@ def list_of(op: str, values: Any) -> list[Any]:
 
 def dtype_of(dtype: Any, default: Any = None) -> Any:
     """NumPy's dtype of a dtype in any form, or of `default` for None."""
-    return default if dtype is None else numpy_dtype(dtype)
+    found = default if dtype is None else numpy_dtype(dtype)
+    if found is not None and found.kind == "O":
+        raise TypeError("strings are labels here, which tf.constant and tf.strings make")
+    return found
 
 
 def integers(value: Any, what: str = "shape") -> tuple[int, ...]:

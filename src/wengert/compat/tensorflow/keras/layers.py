@@ -13,113 +13,43 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import gathered
 from wengert.compat.tensorflow import initializers, nn, operations
 from wengert.compat.tensorflow.functions.values import converted, made, tensor_of
 from wengert.compat.tensorflow.keras import constraints, regularizers
-from wengert.compat.tensorflow.keras.cells import GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells
-from wengert.compat.tensorflow.keras.core_layers import (
-    ELU as ELU,
-)
-from wengert.compat.tensorflow.keras.core_layers import (
-    Activation as Activation,
-)
-from wengert.compat.tensorflow.keras.core_layers import (
-    Dense as Dense,
-)
-from wengert.compat.tensorflow.keras.core_layers import (
-    Identity as Identity,
-)
-from wengert.compat.tensorflow.keras.core_layers import (
-    Lambda as Lambda,
-)
-from wengert.compat.tensorflow.keras.core_layers import (
-    LeakyReLU as LeakyReLU,
-)
-from wengert.compat.tensorflow.keras.core_layers import (
-    ReLU as ReLU,
-)
-from wengert.compat.tensorflow.keras.core_layers import (
-    Softmax as Softmax,
-)
-from wengert.compat.tensorflow.keras.image_layers import AveragePooling2D as AveragePooling2D
-from wengert.compat.tensorflow.keras.image_layers import Conv1D as Conv1D
-from wengert.compat.tensorflow.keras.image_layers import Conv2D as Conv2D
-from wengert.compat.tensorflow.keras.image_layers import Conv2DTranspose as Conv2DTranspose
-from wengert.compat.tensorflow.keras.image_layers import (
-    GlobalAveragePooling1D as GlobalAveragePooling1D,
-)
-from wengert.compat.tensorflow.keras.image_layers import (
-    GlobalAveragePooling2D as GlobalAveragePooling2D,
-)
-from wengert.compat.tensorflow.keras.image_layers import GlobalMaxPooling2D as GlobalMaxPooling2D
-from wengert.compat.tensorflow.keras.image_layers import MaxPooling1D as MaxPooling1D
-from wengert.compat.tensorflow.keras.image_layers import MaxPooling2D as MaxPooling2D
-from wengert.compat.tensorflow.keras.image_layers import ZeroPadding2D as ZeroPadding2D
 from wengert.compat.tensorflow.keras.layer import Layer as Layer
-from wengert.compat.tensorflow.keras.norm_layers import BatchNormalization as BatchNormalization
-from wengert.compat.tensorflow.keras.norm_layers import LayerNormalization as LayerNormalization
-from wengert.compat.tensorflow.keras.norm_layers import Normalization as Normalization
-from wengert.compat.tensorflow.keras.recurrent import (
-    GRU,
-    LSTM,
-    RNN,
-    Bidirectional,
-    Masking,
-    SimpleRNN,
-    TimeDistributed,
-)
 from wengert.compat.tensorflow.keras.symbols import Symbol
 from wengert.compat.tensorflow.refusal import refusal
 
 __all__ = [
-    "Activation",
+    *gathered(
+        globals(),
+        "wengert.compat.tensorflow",
+        """
+        keras.cells: GRUCell LSTMCell SimpleRNNCell StackedRNNCells
+        keras.core_layers: Activation Dense ELU Identity Lambda LeakyReLU ReLU Softmax
+        keras.image_layers: AveragePooling2D Conv1D Conv2D Conv2DTranspose GlobalAveragePooling1D
+            GlobalAveragePooling2D GlobalMaxPooling2D MaxPooling1D MaxPooling2D ZeroPadding2D
+        keras.norm_layers: BatchNormalization LayerNormalization Normalization
+        keras.recurrent: Bidirectional GRU LSTM Masking RNN SimpleRNN TimeDistributed
+        """,
+    ),
     "Add",
     "Average",
-    "AveragePooling2D",
-    "BatchNormalization",
-    "Bidirectional",
     "Concatenate",
-    "Conv1D",
-    "Conv2D",
-    "Conv2DTranspose",
-    "Dense",
     "Dropout",
-    "ELU",
     "Embedding",
     "Flatten",
-    "GRU",
-    "GRUCell",
     "GaussianNoise",
-    "GlobalAveragePooling1D",
-    "GlobalAveragePooling2D",
-    "GlobalMaxPooling2D",
-    "Identity",
     "Input",
     "InputLayer",
-    "Lambda",
     "Layer",
-    "LSTM",
-    "LSTMCell",
-    "LayerNormalization",
-    "LeakyReLU",
-    "Masking",
-    "MaxPooling1D",
-    "MaxPooling2D",
     "Maximum",
     "Multiply",
-    "Normalization",
     "Permute",
-    "RNN",
-    "ReLU",
     "Rescaling",
     "Reshape",
-    "SimpleRNN",
-    "SimpleRNNCell",
-    "Softmax",
-    "StackedRNNCells",
     "Subtract",
-    "TimeDistributed",
-    "ZeroPadding2D",
 ]
 
 

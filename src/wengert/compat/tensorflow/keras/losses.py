@@ -12,6 +12,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import gathered
 from wengert.compat.tensorflow.configs import Configured, deserialize_keras_object
 from wengert.compat.tensorflow.functions.values import (
     constant_of,
@@ -21,91 +22,23 @@ from wengert.compat.tensorflow.functions.values import (
     operation,
     tensor_of,
 )
-from wengert.compat.tensorflow.keras import loss_functions
+from wengert.compat.tensorflow.keras import loss_functions as each
 from wengert.compat.tensorflow.keras.backend import float_type
-from wengert.compat.tensorflow.keras.loss_functions import (
-    KLD as KLD,
-)
-from wengert.compat.tensorflow.keras.loss_functions import (
-    MAE as MAE,
-)
-from wengert.compat.tensorflow.keras.loss_functions import (
-    MAPE as MAPE,
-)
-from wengert.compat.tensorflow.keras.loss_functions import (
-    MSE as MSE,
-)
-from wengert.compat.tensorflow.keras.loss_functions import (
-    MSLE as MSLE,
-)
-from wengert.compat.tensorflow.keras.loss_functions import (
-    binary_crossentropy as binary_crossentropy,
-)
-from wengert.compat.tensorflow.keras.loss_functions import (
-    categorical_crossentropy as categorical_crossentropy,
-)
-from wengert.compat.tensorflow.keras.loss_functions import (
-    categorical_hinge as categorical_hinge,
-)
-from wengert.compat.tensorflow.keras.loss_functions import (
-    cosine_similarity as cosine_similarity,
-)
-from wengert.compat.tensorflow.keras.loss_functions import (
-    hinge as hinge,
-)
-from wengert.compat.tensorflow.keras.loss_functions import (
-    huber as huber,
-)
-from wengert.compat.tensorflow.keras.loss_functions import (
-    kld as kld,
-)
-from wengert.compat.tensorflow.keras.loss_functions import (
-    kullback_leibler_divergence as kullback_leibler_divergence,
-)
-from wengert.compat.tensorflow.keras.loss_functions import (
-    log_cosh as log_cosh,
-)
-from wengert.compat.tensorflow.keras.loss_functions import (
-    logcosh as logcosh,
-)
-from wengert.compat.tensorflow.keras.loss_functions import (
-    mae as mae,
-)
-from wengert.compat.tensorflow.keras.loss_functions import (
-    mape as mape,
-)
-from wengert.compat.tensorflow.keras.loss_functions import (
-    mean_absolute_error as mean_absolute_error,
-)
-from wengert.compat.tensorflow.keras.loss_functions import (
-    mean_absolute_percentage_error as mean_absolute_percentage_error,
-)
-from wengert.compat.tensorflow.keras.loss_functions import (
-    mean_squared_error as mean_squared_error,
-)
-from wengert.compat.tensorflow.keras.loss_functions import (
-    mean_squared_logarithmic_error as mean_squared_logarithmic_error,
-)
-from wengert.compat.tensorflow.keras.loss_functions import (
-    mse as mse,
-)
-from wengert.compat.tensorflow.keras.loss_functions import (
-    msle as msle,
-)
-from wengert.compat.tensorflow.keras.loss_functions import (
-    poisson as poisson,
-)
-from wengert.compat.tensorflow.keras.loss_functions import (
-    sparse_categorical_crossentropy as sparse_categorical_crossentropy,
-)
-from wengert.compat.tensorflow.keras.loss_functions import (
-    squared_hinge as squared_hinge,
-)
 from wengert.compat.tensorflow.keras.pairs import same_rank
 from wengert.compat.tensorflow.refusal import refusal
 
 __all__ = [
-    *loss_functions.__all__,
+    *gathered(
+        globals(),
+        "wengert.compat.tensorflow",
+        """
+        keras.loss_functions: KLD MAE MAPE MSE MSLE binary_crossentropy categorical_crossentropy
+            categorical_hinge cosine_similarity hinge huber kld kullback_leibler_divergence log_cosh
+            logcosh mae mape mean_absolute_error mean_absolute_percentage_error mean_squared_error
+            mean_squared_logarithmic_error mse msle poisson sparse_categorical_crossentropy
+            squared_hinge
+        """,
+    ),
     "BinaryCrossentropy",
     "CategoricalCrossentropy",
     "CategoricalHinge",
@@ -279,37 +212,43 @@ def _class(name: str, function: Any, label: str, defaults: dict[str, Any] | None
     return type(name, (Loss,), body)
 
 
-MeanSquaredError = _class("MeanSquaredError", mean_squared_error, "mean_squared_error")
-MeanAbsoluteError = _class("MeanAbsoluteError", mean_absolute_error, "mean_absolute_error")
+MeanSquaredError = _class("MeanSquaredError", each.mean_squared_error, "mean_squared_error")
+MeanAbsoluteError = _class("MeanAbsoluteError", each.mean_absolute_error, "mean_absolute_error")
 MeanAbsolutePercentageError = _class(
-    "MeanAbsolutePercentageError", mean_absolute_percentage_error, "mean_absolute_percentage_error"
+    "MeanAbsolutePercentageError",
+    each.mean_absolute_percentage_error,
+    "mean_absolute_percentage_error",
 )
 MeanSquaredLogarithmicError = _class(
-    "MeanSquaredLogarithmicError", mean_squared_logarithmic_error, "mean_squared_logarithmic_error"
+    "MeanSquaredLogarithmicError",
+    each.mean_squared_logarithmic_error,
+    "mean_squared_logarithmic_error",
 )
-Hinge = _class("Hinge", hinge, "hinge")
-SquaredHinge = _class("SquaredHinge", squared_hinge, "squared_hinge")
-CategoricalHinge = _class("CategoricalHinge", categorical_hinge, "categorical_hinge")
-KLDivergence = _class("KLDivergence", kullback_leibler_divergence, "kl_divergence")
-LogCosh = _class("LogCosh", log_cosh, "log_cosh")
-Poisson = _class("Poisson", poisson, "poisson")
-Huber = _class("Huber", huber, "huber_loss", {"delta": 1.0})
-CosineSimilarity = _class("CosineSimilarity", cosine_similarity, "cosine_similarity", {"axis": -1})
+Hinge = _class("Hinge", each.hinge, "hinge")
+SquaredHinge = _class("SquaredHinge", each.squared_hinge, "squared_hinge")
+CategoricalHinge = _class("CategoricalHinge", each.categorical_hinge, "categorical_hinge")
+KLDivergence = _class("KLDivergence", each.kullback_leibler_divergence, "kl_divergence")
+LogCosh = _class("LogCosh", each.log_cosh, "log_cosh")
+Poisson = _class("Poisson", each.poisson, "poisson")
+Huber = _class("Huber", each.huber, "huber_loss", {"delta": 1.0})
+CosineSimilarity = _class(
+    "CosineSimilarity", each.cosine_similarity, "cosine_similarity", {"axis": -1}
+)
 BinaryCrossentropy = _class(
     "BinaryCrossentropy",
-    binary_crossentropy,
+    each.binary_crossentropy,
     "binary_crossentropy",
     {"from_logits": False, "label_smoothing": 0.0, "axis": -1},
 )
 CategoricalCrossentropy = _class(
     "CategoricalCrossentropy",
-    categorical_crossentropy,
+    each.categorical_crossentropy,
     "categorical_crossentropy",
     {"from_logits": False, "label_smoothing": 0.0, "axis": -1},
 )
 SparseCategoricalCrossentropy = _class(
     "SparseCategoricalCrossentropy",
-    sparse_categorical_crossentropy,
+    each.sparse_categorical_crossentropy,
     "sparse_categorical_crossentropy",
     {"from_logits": False, "ignore_class": None},
 )

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -213,8 +214,9 @@ class DataLoader:
 
 
 def __getattr__(name: str) -> Any:
-    cures = {"vision": "read images with another library: nothing is downloaded here"}
-    raise absent("wengert.compat.mxnet.gluon.data", name, cures)
+    if name == "vision":
+        return importlib.import_module(f"{__name__}.vision")
+    raise absent("wengert.compat.mxnet.gluon.data", name, {})
 
 
 fill_sections(globals())

@@ -1,0 +1,78 @@
+"""Layer 9 · compat: ``gluon.data.vision``: sets of pictures that are there already."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wengert.base.sections import fill_sections
+from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.gluon.data import ArrayDataset
+from wengert.compat.mxnet.gluon.data.vision import transforms as transforms
+from wengert.compat.mxnet.numpy.creation import made
+from wengert.compat.mxnet.results import CLASSES
+from wengert.compat.mxnet.state import NUMPY
+
+__all__ = ["MNIST", "FashionMNIST", "transforms"]
+
+
+def _read(path: Path) -> Any:
+    """The numbers of a file in the format IDX."""
+    for file in (path.with_name(f"{path.name}.gz"), path):
+        if file.exists():
+            data = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+            rank = data[3]
+            shape = [int.from_bytes(data[4 + 4 * i : 8 + 4 * i], "big") for i in range(rank)]
+            return np.frombuffer(data, np.uint8, offset=4 + 4 * rank).reshape(shape)
+    raise FileNotFoundError(
+        f"{path}.gz is not there, and nothing is downloaded here: put the four files of the data "
+        "set into that folder, or make an ArrayDataset of arrays; wengert.datasets has digits"
+    )
+
+
+class MNIST(ArrayDataset):
+    """Pictures of digits, of shape (28, 28, 1), and their numbers, from files in a folder.
+
+    Parameters
+    ----------
+    root : str or path. The folder with ``train-images-idx3-ubyte.gz`` and the three others.
+    train : bool. Whether to take those to train with.
+    transform : callable, optional. A function of a picture and its number.
+
+    Raises
+    ------
+    FileNotFoundError: If the files are not there.
+    """
+
+    _folder = "mnist"
+
+    def __init__(self, root: Any = None, train: bool = True, transform: Any = None) -> None:
+        home = Path("~/.mxnet/datasets", self._folder) if root is None else Path(root)
+        part = "train" if train else "t10k"
+        images = _read(home.expanduser() / f"{part}-images-idx3-ubyte")
+        labels = _read(home.expanduser() / f"{part}-labels-idx1-ubyte").astype(np.int32)
+        pictures = made(images[..., None].copy(), CLASSES["np" if NUMPY.get()[1] else "nd"])
+        super().__init__(pictures, labels)
+        self._transform = transform
+
+    def __getitem__(self, idx: Any) -> Any:
+        example = super().__getitem__(idx)
+        return example if self._transform is None else self._transform(*example)
+
+
+class FashionMNIST(MNIST):
+    """Pictures of clothes, in files like those of `MNIST`."""
+
+    _folder = "fashion-mnist"
+
+
+def __getattr__(name: str) -> Any:
+    cure = "read the files with NumPy, and make an ArrayDataset of the arrays"
+    names = ("CIFAR10", "CIFAR100", "ImageFolderDataset", "ImageRecordDataset", "ImageListDataset")
+    raise absent("wengert.compat.mxnet.gluon.data.vision", name, dict.fromkeys(names, cure))
+
+
+fill_sections(globals())

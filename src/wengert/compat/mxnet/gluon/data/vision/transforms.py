@@ -1,0 +1,241 @@
+"""Layer 9 · compat: ``gluon.data.vision.transforms``: what is done with pictures, as blocks.
+
+>>> from wengert.compat.mxnet import gluon, np, npx
+>>> npx.set_np()
+>>> transforms = gluon.data.vision.transforms
+>>> both = transforms.Compose([transforms.Resize(2), transforms.ToTensor()])
+>>> both(np.full((4, 4, 3), 255, dtype="uint8"))[0]
+array([[1., 1.],
+       [1., 1.]])
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from wengert.base.sections import fill_sections
+from wengert.compat.mxnet import image
+from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.gluon.basic_layers import HybridSequential, Sequential
+from wengert.compat.mxnet.gluon.block import Block, HybridBlock
+from wengert.numpy import random as _random
+
+__all__ = [
+    "Cast",
+    "CenterCrop",
+    "Compose",
+    "CropResize",
+    "HybridCompose",
+    "HybridRandomApply",
+    "Normalize",
+    "RandomApply",
+    "RandomBrightness",
+    "RandomColorJitter",
+    "RandomContrast",
+    "RandomCrop",
+    "RandomFlipLeftRight",
+    "RandomFlipTopBottom",
+    "RandomResizedCrop",
+    "RandomSaturation",
+    "Resize",
+    "ToTensor",
+]
+
+
+def _chance(low: float = 0.0, high: float = 1.0) -> float:
+    return float(_random.uniform(low, high))
+
+
+class Compose(Sequential):
+    """Transforms, one after the other."""
+
+    def __init__(self, transforms: Any) -> None:
+        super().__init__()
+        self.add(*transforms)
+
+
+class HybridCompose(HybridSequential, Compose):
+    """The same as `Compose`."""
+
+
+class _Mapped(HybridBlock):
+    """A function of pictures."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self._function = function
+
+    def forward(self, x: Any, *args: Any) -> Any:
+        """The function's value, and what else came."""
+        found = self._function(x)
+        return (found, *args) if args else found
+
+
+def _size(value: Any) -> tuple[int, int]:
+    return (value, value) if isinstance(value, int) else (int(value[0]), int(value[1]))
+
+
+class Cast(_Mapped):
+    """Pictures in another dtype."""
+
+    def __init__(self, dtype: Any = "float32") -> None:
+        super().__init__(lambda x: x.astype(dtype))
+
+
+class ToTensor(_Mapped):
+    """Pictures of bytes as numbers in [0, 1], with the channels in front."""
+
+    def __init__(self) -> None:
+        super().__init__(image.to_tensor)
+
+
+class Normalize(_Mapped):
+    """Pictures with the channels in front, less `mean` and divided by `std`."""
+
+    def __init__(self, mean: Any = 0.0, std: Any = 1.0) -> None:
+        super().__init__(lambda x: image.normalize(x, mean, std))
+
+
+class Resize(_Mapped):
+    """Pictures in another size: ``(width, height)``, or one number."""
+
+    def __init__(self, size: Any, keep_ratio: bool = False, interpolation: int = 1) -> None:
+        super().__init__(lambda x: image.resize(x, size, keep_ratio, interpolation))
+
+
+class CenterCrop(_Mapped):
+    """The middle of pictures."""
+
+    def __init__(self, size: Any, interpolation: int = 1) -> None:
+        super().__init__(lambda x: image.center_crop(x, _size(size), interpolation)[0])
+
+
+class CropResize(_Mapped):
+    """A part of pictures, in another size if `size` says so."""
+
+    def __init__(
+        self, x: int, y: int, width: int, height: int, size: Any = None, interpolation: int = 1
+    ) -> None:
+        wanted = None if size is None else _size(size)
+        super().__init__(
+            lambda data: image.fixed_crop(data, x, y, width, height, wanted, interpolation or 1)
+        )
+
+
+class RandomCrop(_Mapped):
+    """A part of pictures at a place by chance, with `pad` zeros around them before."""
+
+    def __init__(self, size: Any, pad: Any = None, interpolation: int = 1) -> None:
+        if pad is not None:
+            raise ValueError("RandomCrop(pad=...) is not offered here: pad by np.pad before")
+        super().__init__(lambda x: image.random_crop(x, _size(size), interpolation)[0])
+
+
+class RandomResizedCrop(_Mapped):
+    """A part of pictures, of an area and a shape by chance, in another size."""
+
+    def __init__(
+        self,
+        size: Any,
+        scale: tuple[float, float] = (0.08, 1.0),
+        ratio: tuple[float, float] = (3 / 4, 4 / 3),
+        interpolation: int = 1,
+    ) -> None:
+        def cut(x: Any) -> Any:
+            height, width = x.shape[-3:-1]
+            for _ in range(10):
+                area = _chance(*scale) * height * width
+                shape = math.exp(_chance(math.log(ratio[0]), math.log(ratio[1])))
+                w, h = round(math.sqrt(area * shape)), round(math.sqrt(area / shape))
+                if 0 < w <= width and 0 < h <= height:
+                    place = int(_chance(0, width - w + 1)), int(_chance(0, height - h + 1))
+                    return image.fixed_crop(x, *place, w, h, _size(size), interpolation)
+            return image.center_crop(x, _size(size), interpolation)[0]
+
+        super().__init__(cut)
+
+
+class RandomFlipLeftRight(_Mapped):
+    """Pictures, left and right exchanged by chance."""
+
+    def __init__(self, p: float = 0.5) -> None:
+        super().__init__(lambda x: image.flip_left_right(x) if _chance() < p else x)
+
+
+class RandomFlipTopBottom(_Mapped):
+    """Pictures, top and bottom exchanged by chance."""
+
+    def __init__(self, p: float = 0.5) -> None:
+        super().__init__(lambda x: image.flip_top_bottom(x) if _chance() < p else x)
+
+
+_GREY = (0.299, 0.587, 0.114)
+
+
+def _brightness(x: Any, factor: float) -> Any:
+    return x * factor
+
+
+def _contrast(x: Any, factor: float) -> Any:
+    grey: Any = sum(x[..., i] * weight for i, weight in enumerate(_GREY))
+    return x * factor + (1 - factor) * grey.mean()
+
+
+def _saturation(x: Any, factor: float) -> Any:
+    grey = sum(x[..., i : i + 1] * weight for i, weight in enumerate(_GREY))
+    return x * factor + (1 - factor) * grey
+
+
+def _jitter(name: str, words: str, function: Callable[[Any, float], Any]) -> Any:
+    def __init__(self: Any, amount: float) -> None:
+        def changed(x: Any) -> Any:
+            factor = 1 + _chance(-amount, amount)
+            return function(x.astype("float32"), factor)
+
+        _Mapped.__init__(self, changed)
+
+    doc = f"Pictures, with their {words} changed by chance; the result is of float32."
+    return type(name, (_Mapped,), {"__init__": __init__, "__doc__": doc, "__module__": __name__})
+
+
+RandomBrightness = _jitter("RandomBrightness", "brightness", _brightness)
+RandomContrast = _jitter("RandomContrast", "contrast", _contrast)
+RandomSaturation = _jitter("RandomSaturation", "saturation", _saturation)
+
+
+class RandomColorJitter(Compose):
+    """Brightness, contrast and saturation changed by chance; `hue` is not offered."""
+
+    def __init__(
+        self, brightness: float = 0, contrast: float = 0, saturation: float = 0, hue: float = 0
+    ) -> None:
+        if hue:
+            raise ValueError("RandomColorJitter(hue=...) is not offered here")
+        kinds = (RandomBrightness, RandomContrast, RandomSaturation)
+        amounts = (brightness, contrast, saturation)
+        super().__init__([kind(a) for kind, a in zip(kinds, amounts, strict=True) if a])
+
+
+class RandomApply(Block):
+    """A transform, applied by chance."""
+
+    def __init__(self, transforms: Any, p: float = 0.5) -> None:
+        super().__init__()
+        self.transforms, self._p = transforms, p
+
+    def forward(self, x: Any, *args: Any) -> Any:
+        """The transformed pictures, or these themselves."""
+        return self.transforms(x, *args) if _chance() < self._p else x
+
+
+HybridRandomApply = RandomApply
+
+
+def __getattr__(name: str) -> Any:
+    cures = dict.fromkeys(("RandomHue", "RandomLighting", "RandomGray", "Rotate"), "write a Block")
+    raise absent("wengert.compat.mxnet.gluon.data.vision.transforms", name, cures)
+
+
+fill_sections(globals())

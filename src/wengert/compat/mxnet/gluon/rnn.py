@@ -1,0 +1,600 @@
+"""Layer 9 · compat: ``gluon.rnn``: recurrent layers and cells, over those of `wengert.nn`.
+
+>>> from wengert.compat.mxnet import np, npx
+>>> from wengert.compat.mxnet.gluon import rnn
+>>> npx.set_np()
+>>> layer = rnn.LSTM(4)
+>>> layer.initialize()
+>>> output, states = layer(np.ones((5, 2, 3)), layer.begin_state(batch_size=2))
+>>> output.shape, [state.shape for state in states]
+((5, 2, 4), [(1, 2, 4), (1, 2, 4)])
+
+Gates lie in MXNet's order, which is PyTorch's: input, forget, cell and output; reset, update, new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import wengert as wg
+from wengert import numpy as wnp
+from wengert.base.sections import fill_sections
+from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.gluon.basic_layers import called
+from wengert.compat.mxnet.gluon.block import HybridBlock
+from wengert.compat.mxnet.numpy.creation import made
+from wengert.compat.mxnet.results import CLASSES, computed
+from wengert.compat.mxnet.state import NUMPY, TRAINING
+from wengert.ops.recurrence import run_layers
+
+__all__ = [
+    "GRU",
+    "LSTM",
+    "RNN",
+    "BidirectionalCell",
+    "DropoutCell",
+    "GRUCell",
+    "HybridRecurrentCell",
+    "HybridSequentialRNNCell",
+    "LSTMCell",
+    "RNNCell",
+    "RecurrentCell",
+    "ResidualCell",
+    "SequentialRNNCell",
+    "ZoneoutCell",
+]
+
+_GATES = {"RNN_RELU": 1, "RNN_TANH": 1, "LSTM": 4, "GRU": 3}
+_PARTS = ("i2h_weight", "h2h_weight", "i2h_bias", "h2h_bias")
+
+
+def _zeros(shape: Any, like: Any = None, func: Any = None, **kwargs: Any) -> Any:
+    """The state that a sequence begins with: zeros, or what `func` makes."""
+    if func is not None:
+        return func(shape=shape, **kwargs)
+    chosen = CLASSES["np"] if NUMPY.get()[1] else CLASSES["nd"]
+    return made(
+        np.zeros(shape, "float32" if like is None else like.dtype),
+        chosen if like is None else type(like),
+    )
+
+
+# -- layers ----------------------------------------------------------------------------------------
+
+
+class _Layer(HybridBlock):
+    """Recurrent layers that go through whole sequences."""
+
+    def __init__(
+        self,
+        mode: str,
+        hidden_size: int,
+        num_layers: int,
+        layout: str,
+        dropout: float,
+        bidirectional: bool,
+        input_size: int,
+        starts: tuple[Any, ...],
+        dtype: Any,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        if layout not in ("TNC", "NTC"):
+            raise AssertionError(f"Invalid layout {layout}; must be one of ['TNC' or 'NTC']")
+        self._mode, self._hidden_size, self._num_layers = mode, hidden_size, num_layers
+        self._layout, self._dropout = layout, dropout
+        self._sides = ("l", "r") if bidirectional else ("l",)
+        self._input_size = input_size
+        wide = _GATES[mode] * hidden_size
+        for i in range(num_layers):
+            before = input_size if not i else hidden_size * len(self._sides)
+            for side in self._sides:
+                shapes = ((wide, before), (wide, hidden_size), (wide,), (wide,))
+                for part, shape, start in zip(_PARTS, shapes, starts, strict=True):
+                    name = f"{side}{i}_{part}"
+                    setattr(self, name, self.params.get(name, shape=shape, init=start, dtype=dtype))
+
+    def __repr__(self) -> str:
+        more = "".join(
+            [
+                f", num_layers={self._num_layers}" if self._num_layers != 1 else "",
+                f", dropout={self._dropout}" if self._dropout else "",
+                ", bidirectional" if len(self._sides) == 2 else "",
+            ]
+        )
+        inputs = self._input_size or None
+        return f"{type(self).__name__}({inputs} -> {self._hidden_size}, {self._layout}{more})"
+
+    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+        """The shapes of the states, and what their dimensions are."""
+        shape = (self._num_layers * len(self._sides), batch_size, self._hidden_size)
+        return [{"shape": shape, "__layout__": "LNC"}] * (2 if self._mode == "LSTM" else 1)
+
+    def begin_state(self, batch_size: int = 0, func: Any = None, **kwargs: Any) -> list[Any]:
+        """The states that a sequence begins with: zeros, or what `func` makes."""
+        kwargs.pop("ctx", None)
+        return [_zeros(info["shape"], None, func, **kwargs) for info in self.state_info(batch_size)]
+
+    def infer_shape(self, x: Any, *args: Any) -> None:
+        """The number of inputs, of the first sequence."""
+        self._input_size = x.shape[2]
+        for side in self._sides:
+            weight = self._reg_params[f"{side}0_i2h_weight"]
+            weight.shape = (weight.shape[0], x.shape[2])
+
+    def __call__(self, inputs: Any, states: Any = None, sequence_length: Any = None) -> Any:
+        """The outputs of the last layer, and the states behind it if states were given."""
+        if sequence_length is not None:
+            raise NotImplementedError(
+                "sequence_length is not offered here: mask the outputs by npx.sequence_mask"
+            )
+        result = super().__call__(inputs, states)
+        return result[0] if states is None else result
+
+    def hybrid_forward(self, F: Any, x: Any, states: Any = None, **params: Any) -> Any:
+        if self._layout == "NTC":
+            x = x.swapaxes(0, 1)
+        if states is None:
+            states = [_zeros(info["shape"], x) for info in self.state_info(x.shape[1])]
+        elif not isinstance(states, list | tuple):
+            states = [states]
+        for info, state in zip(self.state_info(x.shape[1]), states, strict=True):
+            if tuple(state.shape) != info["shape"]:
+                raise ValueError(
+                    f"Invalid recurrent state shape. Expecting {info['shape']}, got "
+                    f"{tuple(state.shape)}."
+                )
+        names = [
+            f"{side}{i}_{part}"
+            for i in range(self._num_layers)
+            for side in self._sides
+            for part in _PARTS
+        ]
+        output, *after = computed(
+            type(x),
+            _sequenced(self._mode, self._dropout if TRAINING.get() else 0.0, len(self._sides)),
+            (x, len(states), *states, *(params[name] for name in names)),
+            {},
+        )
+        if self._layout == "NTC":
+            output = output.swapaxes(0, 1)
+        return output, after
+
+
+def _sequenced(mode: str, rate: float, directions: int) -> Callable[..., Any]:
+    """The layers as a function of the sequence, the states and the parameters."""
+
+    def run(x: Any, count: int, *arrays: Any) -> Any:
+        states, weights = arrays[:count], arrays[count:]
+        each = [(*weights[i : i + 4], None) for i in range(0, len(weights), 4)]
+        layers = [each[i : i + directions] for i in range(0, len(each), directions)]
+        steps, batch, features = x.shape
+        rows = wnp.reshape(x, (steps * batch, features))
+        rows, after = run_layers(mode, rows, states, layers, (batch,) * steps, rate)
+        return (wnp.reshape(rows, (steps, batch, -1)), *after)
+
+    return run
+
+
+class RNN(_Layer):
+    """Recurrent layers without gates, of ``"relu"`` or ``"tanh"``."""
+
+    def __init__(
+        self,
+        hidden_size: int,
+        num_layers: int = 1,
+        activation: str = "relu",
+        layout: str = "TNC",
+        dropout: float = 0,
+        bidirectional: bool = False,
+        i2h_weight_initializer: Any = None,
+        h2h_weight_initializer: Any = None,
+        i2h_bias_initializer: Any = "zeros",
+        h2h_bias_initializer: Any = "zeros",
+        input_size: int = 0,
+        dtype: Any = "float32",
+        **kwargs: Any,
+    ) -> None:
+        starts = (
+            i2h_weight_initializer,
+            h2h_weight_initializer,
+            i2h_bias_initializer,
+            h2h_bias_initializer,
+        )
+        mode = f"RNN_{activation.upper()}"
+        if mode not in _GATES:
+            raise ValueError(f"activation is 'relu' or 'tanh', not {activation!r}")
+        super().__init__(
+            mode,
+            hidden_size,
+            num_layers,
+            layout,
+            dropout,
+            bidirectional,
+            input_size,
+            starts,
+            dtype,
+            **kwargs,
+        )
+
+
+class _Gated(_Layer):
+    mode = ""
+
+    def __init__(
+        self,
+        hidden_size: int,
+        num_layers: int = 1,
+        layout: str = "TNC",
+        dropout: float = 0,
+        bidirectional: bool = False,
+        input_size: int = 0,
+        i2h_weight_initializer: Any = None,
+        h2h_weight_initializer: Any = None,
+        i2h_bias_initializer: Any = "zeros",
+        h2h_bias_initializer: Any = "zeros",
+        dtype: Any = "float32",
+        **kwargs: Any,
+    ) -> None:
+        starts = (
+            i2h_weight_initializer,
+            h2h_weight_initializer,
+            i2h_bias_initializer,
+            h2h_bias_initializer,
+        )
+        super().__init__(
+            self.mode,
+            hidden_size,
+            num_layers,
+            layout,
+            dropout,
+            bidirectional,
+            input_size,
+            starts,
+            dtype,
+            **kwargs,
+        )
+
+
+class LSTM(_Gated):
+    """Layers of long short-term memory."""
+
+    mode = "LSTM"
+
+
+class GRU(_Gated):
+    """Layers of gated recurrent units."""
+
+    mode = "GRU"
+
+
+# -- cells -----------------------------------------------------------------------------------------
+
+
+class RecurrentCell(HybridBlock):
+    """What takes one step: called with an input and states, it gives an output and states."""
+
+    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+        """The shapes of the states, and what their dimensions are."""
+        raise NotImplementedError
+
+    def reset(self) -> None:
+        """Begin again, before another sequence."""
+        for child in self._children.values():
+            if isinstance(child, RecurrentCell):
+                child.reset()
+
+    def begin_state(self, batch_size: int = 0, func: Any = None, **kwargs: Any) -> list[Any]:
+        """The states that a sequence begins with: zeros, or what `func` makes."""
+        kwargs.pop("ctx", None)
+        return [_zeros(info["shape"], None, func, **kwargs) for info in self.state_info(batch_size)]
+
+    def unroll(
+        self,
+        length: int,
+        inputs: Any,
+        begin_state: Any = None,
+        layout: str = "NTC",
+        merge_outputs: bool | None = None,
+        valid_length: Any = None,
+    ) -> Any:
+        """The outputs of `length` steps, and the states behind the last one.
+
+        Parameters
+        ----------
+        length : int. The number of steps.
+        inputs : array or list of arrays. The sequence, or its steps.
+        begin_state : list of arrays, optional. Zeros by default.
+        layout : str. Where in the sequence the steps are: ``T``; and the batch: ``N``.
+        merge_outputs : bool, optional. Whether the outputs are one array; by default as the inputs.
+        valid_length : array, optional. Not offered.
+        """
+        if valid_length is not None:
+            raise NotImplementedError(
+                "valid_length is not offered here: mask the outputs by npx.sequence_mask"
+            )
+        self.reset()
+        steps, merged = _steps(length, inputs, layout)
+        if begin_state is None:
+            info = self.state_info(steps[0].shape[0])
+            begin_state = [_zeros(one["shape"], steps[0]) for one in info]
+        states, outputs = begin_state, []
+        for step in steps:
+            output, states = self(step, states)
+            outputs.append(output)
+        return _merged(outputs, layout, merged if merge_outputs is None else merge_outputs), states
+
+
+HybridRecurrentCell = RecurrentCell
+
+
+def _steps(length: int, inputs: Any, layout: str) -> tuple[list[Any], bool]:
+    if isinstance(inputs, list | tuple):
+        if len(inputs) != length:
+            raise AssertionError(f"{length} steps were asked for, and {len(inputs)} came")
+        return list(inputs), False
+    axis = layout.find("T")
+    before = (slice(None),) * axis
+    if inputs.shape[axis] != length:
+        raise AssertionError(f"{length} steps were asked for, and {inputs.shape[axis]} came")
+    return [inputs[(*before, t)] for t in range(length)], True
+
+
+def _merged(outputs: list[Any], layout: str, merge: bool) -> Any:
+    if not merge:
+        return outputs
+    return computed(type(outputs[0]), _stacked, tuple(outputs), {"axis": layout.find("T")})
+
+
+def _stacked(*parts: Any, axis: int) -> Any:
+    return wnp.stack(parts, axis)
+
+
+class _OneCell(RecurrentCell):
+    """A cell with parameters of its own."""
+
+    mode = ""
+    states = 1
+    i2h_weight: Any
+
+    def __init__(
+        self,
+        hidden_size: int,
+        i2h_weight_initializer: Any = None,
+        h2h_weight_initializer: Any = None,
+        i2h_bias_initializer: Any = "zeros",
+        h2h_bias_initializer: Any = "zeros",
+        input_size: int = 0,
+        prefix: Any = None,
+        params: Any = None,
+        activation: str = "tanh",
+        recurrent_activation: str = "sigmoid",
+    ) -> None:
+        super().__init__(prefix, params)
+        if activation not in ("tanh", *(("relu",) if self.mode == "RNN" else ())) or (
+            recurrent_activation != "sigmoid"
+        ):
+            raise ValueError(
+                f"{type(self).__name__}(activation={activation!r}, recurrent_activation="
+                f"{recurrent_activation!r}) is not offered here: write the step as a Block"
+            )
+        self._hidden_size, self._activation = hidden_size, activation
+        wide = {"RNN": 1, "LSTM": 4, "GRU": 3}[self.mode] * hidden_size
+        starts = (
+            i2h_weight_initializer,
+            h2h_weight_initializer,
+            i2h_bias_initializer,
+            h2h_bias_initializer,
+        )
+        shapes = ((wide, input_size), (wide, hidden_size), (wide,), (wide,))
+        for part, shape, start in zip(_PARTS, shapes, starts, strict=True):
+            setattr(self, part, self.params.get(part, shape=shape, init=start))
+
+    def _alias(self) -> str:
+        return self.mode.lower()
+
+    def __repr__(self) -> str:
+        wide, inputs = self.i2h_weight.shape
+        return f"{type(self).__name__}({None if inputs < 1 else inputs} -> {wide})"
+
+    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+        """One shape for each state."""
+        return [{"shape": (batch_size, self._hidden_size), "__layout__": "NC"}] * self.states
+
+    def infer_shape(self, x: Any, *args: Any) -> None:
+        """The number of inputs, of the first step."""
+        self.i2h_weight.shape = (self.i2h_weight.shape[0], x.shape[-1])
+
+    def hybrid_forward(self, F: Any, x: Any, states: Any, **params: Any) -> Any:
+        weights = [params[part] for part in _PARTS]
+        step = _STEPS[f"{self.mode}_{self._activation}"]
+        after = computed(type(x), step, (x, *states, *weights), {})
+        after = list(after) if isinstance(after, tuple | list) else [after]
+        return after[0], after
+
+
+def _lstm(x: Any, h: Any, c: Any, *weights: Any) -> Any:
+    return wg.lstm_cell(x, (h, c), *weights)
+
+
+_STEPS: dict[str, Callable[..., Any]] = {
+    "RNN_tanh": wg.rnn_tanh_cell,
+    "RNN_relu": wg.rnn_relu_cell,
+    "GRU_tanh": wg.gru_cell,
+    "LSTM_tanh": _lstm,
+}
+
+
+class RNNCell(_OneCell):
+    """A step of a recurrent layer without gates."""
+
+    mode = "RNN"
+
+    def __init__(self, hidden_size: int, activation: str = "tanh", **kwargs: Any) -> None:
+        super().__init__(hidden_size, activation=activation, **kwargs)
+
+
+class LSTMCell(_OneCell):
+    """A step of long short-term memory; the states are the output and what is remembered."""
+
+    mode, states = "LSTM", 2
+
+
+class GRUCell(_OneCell):
+    """A step of gated recurrent units."""
+
+    mode = "GRU"
+
+
+class SequentialRNNCell(RecurrentCell):
+    """Cells, each of which takes the output of the one before it."""
+
+    def add(self, cell: Any) -> None:
+        """Put a cell at the end."""
+        self.register_child(cell)
+
+    def __len__(self) -> int:
+        return len(self._children)
+
+    def __getitem__(self, i: int) -> Any:
+        return list(self._children.values())[i]
+
+    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+        """Those of all cells."""
+        cells: Any = self._children.values()
+        return [info for cell in cells for info in cell.state_info(batch_size)]
+
+    def forward(self, x: Any, states: Any) -> Any:
+        """A step of each cell."""
+        after: list[Any] = []
+        cells: Any = self._children.values()
+        for cell in cells:
+            count = len(cell.state_info())
+            x, new = cell(x, states[len(after) : len(after) + count])
+            after += new
+        return x, after
+
+
+HybridSequentialRNNCell = SequentialRNNCell
+
+
+class DropoutCell(RecurrentCell):
+    """Elements left out, again at each step, while training."""
+
+    def __init__(self, rate: float, axes: Any = (), prefix: Any = None, params: Any = None) -> None:
+        super().__init__(prefix, params)
+        self._rate, self._axes = rate, axes
+
+    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+        """None."""
+        return []
+
+    def forward(self, x: Any, states: Any) -> Any:
+        """The input, with elements left out."""
+        return (called("dropout", x, self._rate, axes=self._axes) if self._rate else x), states
+
+
+class _Around(RecurrentCell):
+    """A cell that changes what another one does."""
+
+    def __init__(self, base_cell: Any) -> None:
+        super().__init__()
+        self.base_cell = base_cell
+
+    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+        """Those of the cell."""
+        found: list[dict[str, Any]] = self.base_cell.state_info(batch_size)
+        return found
+
+
+class ResidualCell(_Around):
+    """The output of a cell, and its input added to it."""
+
+    def forward(self, x: Any, states: Any) -> Any:
+        """A step."""
+        output, states = self.base_cell(x, states)
+        return output + x, states
+
+
+class ZoneoutCell(_Around):
+    """Elements of outputs and states that stay as they were, by chance, while training."""
+
+    def __init__(
+        self, base_cell: Any, zoneout_outputs: float = 0.0, zoneout_states: float = 0.0
+    ) -> None:
+        super().__init__(base_cell)
+        self._rates = zoneout_outputs, zoneout_states
+        self._before: Any = None
+
+    def reset(self) -> None:
+        """Begin again."""
+        super().reset()
+        self._before = None
+
+    def forward(self, x: Any, states: Any) -> Any:
+        """A step."""
+        output, after = self.base_cell(x, states)
+        before = _zeros(output.shape, output) if self._before is None else self._before
+        output = _mixed(self._rates[0], output, before)
+        self._before = output
+        return output, [
+            _mixed(self._rates[1], new, old) for new, old in zip(after, states, strict=True)
+        ]
+
+
+def _mixed(rate: float, new: Any, old: Any) -> Any:
+    if not rate or not TRAINING.get():
+        return new
+    ones = _zeros(new.shape, new) + 1
+    kept = called("dropout", ones, rate)
+    return computed(type(new), wnp.where, (kept > 0, new, old), {})
+
+
+class BidirectionalCell(RecurrentCell):
+    """Two cells, one of which goes through the sequence from its end: `unroll` alone."""
+
+    def __init__(self, l_cell: Any, r_cell: Any, output_prefix: str = "bi_") -> None:
+        super().__init__()
+        self.l_cell, self.r_cell = l_cell, r_cell
+
+    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+        """Those of both cells."""
+        found: list[dict[str, Any]] = self.l_cell.state_info(batch_size)
+        return found + self.r_cell.state_info(batch_size)
+
+    def __call__(self, inputs: Any, states: Any) -> Any:
+        """Refused: a single step has no two directions."""
+        raise NotImplementedError("Bidirectional cell cannot be stepped. Please use unroll")
+
+    def unroll(
+        self,
+        length: int,
+        inputs: Any,
+        begin_state: Any = None,
+        layout: str = "NTC",
+        merge_outputs: bool | None = None,
+        valid_length: Any = None,
+    ) -> Any:
+        """The outputs of both, side by side, and the states of both."""
+        steps, merged = _steps(length, inputs, layout)
+        count = len(self.l_cell.state_info())
+        given = (None, None) if begin_state is None else (begin_state[:count], begin_state[count:])
+        ahead, first = self.l_cell.unroll(length, steps, given[0], layout, False, valid_length)
+        back, last = self.r_cell.unroll(length, steps[::-1], given[1], layout, False, valid_length)
+        outputs = [
+            computed(type(a), lambda a, b: wnp.concatenate([a, b], 1), (a, b), {})
+            for a, b in zip(ahead, back[::-1], strict=True)
+        ]
+        whole = merged if merge_outputs is None else merge_outputs
+        return _merged(outputs, layout, whole), first + last
+
+
+def __getattr__(name: str) -> Any:
+    cures = {"VariationalDropoutCell": "gluon.rnn.DropoutCell, or a Block of your own"}
+    raise absent("wengert.compat.mxnet.gluon.rnn", name, cures)
+
+
+fill_sections(globals())

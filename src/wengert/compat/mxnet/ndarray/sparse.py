@@ -1,0 +1,207 @@
+"""Layer 9 · compat: ``mxnet.nd.sparse``: matrices as values and places; what is computed is dense.
+
+>>> from wengert.compat.mxnet import nd
+>>> a = nd.sparse.csr_matrix(([5.0], [1], [0, 1, 1]), shape=(2, 2))
+>>> a.asnumpy()
+array([[0., 5.],
+       [0., 0.]], dtype=float32)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.base.sections import fill_sections
+from wengert.compat.mxnet.arrays import NDArray
+from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.numpy.creation import made, numbers
+from wengert.compat.mxnet.results import CLASSES
+
+__all__ = [
+    "CSRNDArray",
+    "RowSparseNDArray",
+    "array",
+    "csr_matrix",
+    "dot",
+    "row_sparse_array",
+    "zeros",
+]
+
+
+class _Sparse:
+    """Values and places; what is computed with them is dense."""
+
+    stype = ""
+
+    def __init__(self, dense: Any) -> None:
+        self._dense = np.asarray(dense)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the whole."""
+        return tuple(self._dense.shape)
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the elements."""
+        return self._dense.dtype.type
+
+    def asnumpy(self) -> Any:
+        """The whole, as an array of NumPy."""
+        return self._dense.copy()
+
+    def tostype(self, stype: str) -> Any:
+        """The same, kept in another way: ``"default"``, ``"csr"`` or ``"row_sparse"``."""
+        return _made(self._dense, stype)
+
+    def __getitem__(self, key: Any) -> Any:
+        part = self._dense[key]
+        return type(self)(part) if part.ndim == self._dense.ndim else _made(part, "default")
+
+    def __len__(self) -> int:
+        return len(self._dense)
+
+    def __repr__(self) -> str:
+        sizes = "x".join(map(str, self.shape))
+        return f"\n<{type(self).__name__} {sizes} @cpu(0)>"
+
+
+class CSRNDArray(_Sparse):
+    """A matrix by its rows."""
+
+    stype = "csr"
+
+    @property
+    def data(self) -> Any:
+        """The elements that are not 0."""
+        return _made(self._dense[self._dense != 0], "default")
+
+    @property
+    def indices(self) -> Any:
+        """Their columns."""
+        return made(np.nonzero(self._dense)[1].astype(np.int64), CLASSES["nd"])
+
+    @property
+    def indptr(self) -> Any:
+        """Where each row begins among them."""
+        counts = (self._dense != 0).sum(1)
+        return made(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), CLASSES["nd"])
+
+
+class RowSparseNDArray(_Sparse):
+    """An array by those of its rows that are not 0."""
+
+    stype = "row_sparse"
+
+    @property
+    def indices(self) -> Any:
+        """The numbers of the rows."""
+        return made(self._rows(), CLASSES["nd"])
+
+    @property
+    def data(self) -> Any:
+        """The rows."""
+        return _made(self._dense[self._rows()], "default")
+
+    def _rows(self) -> Any:
+        axes = tuple(range(1, self._dense.ndim))
+        return np.nonzero((self._dense != 0).any(axes))[0].astype(np.int64)
+
+    def retain(self, indices: Any) -> RowSparseNDArray:
+        """These rows alone."""
+        kept = np.zeros_like(self._dense)
+        rows = _plain(indices).astype(np.int64)
+        kept[rows] = self._dense[rows]
+        return RowSparseNDArray(kept)
+
+
+_KINDS = {"csr": CSRNDArray, "row_sparse": RowSparseNDArray}
+
+
+def _plain(value: Any) -> Any:
+    return value.asnumpy() if hasattr(value, "asnumpy") else np.asarray(value)
+
+
+def _made(dense: Any, stype: str) -> Any:
+    if stype == "default":
+        return made(np.array(dense), CLASSES["nd"])
+    if stype not in _KINDS or (stype == "csr" and np.ndim(dense) != 2):
+        raise ValueError(
+            f"there are no arrays of storage {stype!r} and {np.ndim(dense)} dimensions"
+        )
+    return _KINDS[stype](dense)
+
+
+def _dense_of(arg: Any, shape: Any, dtype: Any) -> Any:
+    """The whole array of numbers, of an array, or of a shape."""
+    if isinstance(arg, tuple) and all(isinstance(n, int) for n in arg):
+        return np.zeros(arg, dtype or np.float32)
+    if isinstance(arg, _Sparse | NDArray) or hasattr(arg, "toarray"):
+        dense = arg.toarray() if hasattr(arg, "toarray") else arg.asnumpy()
+        return dense if dtype is None else dense.astype(dtype)
+    return numbers(arg, dtype)
+
+
+def csr_matrix(arg1: Any, shape: Any = None, ctx: Any = None, dtype: Any = None) -> Any:
+    """A matrix of ``(data, indices, indptr)``, of a shape, or of an array.
+
+    Raises
+    ------
+    ValueError: If the places do not fit.
+    """
+    if not (isinstance(arg1, tuple) and len(arg1) == 3):
+        return CSRNDArray(_dense_of(arg1, shape, dtype))
+    data = numbers(_plain(arg1[0]) if hasattr(arg1[0], "asnumpy") else arg1[0], dtype)
+    columns, starts = (_plain(part).astype(np.int64) for part in arg1[1:])
+    if shape is None:
+        shape = (len(starts) - 1, int(columns.max()) + 1 if columns.size else 0)
+    rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    if len(starts) != shape[0] + 1 or len(rows) != len(data) or len(columns) != len(data):
+        raise ValueError("data, indices, indptr and shape do not fit together")
+    dense = np.zeros(shape, data.dtype)
+    dense[rows, columns] = data
+    return CSRNDArray(dense)
+
+
+def row_sparse_array(arg1: Any, shape: Any = None, ctx: Any = None, dtype: Any = None) -> Any:
+    """An array of ``(data, indices)``: rows and their numbers; of a shape, or of an array."""
+    if not (isinstance(arg1, tuple) and len(arg1) == 2 and not isinstance(arg1[0], int)):
+        return RowSparseNDArray(_dense_of(arg1, shape, dtype))
+    data = numbers(_plain(arg1[0]) if hasattr(arg1[0], "asnumpy") else arg1[0], dtype)
+    rows = _plain(arg1[1]).astype(np.int64)
+    sizes = shape or (int(rows.max()) + 1, *data.shape[1:])
+    dense = np.zeros(sizes, data.dtype)
+    dense[rows] = data
+    return RowSparseNDArray(dense)
+
+
+def zeros(stype: str, shape: Any, ctx: Any = None, dtype: Any = None, **options: Any) -> Any:
+    """Zeros."""
+    return _made(np.zeros(shape, dtype or np.float32), stype)
+
+
+def array(source_array: Any, ctx: Any = None, dtype: Any = None) -> Any:
+    """A sparse array of another one, or of a matrix of SciPy."""
+    dense = _dense_of(source_array, None, dtype)
+    return _made(dense, getattr(source_array, "stype", "csr"))
+
+
+def dot(
+    lhs: Any, rhs: Any, transpose_a: bool = False, transpose_b: bool = False, **options: Any
+) -> Any:
+    """The product of a sparse matrix and an array: dense, and recorded for the array."""
+    left, right = (
+        made(x.asnumpy(), CLASSES["nd"]) if isinstance(x, _Sparse) else x for x in (lhs, rhs)
+    )
+    left = left.T if transpose_a else left
+    return left.dot(right.T if transpose_b else right)
+
+
+def __getattr__(name: str) -> Any:
+    cures = {"retain": "x.retain(indices)", "elemwise_add": "x.tostype('default') + y"}
+    raise absent("wengert.compat.mxnet.nd.sparse", name, cures)
+
+
+fill_sections(globals())

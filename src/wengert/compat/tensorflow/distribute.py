@@ -1,0 +1,129 @@
+"""Layer 9 · compat: ``tf.distribute``: the strategy of a program on one device.
+
+>>> strategy = tf.distribute.get_strategy()
+>>> with strategy.scope():
+...     v = tf.Variable(1.0)
+>>> strategy.num_replicas_in_sync
+1
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+from collections.abc import Iterator
+from typing import Any
+
+from wengert.base.sections import fill_sections
+from wengert.compat.tensorflow.refusal import refusal
+
+__all__ = [
+    "MirroredStrategy",
+    "OneDeviceStrategy",
+    "ReduceOp",
+    "Strategy",
+    "get_replica_context",
+    "get_strategy",
+    "has_strategy",
+]
+
+
+class ReduceOp(enum.Enum):
+    """What becomes of the values of replicas, of which there is one."""
+
+    SUM = "SUM"
+    MEAN = "MEAN"
+
+
+class Strategy:
+    """One replica, on the CPU: what it is told to run runs once."""
+
+    num_replicas_in_sync = 1
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Devices are accepted if there is no more than one."""
+        devices = kwargs.get("devices", args[0] if args else None)
+        if isinstance(devices, list | tuple) and len(devices) > 1:
+            raise ValueError(f"there is one device here, the CPU, and {devices} were asked for")
+
+    @contextlib.contextmanager
+    def scope(self) -> Iterator[Strategy]:
+        """A context for making variables and models."""
+        _CURRENT.append(self)
+        try:
+            yield self
+        finally:
+            _CURRENT.pop()
+
+    def run(self, fn: Any, args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
+        """Call a function."""
+        return fn(*args, **(kwargs or {}))
+
+    def reduce(self, reduce_op: Any, value: Any, axis: Any = None) -> Any:
+        """The value of the one replica; `axis` is not offered."""
+        if axis is not None:
+            raise ValueError("reduce over an axis is not offered here: use tf.reduce_sum")
+        return value
+
+    def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
+        """The dataset itself."""
+        return dataset
+
+    def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
+        """The value of the one replica."""
+        return (value,)
+
+    def gather(self, value: Any, axis: int) -> Any:
+        """The value of the one replica."""
+        return value
+
+
+class MirroredStrategy(Strategy):
+    """The same on several devices, of which there is one."""
+
+
+class OneDeviceStrategy(Strategy):
+    """All on one device."""
+
+
+class _Replica:
+    """The one replica."""
+
+    replica_id_in_sync_group = 0
+    num_replicas_in_sync = 1
+
+    def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
+        """The value itself."""
+        return value
+
+
+_DEFAULT = Strategy()
+_CURRENT: list[Strategy] = []
+
+
+def get_strategy() -> Strategy:
+    """The strategy whose scope this is, or the default one."""
+    return _CURRENT[-1] if _CURRENT else _DEFAULT
+
+
+def has_strategy() -> bool:
+    """Whether this is the scope of a strategy.
+
+    Examples
+    --------
+    >>> tf.distribute.has_strategy()
+    False
+    """
+    return bool(_CURRENT)
+
+
+def get_replica_context() -> Any:
+    """The context of the one replica."""
+    return _Replica()
+
+
+def __getattr__(name: str) -> Any:
+    raise refusal("distribute", name)
+
+
+fill_sections(globals())

@@ -1,0 +1,165 @@
+"""Layer 9 · compat: ``tf.saved_model``: modules and models in a folder, without code.
+
+NOTE [saved models]
+TensorFlow saves graphs, which run anywhere. Here are none: what is saved are variables and plain
+attributes, and the names of the classes of modules. Loading finds these classes among those that
+the program has defined by then; it imports nothing, and calls no `__init__`.
+
+>>> import tempfile
+>>> class Scale(tf.Module):
+...     def __init__(self):
+...         super().__init__()
+...         self.factor = tf.Variable(3.0)
+...
+...     @tf.function
+...     def __call__(self, x):
+...         return self.factor * x
+>>> path = tempfile.mkdtemp()
+>>> tf.saved_model.save(Scale(), path)
+>>> float(tf.saved_model.load(path)(2.0))
+6.0
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from wengert.base.sections import fill_sections
+from wengert.compat.tensorflow.archive import read_archive, write_archive
+from wengert.compat.tensorflow.keras.models import Model
+from wengert.compat.tensorflow.keras.saving import load_model, write_model
+from wengert.compat.tensorflow.module import Module
+from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.variable import Variable
+
+__all__ = ["contains_saved_model", "load", "save"]
+
+_FILE, _MODEL = "saved_model.zip", "model.keras"
+
+
+def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None) -> None:
+    """Write a module, or a model of Keras, to a folder.
+
+    Parameters
+    ----------
+    obj : Module or Model. Its attributes that are numbers, strings, variables, modules, and lists
+        and dicts of these are kept.
+    export_dir : str or path. The folder.
+    signatures, options : optional. Accepted: methods are those of the class.
+
+    Raises
+    ------
+    TypeError: If it is something else, or an attribute cannot be written.
+    """
+    folder = Path(os.fspath(export_dir))
+    folder.mkdir(parents=True, exist_ok=True)
+    if isinstance(obj, Model):
+        write_model(obj, folder / _MODEL, True)
+        return
+    if not isinstance(obj, Module):
+        raise TypeError(
+            f"Expected an AutoTrackable object for export, got {type(obj)}: derive its class from "
+            "tf.Module"
+        )
+    arrays: dict[str, Any] = {}
+    write_archive(folder / _FILE, _coded(obj, arrays, {}, type(obj).__name__), arrays)
+
+
+def _coded(value: Any, arrays: dict[str, Any], seen: dict[int, int], path: str) -> Any:
+    if value is None or isinstance(value, bool | int | float | str):
+        return {"plain": value}
+    if id(value) in seen:
+        return {"again": seen[id(value)]}
+    if isinstance(value, Variable):
+        seen[id(value)] = number = len(seen)
+        arrays[path] = value.numpy()
+        named = {"name": value.name.partition(":")[0].split("/")[-1], "trainable": value.trainable}
+        return {"variable": path, "number": number, **named}
+    if isinstance(value, Module):
+        seen[id(value)] = number = len(seen)
+        kind = type(value)
+        held = {
+            key: _coded(part, arrays, seen, f"{path}.{key}") for key, part in vars(value).items()
+        }
+        return {"module": [kind.__module__, kind.__qualname__], "number": number, "held": held}
+    if isinstance(value, list | tuple):
+        parts = [_coded(part, arrays, seen, f"{path}.{i}") for i, part in enumerate(value)]
+        return {"list" if isinstance(value, list) else "tuple": parts}
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {"dict": {k: _coded(v, arrays, seen, f"{path}.{k}") for k, v in value.items()}}
+    raise TypeError(
+        f"{path} is {value!r}, which no file holds: keep numbers, strings, variables and modules "
+        "in the attributes"
+    )
+
+
+def _kinds(kind: type) -> Iterator[type]:
+    yield kind
+    one: type
+    for one in kind.__subclasses__():
+        yield from _kinds(one)
+
+
+def _decoded(code: Any, arrays: dict[str, Any], made: dict[int, Any]) -> Any:
+    if "plain" in code:
+        return code["plain"]
+    if "again" in code:
+        return made[code["again"]]
+    if "variable" in code:
+        variable = Variable(
+            arrays[code["variable"]], trainable=code["trainable"], name=code["name"]
+        )
+        made[code["number"]] = variable
+        return variable
+    if "module" in code:
+        home, name = code["module"]
+        found = [k for k in _kinds(Module) if k.__module__ == home and k.__qualname__ == name]
+        if not found:
+            raise ValueError(
+                f"the class {home}.{name} is not known here: import the module that defines it, "
+                "and load again; files hold no code"
+            )
+        module: Any = object.__new__(found[-1])
+        made[code["number"]] = module
+        for key, part in code["held"].items():
+            object.__setattr__(module, key, _decoded(part, arrays, made))
+        return module
+    if "dict" in code:
+        return {key: _decoded(part, arrays, made) for key, part in code["dict"].items()}
+    ((name, parts),) = code.items()
+    values = [_decoded(part, arrays, made) for part in parts]
+    return values if name == "list" else tuple(values)
+
+
+def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
+    """What `save` wrote to a folder here.
+
+    Raises
+    ------
+    OSError: If there is nothing.
+    ValueError: If the class of a module is not known.
+    """
+    folder = Path(os.fspath(export_dir))
+    if (folder / _MODEL).exists():
+        return load_model(folder / _MODEL)
+    if not (folder / _FILE).exists():
+        other = ": it was written by TensorFlow" if (folder / "saved_model.pb").exists() else ""
+        raise OSError(f"SavedModel file does not exist at: {folder}{os.sep}{_FILE}{other}")
+    state, arrays = read_archive(folder / _FILE)
+    return _decoded(state, arrays, {})
+
+
+def contains_saved_model(export_dir: Any) -> bool:
+    """Whether there is something that `load` reads."""
+    folder = Path(os.fspath(export_dir))
+    return (folder / _MODEL).exists() or (folder / _FILE).exists()
+
+
+def __getattr__(name: str) -> Any:
+    raise refusal("saved_model", name)
+
+
+fill_sections(globals())

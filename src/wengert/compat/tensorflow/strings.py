@@ -1,0 +1,304 @@
+"""Layer 9 · compat: ``tf.strings``: what is made of tensors of strings.
+
+>>> tf.strings.upper(tf.constant(["a", "b"])).numpy().tolist()
+[b'A', b'B']
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.base.sections import fill_sections
+from wengert.compat.tensorflow.dtypes import numpy_dtype
+from wengert.compat.tensorflow.errors import InvalidArgumentError
+from wengert.compat.tensorflow.functions.values import axes_of, constant_of, numbers_of
+from wengert.compat.tensorflow.labels import bytes_of, each, is_text, labels_of
+from wengert.compat.tensorflow.refusal import refusal
+
+__all__ = [
+    "as_string",
+    "bytes_split",
+    "format",
+    "join",
+    "length",
+    "lower",
+    "reduce_join",
+    "regex_full_match",
+    "regex_replace",
+    "split",
+    "strip",
+    "substr",
+    "to_hash_bucket_fast",
+    "to_number",
+    "unicode_decode",
+    "unicode_split",
+    "upper",
+]
+
+
+def _mapping(name: str, words: str, function: Callable[[bytes], bytes]) -> Any:
+    def mapped(input: Any, encoding: str = "", name: str | None = None) -> Any:
+        if encoding == "utf-8":
+            return each(lambda s: getattr(s.decode(), called)().encode(), input)
+        return each(function, input)
+
+    called = name
+    mapped.__name__ = mapped.__qualname__ = name
+    mapped.__doc__ = f"""Each string {words}.
+
+    Examples
+    --------
+    >>> tf.strings.{name}(" Ab ").numpy()
+    {function(b" Ab ")!r}
+    """
+    return mapped
+
+
+lower = _mapping("lower", "in small letters", bytes.lower)
+upper = _mapping("upper", "in capital letters", bytes.upper)
+strip = _mapping("strip", "without space around it", bytes.strip)
+
+
+def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Any:
+    """The length of each string, in bytes or (``"UTF8_CHAR"``) in characters.
+
+    Examples
+    --------
+    >>> print(tf.strings.length(["a", "bcd"]).numpy())
+    [1 3]
+    """
+    size = len if unit == "BYTE" else (lambda s: len(s.decode()))
+    return constant_of(each(size, input, dtype=np.int32))
+
+
+def join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
+    """The strings of several tensors, one behind the other.
+
+    Examples
+    --------
+    >>> tf.strings.join([["a", "b"], "c"], separator="-").numpy().tolist()
+    [b'a-c', b'b-c']
+    """
+    return each(lambda *parts: separator.encode().join(parts), *inputs)
+
+
+def reduce_join(
+    inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: Any = None
+) -> Any:
+    """The strings along dimensions, one behind the other.
+
+    Examples
+    --------
+    >>> tf.strings.reduce_join([["a", "b"], ["c", "d"]], axis=1).numpy().tolist()
+    [b'ab', b'cd']
+    """
+    array = bytes_of(inputs)
+    axes = axes_of("ReduceJoin", axis, array.ndim)
+    kept = [d for d in range(array.ndim) if d not in axes]
+    moved = np.transpose(array, (*kept, *axes))
+    lead = moved.shape[: len(kept)]
+    result = np.empty(lead, object)
+    for place in np.ndindex(lead):
+        result[place] = separator.encode().join(np.ravel(moved[place]).tolist())
+    if keepdims:
+        result = result.reshape([1 if d in axes else n for d, n in enumerate(array.shape)])
+    return labels_of(result)
+
+
+def split(input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = None) -> Any:
+    """The parts of a string, as a vector; of several strings that have equally many, as rows.
+
+    Raises
+    ------
+    ValueError: If strings have different numbers of parts: there are no ragged tensors here.
+
+    Examples
+    --------
+    >>> tf.strings.split("one two").numpy().tolist()
+    [b'one', b'two']
+    """
+    mark = None if sep in (None, "", b"") else bytes_of(sep)[()]
+    return _rows(input, lambda s: s.split(mark, maxsplit))
+
+
+def bytes_split(input: Any, name: str | None = None) -> Any:
+    """The bytes of a string, each by itself.
+
+    Examples
+    --------
+    >>> tf.strings.bytes_split("ab").numpy().tolist()
+    [b'a', b'b']
+    """
+    return _rows(input, lambda s: [s[i : i + 1] for i in range(len(s))])
+
+
+def unicode_split(
+    input: Any, input_encoding: str, errors: str = "replace", *args: Any, name: Any = None
+) -> Any:
+    """The characters of a string, each by itself.
+
+    Examples
+    --------
+    >>> tf.strings.unicode_split("aé", "UTF-8").numpy().tolist()
+    [b'a', b'\\xc3\\xa9']
+    """
+    return _rows(input, lambda s: [c.encode() for c in s.decode(input_encoding, errors)])
+
+
+def unicode_decode(
+    input: Any, input_encoding: str, errors: str = "replace", *args: Any, name: Any = None
+) -> Any:
+    """The numbers of the characters of a string.
+
+    Examples
+    --------
+    >>> print(tf.strings.unicode_decode("ab", "UTF-8").numpy())
+    [97 98]
+    """
+    array = bytes_of(input)
+    rows = [[ord(c) for c in s.decode(input_encoding, errors)] for s in array.ravel()]
+    _check_rows(rows)
+    numbers = np.asarray(rows, np.int32)
+    return constant_of(numbers.reshape(*array.shape, numbers.shape[-1]))
+
+
+def _check_rows(rows: list[Any]) -> None:
+    if len({len(row) for row in rows}) > 1:
+        raise ValueError(
+            "the strings have different numbers of parts, and there are no ragged tensors here: "
+            "split them one by one, or pad them to one length"
+        )
+
+
+def _rows(input: Any, function: Callable[[bytes], list[bytes]]) -> Any:
+    array = bytes_of(input)
+    rows = [function(s) for s in array.ravel()]
+    _check_rows(rows)
+    found = labels_of(rows).payload
+    return labels_of(found.reshape(*array.shape, found.shape[-1]))
+
+
+def to_number(input: Any, out_type: Any = "float32", name: str | None = None) -> Any:
+    """The numbers that strings say.
+
+    Raises
+    ------
+    InvalidArgumentError: If a string says none.
+
+    Examples
+    --------
+    >>> print(tf.strings.to_number(["1", "2.5"]).numpy())
+    [1.  2.5]
+    """
+    kind = numpy_dtype(out_type)
+    read = int if kind is not None and kind.kind == "i" else float
+    try:
+        return constant_of(
+            each(read, input, dtype=np.float64 if read is float else np.int64).astype(kind)
+        )
+    except ValueError as error:
+        raise InvalidArgumentError(
+            None, None, f"StringToNumberOp could not correctly convert string: {error}"
+        ) from None
+
+
+def as_string(input: Any, precision: int = -1, *args: Any, name: str | None = None) -> Any:
+    """Numbers as strings.
+
+    Examples
+    --------
+    >>> tf.strings.as_string([1, 2]).numpy().tolist()
+    [b'1', b'2']
+    """
+    array = numbers_of(input)
+    digits = 6 if precision < 0 else precision
+    found = np.empty(array.shape, object)
+    for place in np.ndindex(array.shape):
+        number = array[place]
+        if array.dtype.kind == "b":
+            found[place] = str(bool(number)).lower()
+        else:
+            found[place] = f"{number:.{digits}f}" if array.dtype.kind == "f" else str(number)
+    return labels_of(found)
+
+
+def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Any:
+    """A part of each string.
+
+    Examples
+    --------
+    >>> tf.strings.substr("abcdef", 1, 3).numpy()
+    b'bcd'
+    """
+    start, size = int(numbers_of(pos)), int(numbers_of(len))
+    if unit != "BYTE":
+        return each(lambda s: s.decode()[start:][:size].encode(), input)
+    return each(lambda s: s[start:][:size], input)
+
+
+def regex_replace(
+    input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None
+) -> Any:
+    r"""What a pattern finds, replaced; ``\1`` stands for its first group.
+
+    Examples
+    --------
+    >>> tf.strings.regex_replace("a1b22", "[0-9]+", "#").numpy()
+    b'a#b#'
+    """
+    old, new = bytes_of(pattern)[()], bytes_of(rewrite)[()]
+    return each(lambda s: re.sub(old, new, s, count=0 if replace_global else 1), input)
+
+
+def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Any:
+    """Whether a pattern fits a whole string.
+
+    Examples
+    --------
+    >>> print(tf.strings.regex_full_match(["ab", "b"], "a.*").numpy())
+    [ True False]
+    """
+    expression = bytes_of(pattern)[()]
+    whole = each(lambda s: re.fullmatch(expression, s) is not None, input, dtype=np.bool_)
+    return constant_of(whole)
+
+
+def format(
+    template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: Any = None
+) -> Any:
+    """A text with values in the places of ``{}``.
+
+    Examples
+    --------
+    >>> tf.strings.format("x = {}", tf.constant(2)).numpy()
+    b'x = 2'
+    """
+    values = inputs if isinstance(inputs, list | tuple) else [inputs]
+    text = template
+    for value in values:
+        shown = bytes_of(value)[()].decode() if is_text(value) else str(numbers_of(value))
+        text = text.replace(placeholder, shown, 1)
+    return labels_of(text)
+
+
+def to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Any:
+    """Refused: TensorFlow's hash is another one than any that Python has.
+
+    Raises
+    ------
+    NotImplementedError: Always.
+    """
+    raise NotImplementedError(
+        "tf.strings.to_hash_bucket_fast is not offered: use a dict, or zlib.crc32(s) % n"
+    )
+
+
+def __getattr__(name: str) -> Any:
+    raise refusal("strings", name)
+
+
+fill_sections(globals())
