@@ -25,6 +25,9 @@ from wengert.tape.saved import SavedTensor
 from wengert.tape.saving import RUNNING, keeps_aside, stand_in, unpacked
 from wengert.tape.sites import warn
 from wengert.tape.watch import CURRENT
+from wengert.tensor.overrides import (
+    DisableTorchFunctionSubclass as DisableTorchFunctionSubclass,
+)
 
 __all__ = [
     "_add_cached_tensor",

@@ -1,5 +1,7 @@
 """Layer 6 · tensor: linear algebra, under PyTorch's names."""
 
+import sys as _sys
+
 from wengert.base.names import shows
 from wengert.ops import (
     factors,
@@ -18,6 +20,7 @@ from wengert.ops.matrix_norms import *  # noqa: F403
 from wengert.ops.moments import vector_norm as vector_norm
 from wengert.ops.pseudoinverse import *  # noqa: F403
 from wengert.ops.spectral import *  # noqa: F403
+from wengert.tensor.overrides import publish as _publish
 
 __all__ = sorted(
     {
@@ -32,3 +35,4 @@ __all__ = sorted(
     }
 )
 __dir__ = shows(__all__)
+_publish(_sys.modules[__name__])

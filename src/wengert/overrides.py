@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Callable, Iterable
 from functools import wraps
+from itertools import chain
 from typing import Any
 
 from wengert.base.names import shows
 from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
-from wengert.tensor.overrides import DisableTorchFunctionSubclass
+from wengert.tape.compiled import FUNCTIONS
+from wengert.tensor.overrides import DisableTorchFunctionSubclass, is_enabled, overrides
 from wengert.tensor.tensor import Tensor
 
 __all__ = [
     "DisableTorchFunctionSubclass",
+    "get_ignored_functions",
+    "get_overridable_functions",
+    "get_testing_overrides",
     "handle_torch_function",
     "has_torch_function",
     "has_torch_function_unary",
@@ -25,18 +32,6 @@ __all__ = [
 ]
 __dir__ = shows(__all__)
 
-_PLAIN = Tensor.__dict__["__torch_function__"].__func__
-
-
-def _overrides(value: Any) -> bool:
-    """Whether the class of a value has a ``__torch_function__`` of its own."""
-    kind = type(value)
-    found = getattr(kind, "__torch_function__", None)
-    if found is None or kind is Tensor:
-        return False
-    function = getattr(found, "__func__", found)
-    return function is not _PLAIN and getattr(function, "__name__", "") != "disabled_torch_function"
-
 
 def has_torch_function(relevant_args: Iterable[Any]) -> bool:
     """Whether one of some values has a class that overrides functions.
@@ -46,12 +41,12 @@ def has_torch_function(relevant_args: Iterable[Any]) -> bool:
     >>> wg.overrides.has_torch_function((wg.ones(1), 2.0)), wg.overrides.is_tensor_like(2.0)
     (False, False)
     """
-    return any(map(_overrides, relevant_args))
+    return is_enabled() and any(map(overrides, relevant_args))
 
 
 def has_torch_function_unary(obj: Any) -> bool:
     """Whether the class of a value overrides functions."""
-    return _overrides(obj)
+    return has_torch_function((obj,))
 
 
 def has_torch_function_variadic(*args: Any) -> bool:
@@ -82,13 +77,13 @@ def handle_torch_function(
     found: list[Any] = []
     for value in relevant_args:
         kind = type(value)
-        if not _overrides(value) or any(type(one) is kind for one in found):
+        if not overrides(value) or any(type(one) is kind for one in found):
             continue
         at = next((i for i, one in enumerate(found) if issubclass(kind, type(one))), len(found))
         found.insert(at, value)
     kinds = tuple(map(type, found))
     for value in found:
-        result = type(value).__torch_function__(public_api, kinds, args, kwargs)
+        result = value.__torch_function__(public_api, kinds, args, kwargs)
         if result is not NotImplemented:
             return result
     name = f"{public_api.__module__}.{public_api.__name__}"
@@ -133,13 +128,99 @@ def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
 def resolve_name(f: Any) -> str | None:
     """Where a function is found: ``torch.add``, ``torch.Tensor.add``; None if it is not known."""
     name = getattr(f, "__name__", None)
-    if name is None:
-        return None
-    if getattr(Tensor, name, None) is f:
-        return f"torch.Tensor.{name}"
-    module = str(getattr(f, "__module__", "")).removeprefix("wengert")
-    place = "torch.nn.functional" if module.startswith(".nn.functional") else "torch"
-    return f"{place}.{name}"
+    if name == "__get__":
+        found = (
+            key for key in dir(Tensor) if key[0] != "_" and getattr(Tensor, key, None) is f.__self__
+        )
+        return next((f"torch.Tensor.{key}.__get__" for key in found), None)
+    for path, place in _places().items():
+        if name is not None and getattr(place, name, None) is f:
+            return f"{path}.{name}"
+    return None
+
+
+_IGNORED = (
+    "arange as_strided as_tensor asarray bartlett_window blackman_window broadcast_shapes can_cast "
+    "compile cond empty empty_permuted empty_strided eye fftfreq fill finfo from_numpy frombuffer "
+    "full get_default_device get_default_dtype get_num_threads get_rng_state hamming_window "
+    "hann_window iinfo initial_seed is_autocast_enabled is_grad_enabled is_inference_mode_enabled "
+    "is_storage is_tensor kaiser_window linspace load logspace manual_seed normal ones "
+    "promote_types rand rand_like randint randint_like randn randn_like randperm range "
+    "result_type rfftfreq save scalar_tensor seed set_autocast_enabled set_default_device "
+    "set_default_dtype set_default_tensor_type set_num_threads set_printoptions set_rng_state "
+    "tensor tril_indices triu_indices typename upsample upsample_bilinear upsample_nearest "
+    "vander vmap zeros"
+)
+"""Functions that no class overrides: most take no tensor."""
+
+
+def _places() -> dict[str, Any]:
+    """What holds functions that are overridden, by PyTorch's names."""
+    return {
+        "torch": sys.modules["wengert"],
+        "torch.Tensor": Tensor,
+        **{
+            f"torch.{name}": importlib.import_module(f"wengert.{name}")
+            for name in ("nn.functional", "linalg", "fft", "special")
+        },
+    }
+
+
+def _public(place: Any) -> dict[str, Any]:
+    # the package may be installed under another name
+    own = ("wengert", sys.modules["wengert"].__name__)
+    found = {name: getattr(place, name) for name in dir(place) if not name.startswith("_")}
+    return {
+        name: value
+        for name, value in found.items()
+        if isinstance(value, FUNCTIONS) and value.__module__.split(".")[0] in own
+    }
+
+
+def get_ignored_functions() -> set[Callable[..., Any]]:
+    """The public functions that no class can override.
+
+    Examples
+    --------
+    >>> wg.zeros in wg.overrides.get_ignored_functions()
+    True
+    """
+    ignored = _IGNORED.split()
+    return {
+        value
+        for place in _places().values()
+        for name, value in _public(place).items()
+        if name in ignored
+    }
+
+
+def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
+    """The functions that classes can override, by the module, or class, that holds them.
+
+    Examples
+    --------
+    >>> wg.add in wg.overrides.get_overridable_functions()[wg]
+    True
+    """
+    ignored = _IGNORED.split()
+    return {
+        place: [value for name, value in _public(place).items() if name not in ignored]
+        for place in _places().values()
+    }
+
+
+def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
+    """For each function that can be overridden one that takes its arguments and returns -1."""
+
+    def stand_in(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def made(*args: Any, **kwargs: Any) -> int:
+            return -1
+
+        return made
+
+    functions = chain.from_iterable(get_overridable_functions().values())
+    return {function: stand_in(function) for function in functions}
 
 
 fill_sections(globals())

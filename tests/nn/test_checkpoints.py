@@ -1,6 +1,8 @@
 """States of modules in safetensors files, ours and PyTorch's."""
 
 import io
+import pickle
+from collections import OrderedDict, defaultdict
 
 import numpy as np
 import pytest
@@ -67,9 +69,38 @@ def test_extra_state_is_kept():
     assert model[0].calls == 5
 
 
-def test_a_module_itself_is_refused_with_what_to_save():
-    with pytest.raises(TypeError, match=r"cannot save state, which is a .*Linear.*its state_dict"):
-        wg.save(nn.Linear(1, 1), io.BytesIO())
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3))
+        self.tied, self.act = self.a[0].weight, wg.nn.functional.relu
+        self.notes = {int: defaultdict(list, k=[1]), (1, "b"): np.arange(2)}
+        self.notes["x"] = OrderedDict(y=self.a)
+
+    def forward(self, x):
+        return self.act(self.a(x))
+
+
+def test_whole_modules_are_loaded_from_trusted_files():
+    net, file = Net().eval(), io.BytesIO()
+    wg.save({"net": net, "optim": wg.optim.SGD(net.parameters(), 0.1)}, file)
+    for given in ({}, {"weights_only": True}):
+        file.seek(0)
+        with pytest.raises(pickle.UnpicklingError, match=r"Unsupported global.*weights_only"):
+            wg.load(file, **given)
+    file.seek(0)
+    found = wg.load(file, weights_only=False)
+    other, x = found["net"], wg.ones(2, 2)
+    assert type(other) is Net and not other.training and other.tied is other.a[0].weight
+    assert other(x).tolist() == net(x).tolist()
+    assert found["optim"].param_groups[0]["params"][0] is other.tied
+    assert other.notes[int]["k"] == [1] and other.notes[int]["new"] == []
+    assert other.notes[1, "b"].tolist() == [0, 1] and other.notes["x"]["y"] is other.a
+    with pytest.raises(pickle.PicklingError, match="Can't pickle"):
+        wg.save([lambda x: x], io.BytesIO())
+
+
+def test_a_lazy_module_is_not_saved():
     with pytest.raises(TypeError, match=r"cannot save state\['weight'\], which is a Uninit"):
         wg.save(nn.LazyLinear(1).state_dict(), io.BytesIO())
 

@@ -230,6 +230,18 @@ def test_a_whole_module_is_refused_in_the_words_of_pytorch(tmp_path):
     assert names == torch.serialization.get_unsafe_globals_in_checkpoint(tmp_path / "f")
 
 
+@pytest.mark.parametrize("older", [False, True])
+@pytest.mark.filterwarnings("ignore:Couldn't retrieve source code")
+def test_a_whole_module_loads_from_a_trusted_file(tmp_path, older):
+    model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.BatchNorm1d(3), torch.nn.GELU())
+    torch.save(model, tmp_path / "f", _use_new_zipfile_serialization=not older)
+    mine = wg.load(tmp_path / "f", weights_only=False)
+    assert type(mine[1]) is wg.nn.BatchNorm1d and repr(mine) == repr(model)
+    x = np.ones((2, 2), np.float32)
+    found, want = mine.eval()(wg.tensor(x)), model.eval()(torch.tensor(x))
+    np.testing.assert_allclose(found.detach().numpy(), want.detach().numpy(), rtol=1e-6)
+
+
 def test_what_does_not_exist_here_is_named():
     with pytest.raises(TypeError, match=r"cannot load a tensor of torch\.float8_e5m2: it is of an"):
         theirs(torch.ones(2).to(torch.float8_e5m2))

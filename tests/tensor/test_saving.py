@@ -273,7 +273,7 @@ class Opaque:
         ),
     ],
 )
-def test_what_cannot_be_saved_is_named_by_its_place(tmp_path, state, place, error, form):
+def test_what_cannot_be_saved_is_named_by_its_place(tmp_path, state, place, error):
     with pytest.raises(error, match=f"cannot save {place}"):
         save(state, tmp_path / "f")
     assert os.listdir(tmp_path) == []

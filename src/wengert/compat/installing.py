@@ -9,6 +9,7 @@ it out; and since it is asked for installed packages, too, it tells the version 
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import sys
 from collections.abc import Iterator, Sequence
@@ -24,6 +25,7 @@ from wengert.base.elsewhere import keep_beside
 from wengert.base.names import INSTALLED, RENAMED, SHOWN
 from wengert.base.places import NAMES
 from wengert.base.sections import fill_sections
+from wengert.tensor.overrides import prepare
 from wengert.version import __version__ as followed
 from wengert.version import wengert as our_own
 
@@ -93,6 +95,7 @@ class Installation:
             for kind in (*[getattr(wengert, name) for name in _SHOWN], *SHOWN):
                 self._rename(kind)
             RENAMED.append(self._rename)
+            self._set(builtins, "__build_class__", _watching(builtins.__build_class__))
 
     def _rename(self, kind: type) -> None:
         """Have a class printed as the original's; of layers PyTorch has others in one module."""
@@ -117,6 +120,20 @@ class Installation:
     def __repr__(self) -> str:
         state = "installed as" if _INSTALLATIONS.get(self.name) is self else "was installed as"
         return f"<{_own_name(self.module)} {our_own}, {state} {self.name} {self.version}>"
+
+
+def _watching(build: Any) -> Any:
+    """What makes classes, watching for one with a ``__torch_function__`` that is not a tensor's.
+
+    See NOTE [overriding without tensors].
+    """
+
+    def build_class(func: Any, /, name: str, *bases: Any, **kwargs: Any) -> Any:
+        if "__torch_function__" in func.__code__.co_names:
+            prepare()
+        return build(func, name, *bases, **kwargs)
+
+    return build_class
 
 
 _INSTALLATIONS: dict[str, Installation] = {}

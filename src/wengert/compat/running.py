@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from wengert.compat.installing import install
+from wengert.tensor.overrides import prepare
 
 __all__ = ["main"]
 
@@ -100,6 +101,9 @@ def _run(text: Any, name: str, **more: Any) -> None:
     """Run code as the main module, which pickles and processes of its own refer to."""
     names = vars(sys.modules["__main__"])
     code = compile(text, name, "exec", dont_inherit=True)
+    if "__torch_function__" in str(text):
+        # tables of functions may stand before the classes that implement them
+        prepare()
     names.clear()
     names.update(__name__="__main__", __builtins__=builtins, __spec__=None, __doc__=None, **more)
     exec(code, names)

@@ -20,6 +20,7 @@ from wengert.serialization.archive import Archive, fill, write_archive
 from wengert.serialization.machine import names_in, run
 from wengert.serialization.pickled import Pickler
 from wengert.serialization.rebuilt import Checkpoint
+from wengert.serialization.trusting import Trusting
 
 __all__ = ["ARCHIVE_START", "LEGACY_START", "read", "unsafe_names", "write"]
 
@@ -38,7 +39,13 @@ _DAMAGE = (
 )
 
 
-def read(file: BinaryIO, name: str, mapped: bool = False, encoding: str = "utf-8") -> Any:
+def read(
+    file: BinaryIO,
+    name: str,
+    mapped: bool = False,
+    encoding: str = "utf-8",
+    trusted: bool = False,
+) -> Any:
     """The object in a file of `torch.save`.
 
     Parameters
@@ -46,6 +53,7 @@ def read(file: BinaryIO, name: str, mapped: bool = False, encoding: str = "utf-8
     file: Open for reading, and seekable; at its beginning.
     name: What it is called by errors.
     mapped: Whether tensors lie over the file itself; what is written to them does not reach it.
+    trusted: Whether it may name, and call, anything.
 
     Raises
     ------
@@ -62,12 +70,15 @@ def read(file: BinaryIO, name: str, mapped: bool = False, encoding: str = "utf-8
                     f"mmap can only be used with files that were saved in the zip format, not with "
                     f"{name}"
                 )
-            return _read_legacy(file, encoding)
+            return _read_legacy(file, encoding, trusted)
         memory = np.memmap(file.name, np.uint8, "c") if mapped else None
-        return _read_archive(Archive(file, name, memory), encoding)
+        return _read_archive(Archive(file, name, memory), encoding, trusted)
     except UnpicklingError as error:
         raise UnpicklingError(f"{error} (in {name})") from error
     except _DAMAGE as error:
+        if trusted:
+            # it may be anybody's
+            raise
         if isinstance(error, TypeError) and str(error).startswith("cannot load"):
             raise
         raise RuntimeError(
@@ -75,15 +86,16 @@ def read(file: BinaryIO, name: str, mapped: bool = False, encoding: str = "utf-8
         ) from error
 
 
-def _read_archive(archive: Archive, encoding: str) -> Any:
+def _read_archive(archive: Archive, encoding: str, trusted: bool) -> Any:
     order = archive.read("byteorder").tobytes() if archive.has("byteorder") else b"little"
     if order not in (b"little", b"big"):
         raise archive.damaged(f"its byte order is {order!r:.40}")
     names = Checkpoint(lambda key, _: archive.read(f"data/{key}"), order == b"big")
-    return run(io.BytesIO(archive.read("data.pkl").tobytes()), names, encoding)
+    content = io.BytesIO(archive.read("data.pkl").tobytes())
+    return Trusting(content, names, encoding).load() if trusted else run(content, names, encoding)
 
 
-def _read_legacy(file: BinaryIO, encoding: str) -> Any:
+def _read_legacy(file: BinaryIO, encoding: str, trusted: bool) -> Any:
     begin = file.tell()
     length = file.seek(0, 2) - begin
     file.seek(begin)
@@ -101,6 +113,8 @@ def _read_legacy(file: BinaryIO, encoding: str) -> Any:
             raise ValueError("its storages are larger than the file")
         return np.zeros(count, np.uint8)
 
+    if trusted:
+        return _read_trusted(file, plain, swapped, encoding)
     # the bytes follow behind the object, so it is read twice: for the sizes, then with the bytes
     run(file, Checkpoint(placeholder, dry=True), encoding)
     storages: dict[str, Any] = {}
@@ -112,6 +126,23 @@ def _read_legacy(file: BinaryIO, encoding: str) -> Any:
         storages[key] = content
     file.seek(place)
     return run(file, Checkpoint(lambda key, _: storages[key], swapped), encoding)
+
+
+def _read_trusted(file: BinaryIO, plain: Checkpoint, swapped: bool, encoding: str) -> Any:
+    """An object, which is made once only, and then the bytes of its storages."""
+    if swapped:
+        raise ValueError("the order of its bytes is that of another machine")
+    storages: dict[str, Any] = {}
+
+    def memory(key: str, count: int) -> Any:
+        return storages.setdefault(key, np.zeros(count, np.uint8))
+
+    made = Trusting(file, Checkpoint(memory), encoding).load()
+    for key in run(file, plain):
+        file.seek(8, 1)
+        if fill(file, storages[key]) < len(storages[key]):
+            raise EOFError
+    return made
 
 
 def _nothing(key: str) -> Any:

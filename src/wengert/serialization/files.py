@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import pickle
 import secrets
 from collections.abc import Callable
 from pickle import UnpicklingError
@@ -48,9 +49,10 @@ def save(
     Parameters
     ----------
     obj : object. A tensor, or a state: dictionaries, lists and tuples, nested, of tensors, numbers,
-        strings, None, dtypes and sizes; in PyTorch's format also sets, bytes, storages, and objects
-        of the classes that `serialization.add_safe_globals` allows. A tensor that occurs twice is
-        one tensor again when it is loaded.
+        strings, None, dtypes and sizes; in PyTorch's format also sets, bytes, storages, and any
+        object that `pickle` takes, such as a module, which `load` reads where the classes are
+        allowed (`serialization.add_safe_globals`) or the file is trusted. A tensor that occurs
+        twice is one tensor again when it is loaded.
     f : str, path or binary file. Where to. A file of that name is replaced once the new one is
         complete: if saving fails, it is as it was.
     pickle_module, pickle_protocol : Accepted for PyTorch's sake; the protocol is 2.
@@ -98,7 +100,7 @@ def load(
     map_location: Any = None,
     pickle_module: Any = None,
     *,
-    weights_only: bool = True,
+    weights_only: bool | None = None,
     mmap: bool | None = None,
     encoding: str = "utf-8",
 ) -> Any:
@@ -108,17 +110,19 @@ def load(
     ``save_model``, which is a dictionary that `Module.load_state_dict` takes. Tied parameters come
     under all of their names.
 
-    Loading builds tensors, numbers, strings and containers and nothing else; it never runs code
-    from the file. What else a file of `torch.save` names is refused, unless the user has allowed it
-    by `serialization.add_safe_globals`.
+    Loading builds tensors, numbers, strings and containers and nothing else; it runs no code from
+    the file, unless the caller says ``weights_only=False``. What else a file of `torch.save` names
+    is refused, unless the user has allowed it by `serialization.add_safe_globals`.
 
     Parameters
     ----------
     f : str, path or binary file. Where from. Its beginning says what it is.
     map_location : device, dict or callable, optional. Accepted for PyTorch's sake: tensors are on
         the CPU, wherever they were, and nothing else is possible.
-    pickle_module : Must be None.
-    weights_only : bool. Accepted for PyTorch's sake: there is nothing else to be loaded.
+    pickle_module : Must be None, or `pickle` with ``weights_only=False``.
+    weights_only : bool, optional. Whether nothing but such states is loaded, as by default. False
+        loads whole objects, such as modules, from a file of `torch.save`: only do so with files
+        that you trust, since a pickle can run any code.
     mmap : bool, optional. Whether the tensors of a file of `torch.save` lie over the file itself,
         which must be given by its path: then what is not looked at is not read. What is written to
         them does not reach the file.
@@ -153,7 +157,8 @@ def load(
     untraced("it reads a file")
     if isinstance(map_location, str | device):
         check_device(map_location)
-    if pickle_module is not None:
+    trusted = weights_only is not None and not weights_only
+    if pickle_module is not None and not (trusted and pickle_module is pickle):
         raise RuntimeError(
             "Can not safely load weights when explicit pickle_module is specified: there is one "
             "reader, which runs no code"
@@ -162,14 +167,14 @@ def load(
         path = os.fsdecode(f)
         with open(path, "rb") as file:
             if _is_checkpoint(file, repr(path)):
-                return checkpoints.read(file, repr(path), bool(mmap), encoding)
+                return checkpoints.read(file, repr(path), bool(mmap), encoding, trusted)
         return safe.read(path, repr(path))
     _check_binary(f, "read")
     if mmap:
         raise ValueError("f must be a file name in order to use the mmap argument")
     given = f if _is_seekable(f) else io.BytesIO(f.read())
     if _is_checkpoint(given, "the file"):
-        return checkpoints.read(given, "the file", encoding=encoding)
+        return checkpoints.read(given, "the file", False, encoding, trusted)
     return safe.read(given, "the file")
 
 

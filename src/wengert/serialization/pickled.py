@@ -9,9 +9,13 @@ them share memory, then with the storages that follow from that.
 
 from __future__ import annotations
 
+import copyreg
+import importlib
 import struct
+import types
 from collections import Counter, OrderedDict
 from collections.abc import Callable
+from pickle import PicklingError
 from typing import Any
 
 import numpy as np
@@ -27,11 +31,10 @@ from wengert.serialization.safe import check_savable
 from wengert.serialization.sharing import sharing
 from wengert.sparse.tensors import SparseRows, SparseTensor
 from wengert.tape.base import TensorBase
+from wengert.tape.compiled import FUNCTIONS
 from wengert.tensor.storage import Storage, TypedStorage, flat_memory
 
 __all__ = ["Pickler"]
-
-_KEYS = (str, int, float, complex, bool, bytes, type(None))
 
 
 class Pickler:
@@ -80,7 +83,7 @@ class Pickler:
         if write is None and isinstance(value, Storage):
             write = Pickler._storage
         if write is None:
-            write = Pickler._allowed
+            write = Pickler._object
         write(self, value, place)
 
     def _remember(self, value: Any) -> None:
@@ -130,7 +133,7 @@ class Pickler:
         self._remember(value)
         self._out += b"("
         for key, part in value.items():
-            self._value(_checked_key(key, place), place)
+            self._value(key, place)
             self._value(part, f"{place}[{key!r}]")
         self._out += b"u"
         if type(value) is OrderedDict and vars(value):
@@ -143,7 +146,7 @@ class Pickler:
         self._remember(value)
 
     def _write_set(self, value: Any, place: str) -> None:
-        self._call("__builtin__ set", ([_checked_key(one, place) for one in value],), place)
+        self._call("__builtin__ set", (list(value),), place)
         self._remember(value)
 
     def _write_bytes(self, value: Any, place: str) -> None:
@@ -237,26 +240,27 @@ class Pickler:
                 kind = kind if _storage_name(kind) else None
                 self._places[key] = len(self.storages) - 1, kind, 0, steps
 
-    # -- what the user has allowed -----------------------------------------------------------------
+    # -- other objects -----------------------------------------------------------------------------
 
-    def _allowed(self, value: Any, place: str) -> None:
+    def _object(self, value: Any, place: str) -> None:
+        """An object of any class, as `pickle` would write it.
+
+        Only what the user has allowed, or a reader that trusts the file, reads it again.
+        """
         path = self._users.get(id(value))
+        if path is None and isinstance(value, (type, types.BuiltinFunctionType, *FUNCTIONS)):
+            path = _path_of(value, place)
         if path is not None:
             self._name(path[::-1].replace(".", " ", 1)[::-1])
             return
-        kind = type(value)
-        if id(kind) not in self._users:
-            raise TypeError(
-                f"cannot save {place}, which is a {kind.__module__}.{kind.__qualname__}: a state "
-                "is made of tensors, numbers, strings, None, dtypes, sizes, lists, tuples, sets, "
-                "dictionaries, and of what wengert.serialization.add_safe_globals allows"
-                + (". Save its state_dict()" if hasattr(value, "state_dict") else "")
-            )
         # once for both passes: it may make new tensors
-        reduced = self._reduced.setdefault(id(value), value.__reduce_ex__(2))
-        function, arguments, state, *items = (*reduced, None, None, None)[:5]
-        if any(part is not None for part in items):
-            raise TypeError(f"cannot save {place}: a subclass of a container is not loaded again")
+        if id(value) not in self._reduced:
+            self._reduced[id(value)] = _reduced(value, place)
+        reduced = self._reduced[id(value)]
+        if isinstance(reduced, str):
+            self._name(f"{type(value).__module__} {reduced}")
+            return
+        function, arguments, state, items, pairs = reduced
         if getattr(function, "__name__", "") == "__newobj__":
             self._value(arguments[0], place)
             self._tuple(arguments[1:], place)
@@ -266,9 +270,49 @@ class Pickler:
             self._tuple(arguments, place)
             self._out += b"R"
         self._remember(value)
+        if items:
+            self._out += b"("
+            for i, part in enumerate(items):
+                self._value(part, f"{place}[{i}]")
+            self._out += b"e"
+        if pairs:
+            self._out += b"("
+            for key, part in pairs:
+                self._value(key, place)
+                self._value(part, f"{place}[{key!r}]")
+            self._out += b"u"
         if state is not None:
             self._value(state, f"{place}.__dict__")
             self._out += b"b"
+
+
+def _path_of(value: Any, place: str) -> str:
+    """Where a class or function is found again."""
+    module, name = getattr(value, "__module__", None) or "builtins", value.__qualname__
+    try:
+        found: Any = importlib.import_module(module)
+    except ImportError:
+        found = None
+    if "." not in name and getattr(found, name, None) is value:
+        return f"{module}.{name}"
+    raise PicklingError(
+        f"Can't pickle {value!r}: it's not found as {module}.{name}, and {place} names it"
+    )
+
+
+def _reduced(value: Any, place: str) -> Any:
+    """What makes an object again: the parts that `pickle` asks for, or the name of a global."""
+    reduce = copyreg.dispatch_table.get(type(value))
+    try:
+        found = value.__reduce_ex__(2) if reduce is None else reduce(value)
+    except TypeError as error:
+        raise TypeError(f"cannot save {place}: {error}") from error
+    if isinstance(found, str):
+        return found
+    function, arguments, state, items, pairs, setter = (*found, *[None] * 4)[:6]
+    if setter is not None:
+        raise TypeError(f"cannot save {place}: {type(value).__qualname__} sets its own state")
+    return function, arguments, state, list(items or ()), list(pairs or ())
 
 
 def _storage_name(kind: Any) -> str | None:
@@ -278,16 +322,6 @@ def _storage_name(kind: Any) -> str | None:
         return TypedStorage(dtype=kind).pickle_storage_type()
     except KeyError:
         return None
-
-
-def _checked_key(key: Any, place: str) -> Any:
-    plain = key if type(key) is tuple else (key,)
-    if any(type(part) not in _KEYS for part in plain):
-        raise TypeError(
-            f"cannot save {place}: its key {key!r} is of type {type(key).__qualname__}, but keys "
-            "are strings, numbers, None, or tuples of these"
-        )
-    return key
 
 
 def _forward(array: Any) -> Any:

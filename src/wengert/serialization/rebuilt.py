@@ -339,7 +339,9 @@ class Checkpoint:
             f"Weights only load failed. Unsupported global: GLOBAL {shown} was not an allowed "
             f"global by default. Please use `torch.serialization.add_safe_globals([{shown}])` or "
             f"the `torch.serialization.safe_globals([{shown}])` context manager to allowlist this "
-            "global if you trust this class/function."
+            "global if you trust this class/function. Re-running `torch.load` with `weights_only` "
+            "set to `False` will likely succeed, but it can result in arbitrary code execution. Do "
+            "it only if you got the file from a trusted source."
         )
 
     def call(self, value: Any) -> Callable[..., Any] | None:
@@ -424,6 +426,12 @@ class Checkpoint:
             numpy = np.dtype(np.float32)
             memory = (memory.view(np.uint16).astype(np.uint32) << 16).view(np.uint8)
         return storage_over(memory, None if kind is UntypedStorage else numpy, [0, None])
+
+
+def is_known(path: str) -> bool:
+    """Whether a path of PyTorch's is an element type, a storage, or what rebuilds tensors."""
+    module, _, name = path.rpartition(".")
+    return path in _VALUES or (module in ("torch", "torch.cuda") and _of_torch(name) is not None)
 
 
 def _of_torch(name: str) -> Any:

@@ -7,6 +7,13 @@ properties call ``__torch_function__``; the public functions, and those methods 
 that take a second tensor, are replaced by ones that look for such a subclass among their arguments.
 Operators of plain tensors stay as they are, since Python asks the operand of the subclass first.
 The recorder and the primitives below never know.
+
+NOTE [overriding without tensors]
+A class that is not a subclass of `Tensor` may have a ``__torch_function__``, too. Nobody is told of
+such a class when it is made, unless the package is installed as ``torch``, which watches classes in
+the making (see `wengert.compat`). `prepare` then puts the same in place, and operators of plain
+tensors that look at the other operand, before the body of the class runs: it may hold tables of the
+functions that it implements.
 """
 
 from __future__ import annotations
@@ -32,6 +39,9 @@ __all__ = [
     "default_torch_function",
     "disabled_torch_function",
     "give_way",
+    "is_enabled",
+    "overrides",
+    "prepare",
     "publish",
     "published",
 ]
@@ -41,6 +51,8 @@ _DISABLED: ContextVar[bool] = ContextVar("torch_function_disabled", default=Fals
 _OVERRIDING: list[type] = []
 """The class between `Tensor` and its overriding subclasses, once there is one."""
 _BETWEEN = "OverridingTensor"
+_WATCHED: list[bool] = []
+"""Whether operators of plain tensors look for classes that are not tensors."""
 _PUBLISHED: list[types.ModuleType] = []
 _PLAIN_KINDS: list[Any] = []
 """Subclasses of `Tensor` that override nothing."""
@@ -53,8 +65,11 @@ _LEFT_ALONE = (
     "__new__ __init__ __init_subclass__ __torch_function__ __copy__ __deepcopy__ __reduce_ex__ "
     "__getstate__ __hash__ _make_subclass as_subclass _number"
 )
-_TAKES_NO_TENSOR = frozenset({"is_tensor", "tensor"})
+_THEMSELVES = "as_tensor asarray compile cond is_storage is_tensor load save tensor typename vmap"
+_TAKES_NO_TENSOR = frozenset(_THEMSELVES.split())
 """Functions that mean the argument itself, whatever its class."""
+_OVERRIDES: dict[type, bool] = dict.fromkeys((int, float, bool, str, type(None), slice), False)
+"""Whether the instances of some common classes have a ``__torch_function__`` to be asked."""
 _TAKES_TENSORS = frozenset({"gradient", "repeats", "vec2"})
 """Parameters of methods that take tensors, beside those that are arguments of records."""
 _BACKWARD = frozenset({"backward", "grad"})
@@ -79,6 +94,11 @@ class DisableTorchFunctionSubclass:
 
     def __exit__(self, *_: object) -> None:
         _DISABLED.reset(self._token)
+
+
+def is_enabled() -> bool:
+    """Whether a ``__torch_function__`` is asked, here and now."""
+    return not _DISABLED.get()
 
 
 def disabled_torch_function(
@@ -126,16 +146,30 @@ def _converted(result: Any, cls: Any) -> Any:
 
 def _overriding(args: Any, kwargs: Any) -> bool:
     """Whether an instance of an overriding subclass is among the arguments."""
-    kind = _OVERRIDING[0]
     for values in (args, kwargs.values()) if kwargs else (args,):
         for value in values:
-            if isinstance(value, kind):
-                return True
             if value.__class__ is list or value.__class__ is tuple:
-                for part in value:
-                    if isinstance(part, kind):
-                        return True
+                if any(map(overrides, value)):
+                    return True
+            elif overrides(value):
+                return True
     return False
+
+
+def overrides(value: Any) -> bool:
+    """Whether the class of a value has a ``__torch_function__`` that is to be asked."""
+    cls = type(value)
+    known = _OVERRIDES.get(cls)
+    if known is None:
+        found = getattr(cls, "__torch_function__", None)
+        known = found is not None and found is not disabled_torch_function
+        if cls is PORTS.tensor or any(base.__module__ == "torch._C" for base in cls.__mro__):
+            # a tensor of PyTorch's would hand a function of ours back to it
+            known = False
+        if cls.__module__.startswith("wengert.") or cls is PORTS.tensor:
+            # others come and go
+            _OVERRIDES[cls] = known
+    return known
 
 
 def _leaves(values: Any) -> Iterator[Any]:
@@ -148,27 +182,39 @@ def _leaves(values: Any) -> Iterator[Any]:
 
 def dispatch(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Let the classes of the arguments compute ``func(*args, **kwargs)``."""
-    classes: list[Any] = []
+    asked: dict[Any, Any] = {}
+    order: list[Any] = []
     for value in _leaves((*args, *kwargs.values())):
         cls = type(value)
-        if cls in classes or not isinstance(value, _OVERRIDING[0]):
-            continue
-        if cls.__torch_function__ is disabled_torch_function:
+        if cls in asked or not overrides(value):
             continue
         # a subclass is asked before its parents, else the first argument first
-        place = next((i for i, c in enumerate(classes) if issubclass(cls, c)), len(classes))
-        classes.insert(place, cls)
-    if not classes:
+        place = next((i for i, c in enumerate(order) if issubclass(cls, c)), len(order))
+        order.insert(place, cls)
+        asked[cls] = value
+    if not order:
         return disabled_torch_function(func, (), args, kwargs)
-    for cls in classes:
-        result = cls.__torch_function__(func, tuple(classes), args, kwargs)
+    for cls in order:
+        # of the instance: a method that is not of the class gets it, as in PyTorch
+        result = asked[cls].__torch_function__(func, tuple(order), args, kwargs)
         if result is not NotImplemented:
             return result
-    asked = "\n".join(f"  - tensor subclass {cls}" for cls in classes)
+    names = "\n".join(f"  - tensor subclass {cls}" for cls in order)
     raise TypeError(
-        f"Multiple dispatch failed for 'wengert.{getattr(func, '__name__', func)}'; all "
-        f"__torch_function__ handlers returned NotImplemented:\n\n{asked}"
+        f"Multiple dispatch failed for '{_place(func)}'; all "
+        f"__torch_function__ handlers returned NotImplemented:\n\n{names}"
     )
+
+
+def _place(func: Any) -> str:
+    """Where PyTorch has a function."""
+    name = getattr(func, "__name__", str(func))
+    home = str(getattr(func, "__module__", "")).partition(".")[2]
+    if getattr(PORTS.tensor, name, None) is func:
+        home = "Tensor"
+    elif home.partition(".")[0] not in ("autograd", "fft", "linalg", "nn", "special"):
+        home = ""
+    return ".".join(filter(None, ("torch", home, name)))
 
 
 # -- the class in between --------------------------------------------------------------------------
@@ -189,6 +235,35 @@ def adopt(cls: Any) -> None:
     if not issubclass(cls, between):
         bases = tuple(between if base is PORTS.tensor else base for base in cls.__bases__)
         cls.__bases__ = bases if between in bases else (*bases, between)
+
+
+def prepare() -> None:
+    """Let classes that do not derive from `Tensor` override operations, too."""
+    with _LOCK:
+        if _WATCHED:
+            return
+        if not _OVERRIDING:
+            _install()
+        plain: Any = PORTS.tensor
+        for symbol in _BINARY:
+            for name in (f"__{symbol}__", f"__r{symbol}__", f"__i{symbol}__"):
+                if hasattr(plain, name):
+                    setattr(plain, name, _meeting(name))
+        _WATCHED.append(True)
+
+
+def _meeting(name: str) -> Any:
+    """An operator of plain tensors that lets other operands decide."""
+    own, between = getattr(PORTS.tensor, name), _OVERRIDING[0]
+    body = vars(between).get(name)
+
+    @wraps(own)
+    def operator(self: Any, other: Any) -> Any:
+        if not overrides(other) or isinstance(other, TensorBase) or _DISABLED.get():
+            return own(self, other)
+        return own(self, other) if body is None else body(self, other)
+
+    return operator
 
 
 def _install() -> None:
@@ -350,7 +425,7 @@ def publish(*modules: types.ModuleType) -> None:
 
 def published(function: Any, module: str, name: str) -> Any:
     """`function` as it is to be found in `module`, which has got it late."""
-    if not _OVERRIDING or not isinstance(function, FUNCTIONS):
+    if not _OVERRIDING or not isinstance(function, FUNCTIONS) or name in _TAKES_NO_TENSOR:
         return function
     return _looking(function, module, name)
 
