@@ -27,6 +27,7 @@ from wengert.tape.compiled import FUNCTIONS
 
 __all__ = [
     "DisableTorchFunctionSubclass",
+    "add_foreign",
     "adopt",
     "as_found",
     "default_torch_function",
@@ -40,6 +41,8 @@ _LOCK = allocate_lock()
 _DISABLED: ContextVar[bool] = ContextVar("torch_function_disabled", default=False)
 _OVERRIDING: list[type] = []
 """The class between `Tensor` and its overriding subclasses, once there is one."""
+_SEEN: tuple[type, ...] = ()
+"""That class, and those that override functions though they are no tensors."""
 _BETWEEN = "OverridingTensor"
 _PUBLISHED: list[types.ModuleType] = []
 _PLAIN_KINDS: list[Any] = []
@@ -126,7 +129,7 @@ def _converted(result: Any, cls: Any) -> Any:
 
 def _overriding(args: Any, kwargs: Any) -> bool:
     """Whether an instance of an overriding subclass is among the arguments."""
-    kind = _OVERRIDING[0]
+    kind = _SEEN
     for values in (args, kwargs.values()) if kwargs else (args,):
         for value in values:
             if isinstance(value, kind):
@@ -151,7 +154,7 @@ def dispatch(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     classes: list[Any] = []
     for value in _leaves((*args, *kwargs.values())):
         cls = type(value)
-        if cls in classes or not isinstance(value, _OVERRIDING[0]):
+        if cls in classes or not isinstance(value, _SEEN):
             continue
         if cls.__torch_function__ is disabled_torch_function:
             continue
@@ -191,7 +194,17 @@ def adopt(cls: Any) -> None:
         cls.__bases__ = bases if between in bases else (*bases, between)
 
 
+def add_foreign(cls: Any) -> None:
+    """Let a class that is not a tensor override functions."""
+    global _SEEN
+    with _LOCK:
+        if not _OVERRIDING:
+            _install()
+        _SEEN = (*_SEEN, cls)
+
+
 def _install() -> None:
+    global _SEEN
     plain: Any = PORTS.tensor
     body: dict[str, Any] = {
         "__slots__": (),
@@ -212,6 +225,7 @@ def _install() -> None:
                 body[name] = _operator(name) or _method(name)
     between: Any = type(_BETWEEN, (plain,), body)
     _OVERRIDING.append(between)
+    _SEEN = (between,)
     _NOT_WRAPPED.update((plain.grad.__get__, plain._base.__get__))
     known = _TAKES_TENSORS.union(*[prim.args for prim in TABLE.values()]) - {"self"}
     for name in body:
