@@ -57,7 +57,6 @@ _SHOWN: dict[str, dict[str, str]] = {
         )
     },
     "cuda.streams": {"cuda": "Event ExternalStream Stream"},
-    "fx": {"compiler": "wrap=allow_in_graph"},
     "distributions.utils": {"distributions.number_transforms": "_sum_rightmost=sum_rightmost"},
     "distributed.distributed_c10d": {
         "distributed": (

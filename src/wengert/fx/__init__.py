@@ -1,0 +1,39 @@
+"""Layer 9 · fx: programs of modules as graphs that can be changed, under PyTorch's names.
+
+`symbolic_trace` calls a module or a function with stand-ins for its arguments, which note what is
+done with them; a `GraphModule` is a module that runs such a graph, as Python code that is generated
+from it. What decides by the value of a stand-in cannot be traced. `wengert.compile` needs none of
+this: it is for programs that read and rewrite others.
+"""
+
+from __future__ import annotations
+
+from wengert.base.elsewhere import elsewhere
+from wengert.base.names import shows
+from wengert.fx._symbolic_trace import Tracer as Tracer
+from wengert.fx._symbolic_trace import symbolic_trace as symbolic_trace
+from wengert.fx._symbolic_trace import wrap as wrap
+from wengert.fx.graph import Graph as Graph
+from wengert.fx.graph_module import GraphModule as GraphModule
+from wengert.fx.interpreter import Interpreter as Interpreter
+from wengert.fx.interpreter import Transformer as Transformer
+from wengert.fx.node import Node as Node
+from wengert.fx.node import map_arg as map_arg
+from wengert.fx.proxy import Proxy as Proxy
+from wengert.fx.subgraph_rewriter import replace_pattern as replace_pattern
+
+__all__ = [
+    "Graph",
+    "GraphModule",
+    "Interpreter",
+    "Node",
+    "Proxy",
+    "Tracer",
+    "Transformer",
+    "map_arg",
+    "replace_pattern",
+    "symbolic_trace",
+    "wrap",
+]
+__getattr__ = elsewhere(__name__)
+__dir__ = shows(__all__)

@@ -1,0 +1,331 @@
+"""Layer 9 · fx: `Tracer`, which calls a program with proxies, and `symbolic_trace`."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FunctionType, MethodType
+from typing import Any
+
+import wengert
+from wengert.base.sections import fill_sections
+from wengert.fx.graph import Graph
+from wengert.fx.graph_module import GraphModule
+from wengert.fx.proxy import Proxy, TracerBase
+from wengert.nn.modules.container import Sequential
+from wengert.nn.modules.module import Module
+from wengert.nn.parameter import Parameter
+from wengert.tape.base import TensorBase
+from wengert.tape.compiled import FUNCTIONS
+from wengert.tensor.overrides import as_found
+
+__all__ = ["Tracer", "symbolic_trace", "wrap"]
+
+_WRAPPED: list[tuple[dict[str, Any], str]] = []
+"""Functions that are not looked into: the names of modules in which they stand, and their own."""
+
+
+def wrap(fn_or_name: Any) -> Any:
+    """Have a function called in a graph, rather than looked into; at the top of a module.
+
+    Parameters
+    ----------
+    fn_or_name : callable or str. The function, or its name, as in ``wrap("len")``.
+
+    Raises
+    ------
+    RuntimeError: If it is neither, or if this is not called at the top of a module.
+    """
+    if not callable(fn_or_name) and not isinstance(fn_or_name, str):
+        raise RuntimeError(
+            "Unsupported type for global function! Must be either a callable or string name"
+        )
+    frame = sys._getframe(1)
+    if frame.f_code.co_name != "<module>":
+        raise NotImplementedError("wrap must be called at the top level of a module")
+    name = fn_or_name if isinstance(fn_or_name, str) else fn_or_name.__name__
+    _WRAPPED.append((frame.f_globals, name))
+    return fn_or_name
+
+
+class Tracer(TracerBase):
+    """Makes the graph of a module or a function, by calling it with proxies.
+
+    A subclass may say which modules stay calls (`is_leaf_module`), or what becomes of a call.
+
+    Parameters
+    ----------
+    autowrap_modules : tuple of module. Modules whose functions are not looked into.
+    autowrap_functions : tuple of callable. Functions that are not looked into.
+    param_shapes_constant : bool. Accepted for PyTorch's sake.
+
+    Examples
+    --------
+    >>> class Flat(wg.fx.Tracer):
+    ...     def is_leaf_module(self, m, qualified_name):
+    ...         return False
+    >>> graph = Flat().trace(wg.nn.ReLU())
+    >>> [node.op for node in graph.nodes]
+    ['placeholder', 'call_function', 'output']
+    """
+
+    def __init__(
+        self,
+        autowrap_modules: tuple[Any, ...] = (),
+        autowrap_functions: tuple[Callable[..., Any], ...] = (),
+        param_shapes_constant: bool = False,
+    ) -> None:
+        self._functions = {
+            f for m in autowrap_modules for f in vars(m).values() if callable(f)
+        } | set(autowrap_functions)
+        self.root: Any = None
+        self._paths: dict[int, str] = {}
+        self._constants = 0
+
+    # -- for subclasses ----------------------------------------------------------------------------
+
+    def is_leaf_module(self, m: Any, module_qualified_name: str) -> bool:
+        """Whether calls of a module stay calls: those of the library, but for `Sequential`."""
+        return m.__module__.startswith(("wengert.nn", "torch.nn")) and not isinstance(m, Sequential)
+
+    def path_of_module(self, mod: Any) -> str:
+        """The name of a module within the root.
+
+        Raises
+        ------
+        NameError: If it is not there.
+        """
+        found = self._paths.get(id(mod))
+        if found is None:
+            raise NameError("module is not installed as a submodule")
+        return found
+
+    def call_module(self, m: Any, forward: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """What a call of a module becomes: a node, or what `forward` gives for proxies."""
+        name = self.path_of_module(m)
+        if self.is_leaf_module(m, name):
+            return self.create_proxy("call_module", name, args, kwargs)
+        return forward(*args, **kwargs)
+
+    def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Any]) -> Any:
+        """What an attribute of a module becomes: a proxy if it is a parameter."""
+        if isinstance(attr_val, Parameter):
+            for name, held in self.root.named_parameters():
+                if held is attr_val:
+                    if name not in parameter_proxy_cache:
+                        parameter_proxy_cache[name] = self.create_proxy("get_attr", name, (), {})
+                    return parameter_proxy_cache[name]
+        return attr_val
+
+    def create_arg(self, a: Any) -> Any:
+        """As for all tracers; tensors become attributes of the root, which keep them."""
+        if isinstance(a, TensorBase):
+            name = self._held.get(id(a))
+            if name is None:
+                name = f"_tensor_constant{self._constants}"
+                while hasattr(self.root, name):
+                    self._constants += 1
+                    name = f"_tensor_constant{self._constants}"
+                setattr(self.root, name, a)
+                self._held[id(a)] = name
+            return self.create_node("get_attr", name, (), {})
+        if isinstance(a, Module):
+            return self.create_node("get_attr", self.path_of_module(a), (), {})
+        return super().create_arg(a)
+
+    # -- tracing -----------------------------------------------------------------------------------
+
+    def trace(self, root: Any, concrete_args: dict[str, Any] | None = None) -> Graph:
+        """The graph of a module or a function.
+
+        Parameters
+        ----------
+        root : Module or callable.
+        concrete_args : dict, optional. Values of arguments that the program may look at: it is
+            traced for these alone.
+
+        Raises
+        ------
+        TraceError: If the program decides by a value that a proxy stands for.
+        """
+        if isinstance(root, Module):
+            self.root, given, bound = root, type(root).forward, [root]
+        else:
+            self.root, given, bound = Module(), root, []
+        fn: Any = inspect.unwrap(given)
+        if isinstance(fn, MethodType):
+            fn, bound = fn.__func__, [fn.__self__]
+        if not isinstance(fn, FunctionType):
+            raise TypeError(f"symbolic_trace() takes a module or a function, not {type(root)}")
+        self._paths = {id(m): name for name, m in self.root.named_modules(remove_duplicate=True)}
+        self.graph = Graph(tracer_cls=type(self))
+        named = [*self.root.named_parameters(), *self.root.named_buffers()]
+        self._held = {id(tensor): name for name, tensor in named}
+        for prefix, module in self.root.named_modules():
+            for name, value in vars(module).items():
+                if isinstance(value, TensorBase):
+                    self._held.setdefault(id(value), f"{prefix}.{name}".lstrip("."))
+        args = self._inputs(fn, len(bound), concrete_args or {})
+        with self._watching(fn):
+            made = _of_all(fn)(*bound, *args)
+        self.create_node("output", "output", (self.create_arg(made),), {})
+        return self.graph
+
+    def _inputs(self, fn: Any, bound: int, concrete: dict[str, Any]) -> list[Any]:
+        """Proxies for the arguments of a function, in the order of its variables."""
+        args: list[Any] = []
+        given = [*inspect.signature(fn).parameters.values()][bound:]
+        # code has *args behind what comes by name alone
+        for param in sorted(given, key=lambda param: _ORDER.index(param.kind)):
+            stars = _STARS.get(param.kind, "")
+            if param.name in concrete:
+                value = concrete[param.name]
+                default = () if param.default is param.empty else (param.default,)
+                node = self.create_node("placeholder", f"{param.name}_1", default, {})
+                if not isinstance(value, TensorBase | Module) and value is not None:
+                    same = self.proxy(node) == value
+                    self.create_proxy(
+                        "call_function",
+                        wengert._assert,  # type: ignore[attr-defined]
+                        (
+                            same,
+                            f"{param.name} has been specialized to have value {value} but got "
+                            "another value",
+                        ),
+                        {},
+                    )
+            else:
+                default = () if param.default is param.empty else (self.create_arg(param.default),)
+                name = "_" + param.name if stars else param.name
+                value = self.proxy(
+                    self.create_node("placeholder", stars + param.name, default, {}, name)
+                )
+            args.append(value)
+        return args
+
+    @contextmanager
+    def _watching(self, fn: Any) -> Iterator[None]:
+        """A context in which calls of modules, parameters and wrapped functions become nodes."""
+        call: Any = Module.__call__
+        attribute = Module.__getattr__
+        cache: dict[str, Any] = {}
+        tracer = self
+
+        @functools.wraps(call)
+        def called(mod: Any, *args: Any, **kwargs: Any) -> Any:
+            if id(mod) not in tracer._paths:
+                return call(mod, *args, **kwargs)
+            return tracer.call_module(mod, lambda *a, **k: call(mod, *a, **k), args, kwargs)
+
+        def got(mod: Any, name: str) -> Any:
+            return tracer.getattr(name, attribute(mod, name), cache)
+
+        patched: list[tuple[Any, str, Any]] = []
+
+        def patch(space: dict[str, Any], name: str, value: Any) -> None:
+            patched.append((space, name, space.get(name, patched)))
+            space[name] = value
+
+        spaces = [getattr(fn, "__globals__", {})]
+        spaces += [getattr(type(m).forward, "__globals__", {}) for m in self.root.modules()]
+        for space in {id(space): space for space in spaces}.values():
+            if space.get("__name__", "").startswith("wengert."):
+                continue
+            for name, value in list(space.items()):
+                if isinstance(value, FUNCTIONS):
+                    if value in self._functions:
+                        patch(space, name, self._noting(value))
+                    elif as_found(value) is not value:
+                        # imported before functions looked for proxies
+                        patch(space, name, as_found(value))
+        for space, name in _WRAPPED:
+            original = space.get(name) or getattr(sys.modules["builtins"], name)
+            patch(space, name, self._noting(original))
+        Module.__call__ = called  # type: ignore[method-assign, assignment]
+        Module.__getattr__ = got  # type: ignore[method-assign]
+        try:
+            yield
+        finally:
+            Module.__call__ = call  # type: ignore[method-assign]
+            Module.__getattr__ = attribute  # type: ignore[method-assign]
+            for space, name, value in reversed(patched):
+                if value is patched:
+                    del space[name]
+                else:
+                    space[name] = value
+
+    def _noting(self, function: Any) -> Any:
+        """`function`, noted rather than called where an argument is a proxy."""
+
+        @functools.wraps(function)
+        def noted(*args: Any, **kwargs: Any) -> Any:
+            if any(isinstance(a, Proxy) for a in (*args, *kwargs.values())):
+                return self.create_proxy("call_function", function, args, kwargs)
+            return function(*args, **kwargs)
+
+        return noted
+
+
+_KINDS = inspect.Parameter
+_STARS: dict[Any, str] = {_KINDS.VAR_POSITIONAL: "*", _KINDS.VAR_KEYWORD: "**"}
+_ORDER = (
+    _KINDS.POSITIONAL_ONLY,
+    _KINDS.POSITIONAL_OR_KEYWORD,
+    _KINDS.KEYWORD_ONLY,
+    _KINDS.VAR_POSITIONAL,
+    _KINDS.VAR_KEYWORD,
+)
+
+
+def _of_all(fn: Any) -> Any:
+    """A function that takes all arguments by position, and proxies for those with stars."""
+    code = fn.__code__
+    stars = (inspect.CO_VARARGS, inspect.CO_VARKEYWORDS)
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += sum(bool(code.co_flags & star) for star in stars)
+    code = code.replace(
+        co_argcount=count,
+        co_posonlyargcount=0,
+        co_kwonlyargcount=0,
+        co_flags=code.co_flags & ~(stars[0] | stars[1]),
+    )
+    return FunctionType(code, fn.__globals__, fn.__name__, closure=fn.__closure__)
+
+
+def symbolic_trace(root: Any, concrete_args: dict[str, Any] | None = None) -> GraphModule:
+    """A module that runs the graph of a module or of a function.
+
+    Parameters
+    ----------
+    root : Module or callable.
+    concrete_args : dict, optional. Values of arguments that the program may look at.
+
+    Returns
+    -------
+    GraphModule: With the parameters and modules of `root` that the graph uses.
+
+    Raises
+    ------
+    TraceError: If the program decides by a value that is not there while it is traced.
+
+    Examples
+    --------
+    >>> traced = wg.fx.symbolic_trace(lambda x: wg.relu(x) + 1)
+    >>> print(traced.code.strip())
+    def forward(self, x):
+        relu = torch.relu(x);  x = None
+        add = relu + 1;  relu = None
+        return add
+    >>> traced(wg.tensor([-1.0, 2.0]))
+    tensor([1., 3.])
+    """
+    tracer = Tracer()
+    graph = tracer.trace(root, concrete_args)
+    name = type(root).__name__ if isinstance(root, Module) else root.__name__
+    return GraphModule(tracer.root, graph, name)
+
+
+fill_sections(globals())

@@ -1,0 +1,474 @@
+"""Layer 9 · fx: `Graph`, the steps of a program in their order, and the code that runs them."""
+
+from __future__ import annotations
+
+import builtins
+import copy
+import keyword
+import operator
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import wengert
+from wengert.base.dtypes import dtype
+from wengert.base.elsewhere import elsewhere
+from wengert.base.sections import fill_sections
+from wengert.fx.node import BINARY, IN_PLACE, Node, map_arg, path_of
+
+__all__ = ["Graph", "PythonCode"]
+
+_FORMS: dict[Any, str] = {
+    **{func: f"{{}} {sign} {{}}" for func, sign in BINARY.items()},
+    operator.neg: "-{}",
+    operator.pos: "+{}",
+    operator.invert: "~{}",
+    operator.getitem: "{}[{}]",
+}
+"""Functions that the code writes as operators."""
+
+
+class PythonCode(NamedTuple):
+    """The code of a graph, and what its names stand for."""
+
+    src: str
+    globals: dict[str, Any]
+
+
+class _Names:
+    """Names for nodes, each given once."""
+
+    def __init__(self) -> None:
+        self.used: set[str] = set()
+        self._counts: dict[str, int] = {}
+
+    def new(self, wanted: str) -> str:
+        """A name like the one that is wanted."""
+        name = re.sub(r"\W+", "_", wanted, flags=re.ASCII) or "_unnamed"
+        name = f"_{name}" if name[0].isdigit() else name
+        base, digits = re.fullmatch(r"(.*?)(?:_(\d+))?", name).groups()  # type: ignore[union-attr]
+        if not base:
+            base, digits = name, None
+        if digits is None or name in self.used:
+            number = self._counts.get(name, 0)
+            if _is_taken(name):
+                number += 1
+                name = f"{base}_{number}"
+        else:
+            number = int(digits)
+        while name in self.used:
+            number += 1
+            name = f"{base}_{number}"
+        self.used.add(name)
+        self._counts[base] = number
+        return name
+
+
+_MEANT = {"inf", "nan", "NoneType", "torch", "device", "fx_pytree", "pytree"}
+
+
+def _is_taken(name: str) -> bool:
+    return name in _MEANT or keyword.iskeyword(name) or hasattr(builtins, name)
+
+
+class _Nodes:
+    """The nodes of a graph in their order; nodes may come and go while it is gone through."""
+
+    def __init__(self, graph: Graph, step: str = "_next") -> None:
+        self._graph, self._step = graph, step
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __iter__(self) -> Iterator[Node]:
+        root = self._graph._root
+        node = getattr(root, self._step)
+        while node is not root:
+            if not node._erased:
+                yield node
+            node = getattr(node, self._step)
+
+    def __reversed__(self) -> _Nodes:
+        return _Nodes(self._graph, "_next" if self._step == "_prev" else "_prev")
+
+
+class Graph:
+    """The steps of a program: a list of `Node`, to which steps are added and taken away.
+
+    Attributes
+    ----------
+    nodes : iterable of Node. The nodes in their order.
+    owning_module : GraphModule or None. The module that runs it.
+
+    Examples
+    --------
+    >>> graph = wg.fx.Graph()
+    >>> x = graph.placeholder("x")
+    >>> y = graph.call_function(wg.relu, (x,))
+    >>> _ = graph.output(y)
+    >>> print(graph)
+    graph():
+        %x : [num_users=1] = placeholder[target=x]
+        %relu : [num_users=1] = call_function[target=torch.relu](args = (%x,), kwargs = {})
+        return relu
+    """
+
+    def __init__(
+        self, owning_module: Any = None, tracer_cls: Any = None, tracer_extras: Any = None
+    ) -> None:
+        self._root = Node(self, "", "root", "", (), {})
+        self._names = _Names()
+        # where new nodes go: before this one
+        self._before: Node = self._root
+        self.owning_module = owning_module
+        self._tracer_cls = tracer_cls
+
+    @property
+    def nodes(self) -> _Nodes:
+        """The nodes in their order."""
+        return _Nodes(self)
+
+    def find_nodes(self, *, op: str, target: Any = None, sort: bool = True) -> list[Node]:
+        """The nodes of one kind, and with one target if that is given."""
+        return [n for n in self.nodes if n.op == op and (target is None or n.target == target)]
+
+    # -- making nodes ------------------------------------------------------------------------------
+
+    def create_node(
+        self,
+        op: str,
+        target: Any,
+        args: tuple[Any, ...] | None = None,
+        kwargs: dict[str, Any] | None = None,
+        name: str | None = None,
+        type_expr: Any = None,
+    ) -> Node:
+        """A new node, at the place where new ones go: at the end, unless `inserting_before` says.
+
+        Parameters
+        ----------
+        op, target, args, kwargs, name : As the attributes of `Node`.
+        type_expr : optional. The type of the result, for notes.
+        """
+        wanted = name if name is not None else _candidate(target)
+        node = Node(self, self._names.new(wanted), op, target, args or (), kwargs or {}, type_expr)
+        self._before.prepend(node)
+        return node
+
+    def placeholder(self, name: str, type_expr: Any = None, default_value: Any = ...) -> Node:
+        """An input of the program."""
+        args = () if default_value is ... else (default_value,)
+        return self.create_node("placeholder", name, args, type_expr=type_expr)
+
+    def get_attr(self, qualified_name: str, type_expr: Any = None) -> Node:
+        """A parameter or another attribute of the module."""
+        return self.create_node("get_attr", qualified_name, type_expr=type_expr)
+
+    def call_function(
+        self,
+        the_function: Callable[..., Any],
+        args: Any = None,
+        kwargs: Any = None,
+        type_expr: Any = None,
+        name: str | None = None,
+    ) -> Node:
+        """A call of a function."""
+        return self.create_node("call_function", the_function, args, kwargs, name, type_expr)
+
+    def call_method(
+        self, method_name: str, args: Any = None, kwargs: Any = None, type_expr: Any = None
+    ) -> Node:
+        """A call of a method of the first argument."""
+        return self.create_node("call_method", method_name, args, kwargs, type_expr=type_expr)
+
+    def call_module(
+        self, module_name: str, args: Any = None, kwargs: Any = None, type_expr: Any = None
+    ) -> Node:
+        """A call of a module within the module."""
+        return self.create_node("call_module", module_name, args, kwargs, type_expr=type_expr)
+
+    def output(self, result: Any, type_expr: Any = None) -> Node:
+        """What the program returns."""
+        return self.create_node("output", "output", (result,), type_expr=type_expr)
+
+    def output_node(self) -> Node:
+        """The node of what is returned."""
+        return next(node for node in reversed(self.nodes) if node.op == "output")
+
+    def node_copy(self, node: Node, arg_transform: Callable[[Node], Any] = lambda x: x) -> Node:
+        """A copy of a node of another graph, with `arg_transform` of the nodes in its arguments."""
+        made = self.create_node(
+            node.op,
+            node.target,
+            map_arg(node.args, arg_transform),
+            map_arg(node.kwargs, arg_transform),
+            node.name,
+            node.type,
+        )
+        made.meta = copy.copy(node.meta)
+        return made
+
+    def graph_copy(
+        self, g: Graph, val_map: dict[Node, Node], return_output_node: bool = False
+    ) -> Any:
+        """Copies of all nodes of `g`, noted in `val_map`, where inputs may stand already.
+
+        Returns
+        -------
+        What the output of `g` is here; with `return_output_node` also the node of it in `g`.
+        """
+        for node in g.nodes:
+            if node in val_map:
+                continue
+            if node.op == "output":
+                made = map_arg(node.args[0], lambda n: val_map[n])
+                return (made, node) if return_output_node else made
+            val_map[node] = self.node_copy(node, lambda n: val_map[n])
+        return None
+
+    @contextmanager
+    def _inserting(self, before: Node) -> Iterator[None]:
+        held, self._before = self._before, before
+        try:
+            yield
+        finally:
+            self._before = held
+
+    def inserting_before(self, n: Node | None = None) -> Any:
+        """A context in which new nodes go before `n`; without `n`, to the beginning."""
+        return self._inserting(self._root._next if n is None else n)
+
+    def inserting_after(self, n: Node | None = None) -> Any:
+        """A context in which new nodes go behind `n`; without `n`, to the end."""
+        return self._inserting(self._root if n is None else n._next)
+
+    # -- taking away -------------------------------------------------------------------------------
+
+    def erase_node(self, to_erase: Node) -> None:
+        """Take a node away that nobody uses.
+
+        Raises
+        ------
+        RuntimeError: If it is used.
+        """
+        if to_erase.users:
+            raise RuntimeError(
+                f"Tried to erase Node {to_erase} but it still had {len(to_erase.users)} users in "
+                f"the graph: {to_erase.users}!"
+            )
+        if to_erase.graph is not self:
+            raise RuntimeError(f"Attempting to remove {to_erase} from wrong graph!")
+        if to_erase._erased:
+            return
+        if self._before is to_erase:
+            self._before = to_erase._next
+        # it keeps its own links, so that who goes through the nodes finds on
+        to_erase._unlink()
+        to_erase._erased = True
+        to_erase._set((), {})
+
+    def eliminate_dead_code(self, is_impure_node: Callable[[Node], bool] | None = None) -> bool:
+        """Take away what nobody uses and what has no effect; whether anything was."""
+        self.lint()
+        impure = is_impure_node or Node.is_impure
+        before = len(self.nodes)
+        for node in reversed(self.nodes):
+            if not node.users and not impure(node):
+                self.erase_node(node)
+        return len(self.nodes) < before
+
+    def lint(self) -> None:
+        """Check that names differ, that each node comes behind its arguments, and that what the
+        nodes name is in the module.
+
+        Raises
+        ------
+        RuntimeError: If something is wrong.
+        """
+        seen: set[Node] = set()
+        names: set[str] = set()
+        for node in self.nodes:
+            if node.graph is not self:
+                raise RuntimeError(f"Node '{node}' does not belong to this Graph!")
+            for arg in node.all_input_nodes:
+                if arg not in seen:
+                    raise RuntimeError(
+                        f"Argument '{arg}' of Node '{node}' was used before it has been defined! "
+                        f"Please check that Nodes in the graph are topologically ordered\n{self}"
+                    )
+            if node.name in names:
+                raise RuntimeError(f"Node redefined name {node.name}!")
+            seen.add(node)
+            names.add(node.name)
+            if self.owning_module is not None and node.op in ("call_module", "get_attr"):
+                held = self.owning_module
+                for part in node.target.split("."):
+                    if not hasattr(held, part):
+                        raise RuntimeError(
+                            f"Node {node} target {node.target} references nonexistent attribute "
+                            f"{part} of {type(held).__name__}"
+                        )
+                    held = getattr(held, part)
+
+    # -- code --------------------------------------------------------------------------------------
+
+    def python_code(self, root_module: str, **kwargs: Any) -> PythonCode:
+        """The graph as the code of a method.
+
+        Parameters
+        ----------
+        root_module : str. What the module is called in it, as ``"self"``.
+        """
+        return _Code(self, root_module).made()
+
+    def print_tabular(self) -> None:
+        """Print a table of the nodes."""
+        rows = [["opcode", "name", "target", "args", "kwargs"]]
+        rows += [
+            [str(part) for part in (n.op, n.name, n.target, n.args, n.kwargs)] for n in self.nodes
+        ]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        rows.insert(1, ["-" * width for width in widths])
+        for row in rows:
+            padded = (text.ljust(width) for text, width in zip(row, widths, strict=True))
+            print("  ".join(padded).rstrip())
+
+    def __str__(self) -> str:
+        return "graph():" + "".join(f"\n    {node.format_node()}" for node in self.nodes)
+
+    def __deepcopy__(self, memo: Any = None) -> Graph:
+        made = Graph(tracer_cls=self._tracer_cls)
+        copied: dict[Node, Node] = {}
+        for node in self.nodes:
+            copied[node] = made.node_copy(node, lambda n: copied[n])
+        return made
+
+
+def _candidate(target: Any) -> str:
+    if isinstance(target, str):
+        name = target.strip("_") if target.startswith("__") else target
+    else:
+        name = target.__name__
+    return re.sub(r"(?<=[a-z])([A-Z])", r"_\1", name).lower()
+
+
+class _Code:
+    """Writes the code of a graph."""
+
+    def __init__(self, graph: Graph, root: str) -> None:
+        self.graph, self.root = graph, root
+        self.globals: dict[str, Any] = {
+            "torch": wengert,
+            "inf": float("inf"),
+            "nan": float("nan"),
+            "NoneType": type(None),
+        }
+
+    def made(self) -> PythonCode:
+        params, lines = [self.root], []
+        starred = []
+        last: dict[Node, list[Node]] = {}
+        done: set[Node] = set()
+        for node in reversed(self.graph.nodes):
+            for arg in reversed(node.all_input_nodes):
+                if arg not in done:
+                    done.add(arg)
+                    last.setdefault(node, []).append(arg)
+        for node in self.graph.nodes:
+            if node.op == "placeholder":
+                name = node.target.lstrip("*")
+                stars = node.target[: len(node.target) - len(name)]
+                if stars:
+                    # not the node's name, which differs
+                    params.append(node.target)
+                    starred.append(f"    {node.name} = {name}" if node.name != name else "")
+                else:
+                    default = f" = {self.text(node.args[0])}" if node.args else ""
+                    params.append(f"{node.name}{default}")
+                continue
+            if node.op == "output":
+                lines.append(f"    return {self.text(node.args[0])}")
+                continue
+            names = [n.name for n in reversed(last.get(node, []))]
+            # what nobody uses is let go of at once
+            names += [] if node.users else [node.name]
+            end = f";  {' = '.join(names)} = None" if names else ""
+            lines.append(f"    {self.line(node)}{end}")
+        body = [line for line in starred if line] + lines
+        source = (
+            f"\n\n\ndef forward({', '.join(params)}):\n"
+            + "\n".join(body or ["    pass"])
+            + "\n    "
+        )
+        return PythonCode(source, self.globals)
+
+    def line(self, node: Node) -> str:
+        args = [self.text(arg) for arg in node.args]
+        words = [f"{name} = {self.text(value)}" for name, value in node.kwargs.items()]
+        if node.op == "get_attr":
+            return f"{node.name} = {self.path(node.target)}"
+        if node.op == "call_module":
+            return f"{node.name} = {self.path(node.target)}({', '.join(args + words)})"
+        if node.op == "call_method":
+            return f"{node.name} = {args[0]}.{node.target}({', '.join(args[1:] + words)})"
+        form = _FORMS.get(node.target)
+        if form is not None and not words and len(args) == form.count("{}"):
+            return f"{node.name} = " + form.format(*args)
+        if node.target in IN_PLACE and len(args) == 2:
+            return f"{args[0]} {IN_PLACE[node.target]} {args[1]};  {node.name} = {args[0]}"
+        if node.target is getattr and len(args) == 2 and str(node.args[1]).isidentifier():
+            return f"{node.name} = {args[0]}.{node.args[1]}"
+        return f"{node.name} = {self.function(node.target)}({', '.join(args + words)})"
+
+    def path(self, target: str) -> str:
+        text = self.root
+        for part in target.split("."):
+            text = f"{text}.{part}" if part.isidentifier() else f'getattr({text}, "{part}")'
+        return text
+
+    def function(self, func: Any) -> str:
+        path = path_of(func)
+        module, _, name = path.rpartition(".")
+        if module == "builtins":
+            return name
+        if module.split(".")[0] == "torch":
+            held: Any = wengert
+            for part in path.split(".")[1:]:
+                held = getattr(held, part, None)
+            if held is func:
+                return path
+        return self.known(path, func)
+
+    def known(self, path: str, value: Any) -> str:
+        """A name of the code for a value that it cannot write."""
+        name = re.sub(r"\W", "_", path)
+        while self.globals.setdefault(name, value) is not value:
+            name += "_"
+        return name
+
+    def text(self, value: Any) -> str:
+        if isinstance(value, Node):
+            return value.name
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            name = self.known(type(value).__name__, type(value))
+            return f"{name}({', '.join(map(self.text, value))})"
+        if isinstance(value, tuple):
+            return f"({', '.join(map(self.text, value))}{',' if len(value) == 1 else ''})"
+        if isinstance(value, list):
+            return f"[{', '.join(map(self.text, value))}]"
+        if isinstance(value, dict):
+            return "{" + ", ".join(f"{k!r}: {self.text(v)}" for k, v in value.items()) + "}"
+        if isinstance(value, slice):
+            return f"slice({', '.join(map(self.text, (value.start, value.stop, value.step)))})"
+        if value is None or isinstance(value, bool | int | float | complex | str | bytes | dtype):
+            return repr(value)
+        if value is ...:
+            return "Ellipsis"
+        if callable(value) and hasattr(value, "__name__"):
+            return self.function(value)
+        return self.known(f"_{type(value).__name__}", value)
+
+
+__getattr__ = elsewhere(__name__)
+fill_sections(globals())

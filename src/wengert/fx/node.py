@@ -1,0 +1,298 @@
+"""Layer 9 · fx: `Node`, one step of a graph, and what walks through its arguments."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from wengert.base.elsewhere import elsewhere
+from wengert.base.sections import fill_sections
+
+__all__ = ["Node", "map_aggregate", "map_arg", "path_of"]
+
+BINARY = {
+    operator.add: "+",
+    operator.sub: "-",
+    operator.mul: "*",
+    operator.truediv: "/",
+    operator.floordiv: "//",
+    operator.mod: "%",
+    operator.pow: "**",
+    operator.matmul: "@",
+    operator.lshift: "<<",
+    operator.rshift: ">>",
+    operator.and_: "&",
+    operator.or_: "|",
+    operator.xor: "^",
+    operator.eq: "==",
+    operator.ne: "!=",
+    operator.lt: "<",
+    operator.gt: ">",
+    operator.le: "<=",
+    operator.ge: ">=",
+}
+"""Functions of two values that are operators, and their signs."""
+IN_PLACE = {
+    getattr(operator, f"i{func.__name__.rstrip('_')}"): f"{sign}="
+    for func, sign in BINARY.items()
+    if hasattr(operator, f"i{func.__name__.rstrip('_')}")
+}
+
+
+_IMPURE = ("_assert", "manual_seed", "setattr")
+
+
+def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
+    """`fn` of each value in tuples, lists, dictionaries and slices, nested in any way."""
+    if isinstance(a, tuple):
+        parts = [map_aggregate(part, fn) for part in a]
+        return type(a)(*parts) if hasattr(a, "_fields") else tuple(parts)
+    if isinstance(a, list):
+        return [map_aggregate(part, fn) for part in a]
+    if isinstance(a, dict):
+        return {key: map_aggregate(value, fn) for key, value in a.items()}
+    if isinstance(a, slice):
+        return slice(*[map_aggregate(part, fn) for part in (a.start, a.stop, a.step)])
+    return fn(a)
+
+
+def map_arg(a: Any, fn: Callable[[Node], Any]) -> Any:
+    """`fn` of each node in an argument; all else stays.
+
+    Examples
+    --------
+    >>> graph = wg.fx.Graph()
+    >>> x = graph.placeholder("x")
+    >>> wg.fx.map_arg([x, (1, x)], lambda node: node.name)
+    ['x', (1, 'x')]
+    """
+    return map_aggregate(a, lambda value: fn(value) if isinstance(value, Node) else value)
+
+
+def path_of(func: Any) -> str:
+    """Where a function is found, under PyTorch's names."""
+    name = func.__name__
+    if getattr(builtins, name, None) is func:
+        return f"builtins.{name}"
+    module = func.__module__ or ""
+    if module == "_operator":
+        module = "operator"
+    if module.split(".")[0] == "wengert":
+        root = getattr(sys.modules["wengert"], name, None)
+        module = "torch" if root is func else "torch" + module.removeprefix("wengert")
+    return f"{module}.{name}"
+
+
+class Node:
+    """One step of a graph: an input, a parameter, a call, or the output.
+
+    Attributes
+    ----------
+    op : str. "placeholder", "get_attr", "call_function", "call_method", "call_module" or "output".
+    name : str. What the code calls it; no two nodes of a graph have one name.
+    target : str or callable. What is called: a function, or the name of a method, of a module or
+        of an attribute.
+    args, kwargs : tuple and dict. The arguments, in which nodes stand for their results.
+    users : dict. The nodes with this one among their arguments, as keys.
+    meta : dict. For notes of passes.
+    graph : Graph. The graph.
+    """
+
+    def __init__(
+        self,
+        graph: Any,
+        name: str,
+        op: str,
+        target: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        return_type: Any = None,
+    ) -> None:
+        self.graph, self.name, self.op, self.target, self.type = (
+            graph,
+            name,
+            op,
+            target,
+            return_type,
+        )
+        self.users: dict[Node, None] = {}
+        self.meta: dict[str, Any] = {}
+        self._inputs: dict[Node, None] = {}
+        self._prev: Node = self
+        self._next: Node = self
+        self._erased = False
+        self._args: tuple[Any, ...] = ()
+        self._kwargs: dict[str, Any] = {}
+        self._set(args, kwargs)
+
+    def _set(self, args: Any, kwargs: Any) -> None:
+        for node in self._inputs:
+            node.users.pop(self, None)
+        self._inputs = {}
+
+        def note(node: Node) -> Node:
+            self._inputs.setdefault(node)
+            node.users.setdefault(self)
+            return node
+
+        self._args, self._kwargs = map_arg(tuple(args), note), map_arg(dict(kwargs), note)
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """The arguments by position."""
+        return self._args
+
+    @args.setter
+    def args(self, value: tuple[Any, ...]) -> None:
+        self._set(value, self._kwargs)
+
+    @property
+    def kwargs(self) -> dict[str, Any]:
+        """The arguments by name."""
+        return self._kwargs
+
+    @kwargs.setter
+    def kwargs(self, value: dict[str, Any]) -> None:
+        self._set(self._args, value)
+
+    @property
+    def next(self) -> Node:
+        """The node behind this one."""
+        return self._next
+
+    @property
+    def prev(self) -> Node:
+        """The node before this one."""
+        return self._prev
+
+    @property
+    def all_input_nodes(self) -> list[Node]:
+        """The nodes among the arguments, each once."""
+        return list(self._inputs)
+
+    @property
+    def stack_trace(self) -> str | None:
+        """What a pass has noted as the place in the program; nothing is noted by itself."""
+        return self.meta.get("stack_trace")
+
+    def update_arg(self, idx: int, arg: Any) -> None:
+        """Put `arg` in the place of argument number `idx`."""
+        self.args = (*self._args[:idx], arg, *self._args[idx + 1 :])
+
+    def insert_arg(self, idx: int, arg: Any) -> None:
+        """Put `arg` before argument number `idx`."""
+        self.args = (*self._args[:idx], arg, *self._args[idx:])
+
+    def update_kwarg(self, key: str, arg: Any) -> None:
+        """Put `arg` in the place of the argument `key`."""
+        self.kwargs = {**self._kwargs, key: arg}
+
+    def _unlink(self) -> None:
+        self._prev._next, self._next._prev = self._next, self._prev
+
+    def prepend(self, x: Node) -> None:
+        """Move `x` before this node."""
+        if x is self:
+            return
+        if x.graph is not self.graph:
+            raise AssertionError("Attempting to move a Node into a different Graph")
+        x._unlink()
+        before = self._prev
+        before._next, x._prev, x._next, self._prev = x, before, self, x
+
+    def append(self, x: Node) -> None:
+        """Move `x` behind this node."""
+        if x is not self._next:
+            self._next.prepend(x)
+
+    def replace_input_with(self, old_input: Node, new_input: Node) -> None:
+        """Put one node in the place of another among the arguments."""
+
+        def swapped(node: Node) -> Node:
+            return new_input if node is old_input else node
+
+        self._set(map_arg(self._args, swapped), map_arg(self._kwargs, swapped))
+
+    def replace_all_uses_with(
+        self,
+        replace_with: Node,
+        delete_user_cb: Callable[[Node], bool] = lambda user: True,
+        *,
+        propagate_meta: bool = False,
+    ) -> list[Node]:
+        """Put `replace_with` in the place of this node wherever it is used.
+
+        Returns
+        -------
+        list of Node: The nodes that used it and that `delete_user_cb` agreed to.
+        """
+        if propagate_meta:
+            replace_with.meta.update(self.meta)
+        changed = [user for user in list(self.users) if delete_user_cb(user)]
+        for user in changed:
+            user.replace_input_with(self, replace_with)
+        return changed
+
+    def is_impure(self, impure_random: bool = True) -> bool:
+        """Whether the graph does not do without it though nobody uses its result."""
+        if self.op in ("placeholder", "output"):
+            return True
+        if self.op in ("call_module", "get_attr"):
+            return False
+        name = getattr(self.target, "__name__", self.target)
+        # in place, by its name
+        written = name.endswith("_") and not name.endswith("__")
+        return bool(written or name in _IMPURE or self.target in (operator.setitem, *IN_PLACE))
+
+    def format_node(self, *args: Any, **kwargs: Any) -> str:
+        """The node as a line of text."""
+        users = f"%{self.name} : [num_users={len(self.users)}] = {self.op}"
+        if self.op == "placeholder":
+            default = f"(default={_shown(self._args[0])})" if self._args else ""
+            return f"{users}[target={self.target}]{default}"
+        if self.op == "get_attr":
+            return f"{users}[target={self.target}]"
+        if self.op == "output":
+            return f"return {self._args[0]}"
+        kwargs_text = ", ".join(f"{name}: {_shown(v)}" for name, v in self._kwargs.items())
+        return (
+            f"{users}[target={self._pretty_print_target(self.target)}]"
+            f"(args = {_shown(self._args)}, kwargs = {{{kwargs_text}}})"
+        )
+
+    def _pretty_print_target(self, target: Any) -> str:
+        return target if isinstance(target, str) else path_of(target)
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __lt__(self, other: Node) -> bool:
+        return self._place() < other._place()
+
+    def __gt__(self, other: Node) -> bool:
+        return self._place() > other._place()
+
+    def _place(self) -> int:
+        return next(i for i, node in enumerate(self.graph.nodes) if node is self)
+
+
+def _shown(value: Any) -> str:
+    """An argument in the text of a graph."""
+    if isinstance(value, Node):
+        return f"%{value.name}"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_shown, value))}{',' if len(value) == 1 else ''})"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_shown, value))}]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{k}: {_shown(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, slice):
+        return f"slice({_shown(value.start)}, {_shown(value.stop)}, {_shown(value.step)})"
+    return str(value)
+
+
+__getattr__ = elsewhere(__name__)
+fill_sections(globals())

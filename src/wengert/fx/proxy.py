@@ -1,0 +1,232 @@
+"""Layer 9 · fx: `Proxy`, which stands for a value while a program is traced, and what notes it."""
+
+from __future__ import annotations
+
+import dis
+import operator
+import sys
+from typing import Any
+
+from wengert.base.elsewhere import elsewhere
+from wengert.base.sections import fill_sections
+from wengert.fx.graph import Graph
+from wengert.fx.node import BINARY, Node, map_aggregate
+from wengert.tape.base import TensorBase
+from wengert.tensor.overrides import prepare
+
+__all__ = ["Attribute", "GraphAppendingTracer", "Proxy", "TraceError", "TracerBase"]
+
+
+class TraceError(ValueError):
+    """A program cannot be traced: it depends on a value that is not there yet."""
+
+
+class TracerBase:
+    """What turns calls on proxies into nodes of its `graph`."""
+
+    graph: Graph
+    root: Any = None
+
+    def create_node(
+        self,
+        kind: str,
+        target: Any,
+        args: Any,
+        kwargs: Any,
+        name: Any = None,
+        type_expr: Any = None,
+    ) -> Node:
+        """A node of the graph."""
+        return self.graph.create_node(kind, target, args, kwargs, name, type_expr)
+
+    def proxy(self, node: Node) -> Proxy:
+        """What stands for the result of a node."""
+        return Proxy(node, self)
+
+    def create_proxy(
+        self,
+        kind: str,
+        target: Any,
+        args: Any,
+        kwargs: Any,
+        name: Any = None,
+        type_expr: Any = None,
+        proxy_factory_fn: Any = None,
+    ) -> Any:
+        """A node whose arguments may hold proxies, and what stands for its result."""
+        given = map_aggregate(args, self.create_arg), map_aggregate(kwargs, self.create_arg)
+        node = self.create_node(kind, target, *given, name, type_expr)
+        return (proxy_factory_fn or self.proxy)(node)
+
+    def create_arg(self, a: Any) -> Any:
+        """What stands in a node for a value: a node for a proxy, and for what holds values theirs.
+
+        Raises
+        ------
+        NotImplementedError: If a graph cannot hold such a value.
+        """
+        if isinstance(a, Proxy):
+            return a.node
+        if isinstance(a, TensorBase):
+            raise NotImplementedError(f"argument of type: {type(a)}")
+        if isinstance(a, tuple | list | dict | slice):
+            return map_aggregate(a, self.create_arg)
+        return a
+
+    def to_bool(self, obj: Proxy) -> bool:
+        """What a branch on a proxy is to do.
+
+        Raises
+        ------
+        TraceError: Always, unless a subclass says something else.
+        """
+        raise TraceError("symbolically traced variables cannot be used as inputs to control flow")
+
+    def iter(self, obj: Proxy) -> Any:
+        """What a loop over a proxy goes through: only unpacking is known to end.
+
+        Raises
+        ------
+        TraceError: If it is another loop.
+        """
+        # the loop stands where the method of the proxy was called
+        frame = sys._getframe(2)
+        step = next(i for i in dis.get_instructions(frame.f_code) if i.offset == frame.f_lasti)
+        if step.opname == "UNPACK_SEQUENCE":
+            return (operator.getitem(obj, i) for i in range(step.argval))
+        raise TraceError(
+            "Proxy object cannot be iterated. This can be attempted when the Proxy is used in a "
+            "loop or as a *args or **kwargs function argument: loop over numbers that are known, "
+            "or call what loops by a function under torch.fx.wrap"
+        )
+
+    def keys(self, obj: Proxy) -> Any:
+        """What ``**proxy`` takes for its names: a proxy itself."""
+        return Attribute(obj, "keys")()
+
+
+class GraphAppendingTracer(TracerBase):
+    """Adds nodes to a graph that is there."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+
+
+class Proxy:
+    """Stands for a value while a program is traced: what is done with it becomes a node.
+
+    Parameters
+    ----------
+    node : Node. The node whose result it stands for.
+    tracer : TracerBase, optional. What makes nodes; default: what adds them to the node's graph.
+
+    Examples
+    --------
+    >>> graph = wg.fx.Graph()
+    >>> x = wg.fx.Proxy(graph.placeholder("x"))
+    >>> _ = graph.output((wg.relu(x) + 1).node)
+    >>> print(graph)
+    graph():
+        %x : [num_users=1] = placeholder[target=x]
+        %relu : [num_users=1] = call_function[target=torch.relu](args = (%x,), kwargs = {})
+        %add : [num_users=1] = call_function[target=operator.add](args = (%relu, 1), kwargs = {})
+        return add
+    """
+
+    node: Node
+
+    def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:
+        self.tracer = GraphAppendingTracer(node.graph) if tracer is None else tracer
+        self.node = node
+
+    def __repr__(self) -> str:
+        return f"Proxy({self.node.name})"
+
+    def __getattr__(self, k: str) -> Any:
+        if k.startswith("__") and k.endswith("__"):
+            # what the interpreter and libraries ask of any object
+            raise AttributeError(k)
+        return Attribute(self, k)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.tracer.create_proxy("call_method", "__call__", (self, *args), kwargs)
+
+    def __iter__(self) -> Any:
+        return self.tracer.iter(self)
+
+    def __bool__(self) -> bool:
+        return self.tracer.to_bool(self)
+
+    def __len__(self) -> int:
+        raise RuntimeError(
+            "'len' is not supported in symbolic tracing by default. If you want this call to be "
+            "recorded, please call torch.fx.wrap('len') at module scope"
+        )
+
+    def __contains__(self, item: Any) -> bool:
+        raise RuntimeError("'in' is not supported in symbolic tracing: it needs the values")
+
+    def keys(self) -> Any:
+        """What ``**proxy`` takes for its names."""
+        return self.tracer.keys(self)
+
+    __hash__ = object.__hash__
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        tracers: dict[TracerBase, None] = {}
+
+        def find(value: Any) -> Any:
+            if isinstance(value, Proxy):
+                tracers[value.tracer] = None
+            return value
+
+        map_aggregate((args, kwargs), find)
+        if len(tracers) > 1:
+            raise RuntimeError(f"Found multiple different tracers {list(tracers)}")
+        (tracer,) = tracers
+        if getattr(func, "__qualname__", "").startswith("Tensor."):
+            return tracer.create_proxy("call_method", func.__name__, args, kwargs)
+        return tracer.create_proxy("call_function", func, args, kwargs)
+
+
+class Attribute(Proxy):
+    """An attribute of what a proxy stands for: a method if it is called, and else a node."""
+
+    def __init__(self, root: Proxy, attr: str) -> None:
+        self.root, self.attr, self.tracer = root, attr, root.tracer
+        self._node: Node | None = None
+
+    @property
+    def node(self) -> Node:  # type: ignore[override]
+        """The node, which is made when somebody uses the attribute itself."""
+        if self._node is None:
+            made = self.tracer.create_proxy("call_function", getattr, (self.root, self.attr), {})
+            self._node = made.node
+        return self._node
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.tracer.create_proxy("call_method", self.attr, (self.root, *args), kwargs)
+
+
+def _operator(func: Any, swapped: bool = False) -> Any:
+    def method(self: Proxy, *others: Any) -> Any:
+        args = (*reversed(others), self) if swapped else (self, *others)
+        return self.tracer.create_proxy("call_function", func, args, {})
+
+    return method
+
+
+def _install() -> None:
+    for func in (*BINARY, operator.neg, operator.pos, operator.invert, operator.getitem, abs):
+        name = func.__name__.rstrip("_")
+        setattr(Proxy, f"__{name}__", _operator(func))
+        if hasattr(int, f"__r{name}__") or func is operator.matmul:
+            setattr(Proxy, f"__r{name}__", _operator(func, True))
+    prepare()
+
+
+_install()
+__getattr__ = elsewhere(__name__)
+fill_sections(globals())

@@ -1,0 +1,241 @@
+"""Graphs of programs: what is traced, changed, run and generated again."""
+
+import copy
+import operator
+import pickle
+
+import pytest
+
+import wengert as wg
+import wengert.nn.functional as F
+from wengert import fx, nn
+from wengert.fx.passes.shape_prop import ShapeProp
+from wengert.fx.proxy import TraceError
+from wengert.nn.functional import gelu
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(wg.rand(3, 4))
+        self.linear = nn.Linear(4, 5)
+        self.seq = nn.Sequential(nn.Linear(5, 5), nn.ReLU())
+        self.register_buffer("shift", wg.ones(5))
+
+    def forward(self, x, y=2, *, z=None):
+        a, b = wg.split(self.seq(self.linear(x + self.scale)), 2, dim=0)
+        count = a.shape[0]
+        rows = wg.relu(a).view(count, -1).clamp(min=0.0, max=1.0)
+        return rows, -x[:, 1:] * 3.5 + y, F.relu(gelu(b), inplace=False) + self.shift + wg.ones(5)
+
+
+X = wg.arange(12.0).reshape(3, 4) / 5 - 1
+
+
+def same(made, wanted):
+    return all(wg.equal(a, b) for a, b in zip(made, wanted, strict=True))
+
+
+def test_a_module_runs_as_its_graph_with_its_own_parameters():
+    net = Net()
+    traced = fx.symbolic_trace(net)
+    assert same(traced(X), net(X)) and same(traced(X, 5), net(X, 5))
+    sum(part.sum() for part in traced(X)).backward()
+    assert net.scale.grad is traced.scale.grad is not None
+    twins = copy.deepcopy(traced), pickle.loads(pickle.dumps(traced))
+    for twin in twins:
+        assert same(twin(X), net(X)) and twin.scale is not net.scale
+        assert twin.code == traced.code and twin.graph is not traced.graph
+
+
+# as PyTorch 2.13 prints it
+TEXT = """\
+graph():
+    %x : [num_users=4] = placeholder[target=x]
+    %n : [num_users=1] = placeholder[target=n](default=2)
+    %_rest : [num_users=1] = placeholder[target=*rest]
+    %getitem : [num_users=1] = call_function[target=operator.getitem](args = (%_rest, 0), kwargs = {})
+    %sum_1 : [num_users=1] = call_method[target=sum](args = (%x, 0), kwargs = {})
+    %mul : [num_users=1] = call_function[target=operator.mul](args = (%sum_1, %n), kwargs = {})
+    %sub : [num_users=1] = call_function[target=operator.sub](args = (2, %x), kwargs = {})
+    %getitem_1 : [num_users=1] = call_function[target=operator.getitem](args = (%x, (Ellipsis, None)), kwargs = {})
+    %matmul : [num_users=1] = call_function[target=operator.matmul](args = (%x, %getitem), kwargs = {})
+    return {'a': (mul, [sub, getitem_1]), 'b': matmul}"""  # noqa: E501
+CODE = """\
+
+
+
+def forward(self, x, n = 2, *rest):
+    _rest = rest
+    getitem = _rest[0];  _rest = None
+    sum_1 = x.sum(0)
+    mul = sum_1 * n;  sum_1 = n = None
+    sub = 2 - x
+    getitem_1 = x[(Ellipsis, None)]
+    matmul = x @ getitem;  x = getitem = None
+    return {'a': (mul, [sub, getitem_1]), 'b': matmul}
+    """
+
+
+def test_text_and_code_are_pytorchs(capsys):
+    def program(x, n=2, *rest):
+        other = rest[0]
+        return {"a": (x.sum(0) * n, [2 - x, x[..., None]]), "b": x @ other}
+
+    traced = fx.symbolic_trace(program)
+    assert (str(traced.graph), traced.code) == (TEXT, CODE)
+    made = traced(X, 3, X.T)
+    assert wg.equal(made["b"], X @ X.T) and wg.equal(made["a"][0], X.sum(0) * 3)
+    traced.graph.print_tabular()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["opcode", "name", "target", "args", "kwargs"]
+    assert len(lines) == 2 + len(traced.graph.nodes)
+
+
+@pytest.mark.parametrize(
+    ("program", "error", "match"),
+    [
+        (lambda x: x if x.sum() > 0 else -x, TraceError, "inputs to control flow"),
+        (lambda x: [part for part in x], TraceError, "cannot be iterated"),  # noqa: C416
+        (lambda x: 1 in x, RuntimeError, "'in' is not supported"),
+        (lambda x: range(x), TypeError, "Proxy"),
+    ],
+)
+def test_what_needs_values_is_not_traced(program, error, match):
+    with pytest.raises(error, match=match):
+        fx.symbolic_trace(program)
+    # all that was patched is back
+    assert nn.Linear(2, 2)(wg.ones(2)).shape == (2,)
+
+
+def test_known_arguments_are_checked_when_the_graph_runs():
+    def program(x, up):
+        return x + 1 if up else x - 1
+
+    traced = fx.symbolic_trace(program, concrete_args={"up": True})
+    assert wg.equal(traced(X, True), X + 1)
+    with pytest.raises(AssertionError, match="up has been specialized to have value True"):
+        traced(X, False)
+
+
+def chosen(x, total):
+    return x if total > 0 else -x
+
+
+fx.wrap("chosen")
+fx.wrap("len")
+
+
+def test_wrapped_functions_are_called_when_the_graph_runs():
+    def program(x):
+        return chosen(x, x.sum()) + len(x)
+
+    traced = fx.symbolic_trace(program)
+    for x in (wg.ones(2), -wg.ones(3)):
+        assert wg.equal(traced(x), program(x))
+
+
+def test_operations_are_replaced():
+    net = Net()
+    traced = fx.symbolic_trace(net)
+    for node in traced.graph.nodes:
+        if node.op == "call_function" and node.target is wg.relu:
+            with traced.graph.inserting_after(node):
+                new = traced.graph.call_function(wg.tanh, node.args, node.kwargs)
+            node.replace_all_uses_with(new)
+            traced.graph.erase_node(node)
+    traced.graph.lint()
+    traced.recompile()
+    wanted = wg.split(net.seq(net.linear(X + net.scale)), 2, dim=0)[0].tanh().clamp(0.0, 1.0)
+    assert wg.equal(traced(X)[0], wanted)
+    used = next(iter(traced.graph.nodes))
+    with pytest.raises(RuntimeError, match="Tried to erase Node x but it still had"):
+        traced.graph.erase_node(used)
+    with traced.graph.inserting_before(used):
+        traced.graph.call_method("neg", (traced.graph.output_node().prev,))
+    with pytest.raises(RuntimeError, match="used before it has been defined"):
+        traced.graph.lint()
+
+
+def test_batch_normalisation_is_fused_into_convolutions():
+    model = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU()).eval()
+    model[1].running_mean.copy_(wg.arange(4.0))
+    traced = fx.symbolic_trace(copy.deepcopy(model))
+    modules = dict(traced.named_modules())
+    for node in traced.graph.nodes:
+        if node.op == "call_module" and type(modules[node.target]) is nn.BatchNorm2d:
+            before = node.args[0]
+            pair = modules[before.target], modules[node.target]
+            setattr(traced, before.target, nn.utils.fusion.fuse_conv_bn_eval(*pair))
+            node.replace_all_uses_with(before)
+            traced.graph.erase_node(node)
+    traced.recompile()
+    traced.delete_all_unused_submodules()
+    assert [type(m) for m in traced.children()] == [nn.Conv2d, nn.ReLU]
+    x = wg.rand(2, 3, 5, 5)
+    assert wg.allclose(traced(x), model(x), atol=1e-5)
+
+
+def test_interpreters_and_transformers():
+    class Profiled(fx.Interpreter):
+        def run_node(self, n):
+            seen.append(n.name)
+            return super().run_node(n)
+
+    class Smooth(fx.Transformer):
+        def call_function(self, target, args, kwargs):
+            target = wg.sigmoid if target is wg.relu else target
+            return super().call_function(target, args, kwargs)
+
+    seen = []
+    net = Net()
+    traced = fx.symbolic_trace(net)
+    assert same(Profiled(traced).run(X), net(X))
+    assert seen == [node.name for node in traced.graph.nodes]
+    ShapeProp(traced).propagate(X)
+    shapes = {n.name: n.meta["tensor_meta"] for n in traced.graph.nodes if "tensor_meta" in n.meta}
+    assert tuple(shapes["linear"].shape) == (3, 5) and shapes["linear"].dtype is wg.float32
+    assert [tuple(part.shape) for part in shapes["split"]] == [(2, 5), (1, 5)]
+    rows = wg.split(net.seq(net.linear(X + net.scale)), 2, dim=0)[0]
+    assert wg.equal(Smooth(traced).transform()(X)[0], rows.sigmoid().clamp(0.0, 1.0))
+
+
+def test_patterns_are_replaced_where_nothing_else_needs_their_parts():
+    def program(x, v, w):
+        first = wg.cat([v, w]).sum()
+        kept = wg.cat([x, w])
+        return wg.cat([w, v]).sum() * first + kept.sum() + kept.max()
+
+    traced = fx.symbolic_trace(program)
+    found = fx.replace_pattern(
+        traced, lambda a, b: wg.cat([a, b]).sum(), lambda a, b: wg.stack([a, b]).amax()
+    )
+    assert len(found) == 2
+    v, w = wg.ones(2), wg.arange(2.0)
+    kept = wg.cat([v, w])
+    assert traced(v, v, w) == wg.stack([v, w]).amax() ** 2 + kept.sum() + kept.max()
+
+
+def test_dead_code_goes_and_writes_stay():
+    def program(x):
+        wg.sin(x)
+        x.add_(1)
+        return wg.relu(x)
+
+    traced = fx.symbolic_trace(program)
+    assert traced.graph.eliminate_dead_code()
+    traced.recompile()
+    assert [n.target for n in traced.graph.nodes][1:-1] == ["add_", wg.relu]
+    assert not traced.graph.eliminate_dead_code()
+
+
+def test_graphs_by_hand():
+    graph = fx.Graph()
+    x = fx.Proxy(graph.placeholder("x"))
+    y = (x.view(-1) ** 2)[0]
+    graph.output(fx.Proxy(graph.call_module("inner.act", (y.node,))).node)
+    module = fx.GraphModule({"inner.act": nn.Tanh()}, graph)
+    assert module(X) == (X.view(-1) ** 2)[0].tanh()
+    assert fx.map_arg((y.node, [y.node]), operator.attrgetter("op"))[1] == ["call_function"]
+    with pytest.raises(RuntimeError, match="was not provided"):
+        fx.GraphModule({}, graph)
