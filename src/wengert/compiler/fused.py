@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.ports import provides
-from wengert.base.threads import get_num_threads
 from wengert.compiler.control import FUSING
 from wengert.compiler.entry import Options
 from wengert.compiler.ir import Program, Step, Value
@@ -53,6 +52,7 @@ _DTYPES = frozenset("fd?iLlqB")
 _MADE: dict[Any, Any] = {}
 _KINDS: Counter[Any] = Counter()
 _LOCK = Lock()
+_OPTIONS = Options(_BACKEND, False, False, False, None, 1, 1)
 
 
 @provides("fused")
@@ -168,9 +168,8 @@ def _make(key: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
         return None
     inputs = [symbol.value for symbol in symbols if isinstance(symbol, Sym)]
     outputs = [trace.symbol(result).value for result in results]
-    options = Options(_BACKEND, False, False, False, get_num_threads(), 1)
     if how == "elements":
         into = Value(outputs[0].dtype, outputs[0].shape)
         program = Program([*inputs, into], steps, outputs, [(outputs[0], into)])
-        return options.finish(program)[1], into.dtype
-    return options.finish(Program(inputs, steps, outputs))[1]
+        return _OPTIONS.finish(program)[1], into.dtype
+    return _OPTIONS.finish(Program(inputs, steps, outputs))[1]
