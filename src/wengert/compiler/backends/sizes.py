@@ -29,7 +29,7 @@ from wengert.compiler.ir import Loop, Program, Value, Varying, open_ended, uses
 __all__ = ["Families"]
 
 _MOST = 6
-"""So many pieces of code are made of texts that are equal but for numbers."""
+"""So many structures are compared, and so often is the code of each widened."""
 
 _NUMBER = r"(?:-?\d+|0x[0-9A-F]{16})(?![\w.])"
 _NUMBERS = re.compile(
@@ -280,7 +280,9 @@ class Family:
                 return kin.machine, words
             break
         else:
-            self._kin.append(_Kin(lines))
+            # where each size has a structure of its own, there is nothing to share
+            if len(self._kin) < _MOST:
+                self._kin.append(_Kin(lines))
         return Machine(text), ()
 
 
