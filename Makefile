@@ -30,6 +30,10 @@ CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/wengert-native
 # The tests of the core, whose coverage `make coverage` measures
 CORE = $(addprefix tests/,autograd func nn optim semantics tape) $(wildcard tests/tensor/*.py)
 
+# Where tests are marked `torch`: to collect all others takes as long as a third of these
+TORCH = tests/parity tests/semantics $(filter-out tests/parity/% tests/semantics/%, \
+	$(shell grep -rl --include='test_*.py' 'mark\.torch' tests))
+
 # What the processor's instructions and the libraries that choose by them can change: results
 NUMBERS = src docs README.md $(addprefix tests/,amp autograd benchmarks bridge compiler func \
 	implicit integrate kernels nn numpy ops optim semantics table tensor)
@@ -58,7 +62,7 @@ slow: .venv/developing
 	.venv/bin/python $(PYTEST) -m slow
 
 parity: .venv-parity/installed
-	WENGERT_NATIVE=0 OMP_NUM_THREADS=1 .venv-parity/bin/python $(PYTEST) -m torch
+	WENGERT_NATIVE=0 OMP_NUM_THREADS=1 .venv-parity/bin/python $(PYTEST) -m torch $(TORCH)
 
 machines: .venv/developing
 	WENGERT_NATIVE=0 .venv/bin/python tests/machines -q -n auto --dist worksteal -m "not slow" $(NUMBERS)

@@ -93,6 +93,7 @@ def test_records_agree_by_numpy(name: str) -> None:
     check(name, "numpy", np.float64)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.skipif(not LLVM, reason="needs llvmlite")
 @pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
 @pytest.mark.parametrize("name", list(TABLE)[::4])

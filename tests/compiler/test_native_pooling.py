@@ -74,6 +74,7 @@ def test_of_equal_elements_the_first_and_of_nans_the_last():
     both_agree(x, **window((3, 3), (1, 2)))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [f4, f8])
 @pytest.mark.parametrize("length", [3, 6, 13, 16, 31, 40])
 def test_windows_that_reach_over_the_edges(length, dtype):

@@ -226,6 +226,7 @@ CASES = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", CASES)
 def test_compiled_and_uncompiled(name: str, backend: str) -> None:

@@ -56,6 +56,7 @@ def curvature(x):
     return wg.autograd.grad((g * g.relu()).sum(), x)[0]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpy", "llvm"])
 @pytest.mark.parametrize("name", USES)
 def test_results_are_those_of_the_function_whenever_nan_comes(name, backend):

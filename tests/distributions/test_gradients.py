@@ -180,6 +180,7 @@ def test_vmap_over_samples(name):
         wg.func.vmap(draw)(*stacked)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.filterwarnings("ignore:.*is not compiled:UserWarning")
 @pytest.mark.parametrize("name", CASES)
 def test_compiled_densities(name):

@@ -63,6 +63,7 @@ def scipy_where_it_is_needed(request):
         pytest.importorskip("scipy")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("transform", TRANSFORMS)
 @pytest.mark.parametrize("solved", SOLVED)
 def test_a_transform_sees_the_derivatives_of_the_solution(solved, transform):
