@@ -1,4 +1,4 @@
-"""The page on other libraries' arrays: its programs that need SciPy's switch, in another process."""
+"""The page on other libraries' arrays: its programs that need SciPy's switch."""
 
 import pathlib
 import re
