@@ -1,12 +1,14 @@
-"""Layer 0 · base: nested containers: lists, tuples and dicts, taken apart and put together."""
+"""Layer 0 · base: nested containers: lists, tuples, dicts and dataclasses, taken apart and put
+together."""
 
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-__all__ = ["Structure", "flatten", "paths"]
+__all__ = ["Structure", "field_names", "flatten", "paths"]
 
 
 class Structure:
@@ -20,7 +22,10 @@ class Structure:
 
 
 def flatten(value: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
-    """What nested lists, tuples (named ones, too) and dicts hold, and how to make them again.
+    """What nested lists, tuples, dicts and dataclasses hold, and how to make them again.
+
+    Named tuples count as tuples, and classes by attrs as dataclasses, which are copied: their own
+    constructors do not run.
 
     Parameters
     ----------
@@ -78,8 +83,35 @@ def _taken(value: Any, leaves: list[Any]) -> Callable[[Iterator[Any]], Any]:
             return extended
         # its own constructor may take something else
         return lambda source: tuple.__new__(kind, (part(source) for part in parts))
+    names = field_names(value)
+    if names is not None:
+        parts = [_taken(getattr(value, name), leaves) for name in names]
+
+        def replaced(source: Iterator[Any]) -> Any:
+            made = copy.copy(value)
+            for name, part in zip(names, parts, strict=True):
+                object.__setattr__(made, name, part(source))  # it may be frozen
+            return made
+
+        return replaced
     leaves.append(value)
     return next
+
+
+def field_names(value: Any) -> list[str] | None:
+    """The fields of an instance of a dataclass, or of a class by attrs; None for anything else.
+
+    Fields whose metadata say ``static`` belong to the structure.
+    """
+    kind = type(value)
+    fields = getattr(kind, "__dataclass_fields__", None)
+    if fields is not None:
+        fields = dataclasses.fields(kind)
+    else:
+        fields = getattr(kind, "__attrs_attrs__", None)
+        if fields is None:
+            return None
+    return [field.name for field in fields if not field.metadata.get("static")]
 
 
 def _emptied(value: Any) -> Any:
@@ -102,4 +134,7 @@ def paths(value: Any, name: str = "") -> list[str]:
             for i, part in enumerate(value)
             for path in paths(part, f"{name}[{i}]" if fields is None else f"{name}.{fields[i]}")
         ]
+    names = field_names(value)
+    if names is not None:
+        return [p for part in names for p in paths(getattr(value, part), f"{name}.{part}")]
     return [name]

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.containers import field_names
 from wengert.base.sections import fill_sections
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 
@@ -79,6 +80,17 @@ def _opened(value: Any) -> tuple[Callable[[list[Any]], Any], list[Any], list[Any
         return (lambda items: kind(*items)), list(range(len(value))), list(value)
     if isinstance(value, list | tuple) and not _is_numbers(value):
         return (lambda items: kind(items)), list(range(len(value))), list(value)
+    names = field_names(value)
+    if names is not None:
+        leaves = [getattr(value, name) for name in names]
+
+        def replaced(items: list[Any]) -> Any:
+            made = copy(value)
+            for name, item in zip(names, items, strict=True):
+                object.__setattr__(made, name, item)
+            return made
+
+        return replaced, list(names), leaves
     return None
 
 

@@ -91,7 +91,7 @@ class TensorOperators:
 
 
 def _no_matrix(x: Any, other: Any) -> Any:
-    """What ``x @ other`` gives, if `other` is no array."""
+    """What ``x @ other`` gives, for another object than an array."""
     values = column(other)
     if values is not other:
         return matmul(x, values)

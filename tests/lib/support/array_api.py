@@ -3,8 +3,8 @@
     PYTHONPATH=src:tests/lib python -m support.array_api [--every N] [NAME ...]
 
 An expression is evaluated with the names of the one namespace and of the other. What the strict
-one refuses is no part of the standard, and is not compared. All else must agree in kind, dtype,
-shape and value. `DIFFERENCES` lists the calls that may differ, and how.
+one refuses does not belong to the standard, and is not compared. All else must agree in kind,
+dtype, shape and value. `DIFFERENCES` lists the calls that may differ, and how.
 """
 
 from __future__ import annotations

@@ -83,10 +83,13 @@ _METHODS = {
 _WRITERS = frozenset(name for name, cure in _METHODS.items() if cure is _ASSIGN)
 _SCIPYS = {
     "CubicSpline": "np.interp",
+    "cdist": "wg.cdist",
     "expm": "wg.linalg.matrix_exp",
     "fftconvolve": "np.convolve",
     "interp1d": "np.interp",
+    "lu": "wg.linalg.lu",
     "lu_factor": "wg.linalg.lu_factor",
+    "pdist": "wg.nn.functional.pdist",
     "simpson": "np.trapezoid",
     "solve_triangular": "wg.linalg.solve_triangular",
 }

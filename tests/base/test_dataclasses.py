@@ -1,0 +1,98 @@
+"""Dataclasses, and classes by attrs, as containers of parameters."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from wengert import func
+from wengert.base.containers import flatten, paths
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    w: Any
+    b: Any
+    name: str = dataclasses.field(default="line", metadata={"static": True})
+
+    def __post_init__(self):
+        if isinstance(self.w, float):
+            raise ValueError("a number is no weight")
+
+
+@dataclasses.dataclass(slots=True)
+class Slotted:
+    w: Any
+    b: Any
+
+
+def by_attrs():
+    attrs = pytest.importorskip("attrs")
+    return attrs.make_class("ByAttrs", ["w", "b"])
+
+
+CLASSES = {"frozen": lambda: Frozen, "slotted": lambda: Slotted, "attrs": by_attrs}
+
+
+@pytest.fixture(params=CLASSES)
+def cls(request):
+    return CLASSES[request.param]()
+
+
+def loss(p):
+    return ((p.w * wg.tensor([1.0, 2.0])).sum() + p.b) ** 2
+
+
+def test_gradients_have_the_class(cls):
+    p = cls(wg.tensor([0.5, 0.25]), wg.tensor(1.0))
+    gradient = func.grad(loss)
+    # attrs keeps something for each thread, which no program holds
+    compiled = [wg.compile(gradient)] if dataclasses.is_dataclass(cls) else []
+    for transform in (gradient, *compiled):
+        found = transform(p)
+        assert type(found) is cls
+        assert found.w.tolist() == [4.0, 8.0]
+        assert found.b.item() == 4.0
+    assert p.b.item() == 1.0
+    _, tangent = func.jvp(loss, (p,), (p,))
+    assert tangent.item() == 8.0
+    rows = func.vmap(func.grad(loss))(cls(wg.ones(3, 2), wg.ones(3)))
+    assert rows.w.shape == (3, 2)
+
+
+def test_solvers_of_scipy_take_them(cls):
+    pytest.importorskip("scipy")
+    solve = wg.scipy.minimize
+    found = solve(lambda p: ((p.w - 1) ** 2).sum() + (p.b - 2) ** 2, cls(np.zeros(2), 0.0)).x
+    assert type(found) is cls
+    np.testing.assert_allclose([*np.asarray(found.w), float(found.b)], [1, 1, 2], atol=1e-6)
+
+
+def test_constructors_do_not_run_and_static_fields_stay():
+    leaves, rebuild = flatten({"p": Frozen(1, [2, 3], "curve")})
+    assert leaves == [1, 2, 3]
+    assert paths({"p": Frozen(1, [2, 3])}, "x") == ["x['p'].w", "x['p'].b[0]", "x['p'].b[1]"]
+    made = rebuild([4.0, 5, 6])["p"]
+    assert (made.w, made.b, made.name) == (4.0, [5, 6], "curve")
+    leaves, rebuild = flatten(Frozen)
+    assert leaves == [Frozen]
+
+
+@pytest.mark.filterwarnings("ignore:.*is not compiled:UserWarning")
+def test_a_compiled_function_sees_fields_that_are_no_tensors_and_writes_to_them():
+    @dataclasses.dataclass
+    class State:
+        w: Any
+        n: int
+
+    def step(state):
+        state.w = state.w * state.n
+        return state.w.sum()
+
+    compiled = wg.compile(step)
+    for n in (2, 3, 2):
+        state = State(wg.ones(2), n)
+        assert compiled(state).item() == 2 * n
+        assert state.w.tolist() == [n, n]
