@@ -76,7 +76,7 @@ class Trainer:
         self.losses = []
         self.last = None
         self.history = collections.defaultdict(list)
-        self.lock = 0
+        self.lock = io.StringIO()
 
     def counted(self, x):
         self.calls += 1
@@ -133,9 +133,9 @@ class Trainer:
         self.calls += 1
         return x * rate
 
-    def mean(self):
+    def summary(self):
         """Reads what others write, and is not called."""
-        return sum(self.losses) / len(self.losses)
+        return sum(self.losses) / len(self.losses), open(self.last), vars(self)
 
 
 def method(name, compiles=True):
@@ -371,7 +371,7 @@ def warned():
     return f, lambda: None
 
 
-@case(False)
+@case(True)
 def reached_and_not_used():
     class Model:
         def __init__(self):
@@ -615,3 +615,79 @@ def test_what_it_adds_is_what_it_returns():
         y.sum().backward()
         assert x.grad.tolist() == [2.0, 2.0]
     assert f.explain().reason is None
+
+
+class Device:
+    """Has what is not known to the walker, and ways to come to it."""
+
+    def __init__(self):
+        self.stream = io.StringIO()
+        self.scale = wg.tensor(2.0)
+        self.log = []
+
+    def write_all(self):
+        self.log.append(self.stream.getvalue())
+
+    @property
+    def name_it(self):
+        self.log.append(1)
+        return 3.0
+
+    def __repr__(self):
+        return "device"
+
+
+def matched_by_name(device, x):
+    match device:
+        case Device(name_it=3.0):
+            return x * 2
+    return x
+
+
+WAYS = {
+    "attribute": lambda d, x: x * len(d.stream.getvalue()),
+    "getattr": lambda d, x: x * len(getattr(d, "str" + "eam").getvalue()),
+    "vars": lambda d, x: x * len(vars(d)["stream"].getvalue()),
+    "method": lambda d, x: (d.write_all(), x * 2)[1],
+    "method of a string": lambda d, x: (operator.methodcaller("write_all")(d), x * 2)[1],
+    "property": lambda d, x: x * d.name_it,
+    "format": lambda d, x: x * float(f"{d.name_it}"),
+    "pattern": matched_by_name,
+    "copy": lambda d, x: x * len(copy.copy(d).stream.getvalue()),
+}
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_what_is_reached_is_known_where_it_is_used(name):
+    def story(compiled):
+        device = Device()
+        use = WAYS[name]
+
+        def f(x):
+            return use(device, x) + device.scale
+
+        call = wg.compile(f, options={"measure": False, "quiet": True}) if compiled else f
+        told = []
+        for number in range(5):
+            device.stream.write("a")
+            told.append((call(wg.tensor([1.0, 2.0])).tolist(), repr(device.log), number))
+        return told
+
+    assert story(True) == story(False)
+
+
+def test_places_behind_lists_that_grow():
+    first, second, third = Trainer(), Trainer(), {"n": 0}
+
+    @wg.compile(options={"measure": False})
+    def f(x):
+        first.losses.append([x.sum().item()])
+        second.calls += 1
+        second.losses.append(2.0)
+        third["n"] += second.calls
+        return x * third["n"]
+
+    for _ in range(6):
+        f(wg.ones(2))
+    assert (len(first.losses), second.calls, second.losses, third) == (6, 6, [2.0] * 6, {"n": 21})
+    assert f.explain().traces == 1

@@ -297,7 +297,7 @@ class Compiled:
     def _changed(self, captured: Captured, args: Any, kwargs: Any) -> bool:
         """Open the places that a call has changed; False if that is nothing new."""
         assert captured.before is not None
-        search = Search(captured.before)
+        search = Search(captured.before, self._open)
         names = self._environment(args, kwargs, False, search).names()
         found = set() if names & EXACT else search.paths - self._open - self._shut
         if found:

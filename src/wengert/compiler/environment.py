@@ -19,6 +19,9 @@ to an operation of ours (`wengert.compiler.straight`): then it is an input like 
 
 from __future__ import annotations
 
+import datetime
+import functools
+import io
 import math
 import types
 from collections.abc import Callable, Iterable, Sequence
@@ -26,10 +29,12 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.ports import PORTS
 from wengert.compiler.conditions import Conditions, Matcher
 from wengert.compiler.effects import ARGUMENTS, DONE, Opened, Openings, Place, Search, place_of
 from wengert.compiler.flows import questions_of
 from wengert.compiler.libraries import is_of_library
+from wengert.compiler.names import words_of
 from wengert.compiler.objects import CACHED, MOST_BYTES, Part, Unknown, content_of, read
 from wengert.compiler.reach import DYNAMIC, Reach
 from wengert.compiler.reading import Reading
@@ -57,6 +62,30 @@ _DENIED = frozenset(
 )
 """What is not looked at."""
 _SEEDS = frozenset({"manual_seed", "seed", "initial_seed", "get_state", "set_state"})
+_EVERYTHING = DYNAMIC | {
+    *("copy", "deepcopy", "asdict", "astuple", "replace", "fields", "methodcaller", "hasattr"),
+    *("setattr", "delattr", "__getstate__", "__reduce__", "__reduce_ex__", "pformat", "pprint"),
+}
+"""Names by which code may come to all that an object has."""
+_MAKING = frozenset({"__init__", "__post_init__"})
+"""What is called when a class is."""
+_CLASSES = frozenset({"type", "__class__", "__base__", "__bases__", "__mro__", "mro"})
+"""Names by which code comes from an object to its class."""
+_METHODS = frozenset({types.FunctionType, staticmethod, classmethod, property})
+_ASKED: tuple[Any, ...] = (
+    np.ndarray,
+    np.random.Generator,
+    dict,
+    list,
+    set,
+    str,
+    bytes,
+    int,
+    float,
+    complex,
+    type,
+)
+_ASKED += (io.TextIOWrapper, io.BytesIO, datetime.datetime, datetime.tzinfo, types.FunctionType)
 _CONTAINERS = frozenset({dict, list, tuple, set, frozenset})
 
 
@@ -67,6 +96,17 @@ def _is_watched(tensor: Any) -> bool:
         return True
     edge = tensor.edge
     return edge is not None and edge is not LEAF and node_of(edge).ext is not None
+
+
+def _is_of_user(kind: type) -> bool:
+    """Whether only a user's code says what happens to the objects of a class."""
+    return not any(is_of_library(base) for base in kind.__mro__[:-1])
+
+
+@functools.cache
+def _protocols() -> frozenset[str]:
+    """Names of what libraries and Python may ask any object for."""
+    return frozenset().union(*map(dir, (PORTS.tensor, *_ASKED)))
 
 
 def _plain(name: str, more: str = "") -> str:
@@ -119,6 +159,10 @@ class Environment(Reach):
         super().__init__()
         self._openings = openings
         self._held: set[int] = set()
+        self._own: set[int] = set()
+        self._as_class = False
+        self._put_off: dict[str, list[tuple[Any, str]]] = {}
+        self._unread: dict[str, Unknown] = {}
         self._numbers: set[int] = set()
         self.met: list[Any] = []
         self.tensors = self.met
@@ -147,9 +191,13 @@ class Environment(Reach):
                     self._asks(value, path, questions)
             self._called = function if isinstance(function, types.FunctionType) else None
             self._value(function, self._constant(function))
-            self._escaped()
-            while self._unwrapped():
+            count = -1
+            while count < len(self._attributes):
+                count = len(self._attributes)
+                self._asked_for()
                 self._escaped()
+                while self._unwrapped():
+                    self._escaped()
             self._asked()
             self._hooked()
             self.apart = self.noted()
@@ -293,6 +341,7 @@ class Environment(Reach):
 
     def _value(self, value: Any, path: str, fresh: bool = False) -> None:
         place, self._place = self._place, None
+        as_class, self._as_class = self._as_class, False
         if self._openings is not None:
             value = self._openings.met(self, value, path, place)
             if value is DONE:
@@ -310,6 +359,9 @@ class Environment(Reach):
         if value is None or kind is bool:
             self._line(f"if {path} is not {value}: return None")
             return
+        if isinstance(value, type) and not as_class and not is_of_library(value):
+            # it may be called
+            self._attributes |= _MAKING
         reading = read(value)
         if reading.by == "value":
             name = self._local(path)
@@ -318,7 +370,7 @@ class Environment(Reach):
             other = f"{name}.__class__ is not {cls} or {name} != {known}"
             self._line(f"if {name} is not {known} and ({other}): return None")
             if kind is str:
-                self._attributes.add(value)
+                self._attributes |= words_of(value)
             return
         if kind in _CONTAINERS and not value and not fresh:
             own = path.endswith(".__dict__")
@@ -382,9 +434,22 @@ class Environment(Reach):
             self.walked.append(value)
         for n, part in enumerate(reading.parts):
             path = self._path(part, name)
+            if isinstance(value, type) and self._is_put_off(value, part):
+                self._put_off.setdefault(part.path[5:-2], []).append((part.value, path))
+                continue
+            self._as_class = part.path == "{1}"
+            if part.path == "{0}.__dict__" and _is_of_user(type(value)):
+                self._own.add(id(part.value))
             if self._openings is not None and not fresh:
                 self._place = place_of(value, part, n)
-            self._value(part.value, path, part.fresh)
+            count = len(self._names)
+            try:
+                self._value(part.value, path, part.fresh)
+            except Unknown as unknown:
+                if id(value) not in self._own or len(self._names) > count:
+                    raise
+                # nobody may ask for it
+                self._unread.setdefault(str([*value][n]), unknown)
         if isinstance(value, types.FunctionType):
             self._function(value)
         elif isinstance(value, types.BuiltinFunctionType):
@@ -392,6 +457,33 @@ class Environment(Reach):
             self._attributes.add(value.__name__)
         elif isinstance(value, types.ModuleType):
             self._modules.setdefault(id(value), (value, name))
+
+    def _is_put_off(self, kind: type, part: Part) -> bool:
+        """Whether a part of a class is a method that nothing may call which is known so far."""
+        name = part.path[5:-2]
+        return (
+            type(part.value) in _METHODS
+            and (name[:1] != "_" or name in _MAKING)
+            and name not in self._attributes
+            and name not in _protocols() - _MAKING
+            and not any(hasattr(base, name) for base in kind.__mro__[:-1] if is_of_library(base))
+        )
+
+    def _asked_for(self) -> None:
+        """Walk the methods that something may call, and deny what something may read."""
+        if self._attributes & _CLASSES:
+            self._attributes |= _MAKING
+        while True:
+            every = bool(self._attributes & _EVERYTHING)
+            names = [name for name in self._put_off if every or name in self._attributes]
+            if not names:
+                break
+            for name in sorted(names):
+                for value, path in self._put_off.pop(name):
+                    self._value(value, path)
+        for name, unknown in self._unread.items():
+            if every or name in self._attributes:
+                raise unknown
 
     def _path(self, part: Part, name: str) -> str:
         if "{1}" not in part.path:
