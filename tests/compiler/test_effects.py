@@ -155,6 +155,18 @@ for name in ("remembered", "kept", "filed", "decayed"):
 
 
 @case(True)
+def accuracy():
+    right = {"n": 0, "of": 0}
+
+    def f(x):
+        right["n"] += (x > 0.4).sum().item()
+        right["of"] += len(x)
+        return x * (right["n"] / right["of"])
+
+    return f, lambda: right
+
+
+@case(True)
 def list_of_a_module():
     LOSSES.clear()
 
