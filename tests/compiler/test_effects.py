@@ -703,3 +703,18 @@ def test_places_behind_lists_that_grow():
         f(wg.ones(2))
     assert (len(first.losses), second.calls, second.losses, third) == (6, 6, [2.0] * 6, {"n": 21})
     assert f.explain().traces == 1
+
+
+def test_a_number_that_is_set_to_what_it_was():
+    state = {"t": 0.0}
+
+    @wg.compile(options={"measure": False})
+    def f(x):
+        state["t"] += x.sum().item()
+        return x * 2
+
+    found = []
+    for values in ([0.0, 0.0], [1.0, -1.0], [1.0, 2.0], [3.0, 4.0], [0.0, 0.0], [1.0, 1.0]):
+        f(wg.tensor(values))
+        found.append(state["t"])
+    assert found == [0.0, 0.0, 3.0, 10.0, 10.0, 12.0]
