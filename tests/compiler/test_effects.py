@@ -478,7 +478,11 @@ def played(name, compiled, grad):
     make, _ = CASES[name]
     function, state = make()
     wrap = getattr(function, "wrap", lambda f: f)
-    made = wg.compile(function, options={"measure": False, "quiet": True}) if compiled else function
+    made = (
+        wg.compile(function, backend="numpy", options={"measure": False, "quiet": True})
+        if compiled
+        else function
+    )
     call = wrap(made)
     noted = []
     handler = logging.Handler()
@@ -560,7 +564,11 @@ def test_a_list_that_is_read_is_known(name):
                 more.append(kept[0] if name == "first" else 1)
             return READS[name](kept, x)
 
-        call = wg.compile(f, options={"measure": False, "quiet": True}) if compiled else f
+        call = (
+            wg.compile(f, backend="numpy", options={"measure": False, "quiet": True})
+            if compiled
+            else f
+        )
         told = []
         for values in INPUTS:
             result = call(wg.tensor(values))
@@ -585,7 +593,11 @@ def test_numbers_are_those_of_Python():
             state["out"] = (n // 4, n % 7, n / 8, 5 // (n or 1), -n, abs(n), n == r, r < n, n < 2.5)
             return x * state["r"] + n
 
-        call = wg.compile(f, options={"measure": False, "quiet": True}, limit=99) if compiled else f
+        call = (
+            wg.compile(f, backend="numpy", options={"measure": False, "quiet": True}, limit=99)
+            if compiled
+            else f
+        )
         return [(call(wg.tensor([1.0, 2.0])).tolist(), repr(state)) for _ in range(40)]
 
     assert story(True) == story(False)
@@ -594,7 +606,7 @@ def test_numbers_are_those_of_Python():
 def test_threads_count_all_calls():
     state = {"n": 0, "seen": []}
 
-    @wg.compile(options={"measure": False})
+    @wg.compile(backend="numpy", options={"measure": False})
     def f(x):
         state["n"] += 1
         state["seen"].append(x.sum().item())
@@ -613,7 +625,7 @@ def test_threads_count_all_calls():
 def test_what_it_adds_is_what_it_returns():
     kept = []
 
-    @wg.compile(options={"measure": False})
+    @wg.compile(backend="numpy", options={"measure": False})
     def f(x):
         y = x * 2
         kept.append(y)
@@ -678,7 +690,11 @@ def test_what_is_reached_is_known_where_it_is_used(name):
         def f(x):
             return use(device, x) + device.scale
 
-        call = wg.compile(f, options={"measure": False, "quiet": True}) if compiled else f
+        call = (
+            wg.compile(f, backend="numpy", options={"measure": False, "quiet": True})
+            if compiled
+            else f
+        )
         told = []
         for number in range(5):
             device.stream.write("a")
@@ -691,7 +707,7 @@ def test_what_is_reached_is_known_where_it_is_used(name):
 def test_places_behind_lists_that_grow():
     first, second, third = Trainer(), Trainer(), {"n": 0}
 
-    @wg.compile(options={"measure": False})
+    @wg.compile(backend="numpy", options={"measure": False})
     def f(x):
         first.losses.append([x.sum().item()])
         second.calls += 1
@@ -708,7 +724,7 @@ def test_places_behind_lists_that_grow():
 def test_a_number_that_is_set_to_what_it_was():
     state = {"t": 0.0}
 
-    @wg.compile(options={"measure": False})
+    @wg.compile(backend="numpy", options={"measure": False})
     def f(x):
         state["t"] += x.sum().item()
         return x * 2
