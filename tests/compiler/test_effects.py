@@ -76,7 +76,7 @@ class Trainer:
         self.losses = []
         self.last = None
         self.history = collections.defaultdict(list)
-        self.lock = 0
+        self.lock = io.StringIO()
 
     def counted(self, x):
         self.calls += 1
@@ -133,9 +133,9 @@ class Trainer:
         self.calls += 1
         return x * rate
 
-    def mean(self):
+    def summary(self):
         """Reads what others write, and is not called."""
-        return sum(self.losses) / len(self.losses)
+        return sum(self.losses) / len(self.losses), open(self.last), vars(self)
 
 
 def method(name, compiles=True):
@@ -152,6 +152,18 @@ for name in ("counted", "every_third", "summed", "averaged", "bettered", "record
     method(name)
 for name in ("remembered", "kept", "filed", "decayed"):
     method(name)
+
+
+@case(True)
+def accuracy():
+    right = {"n": 0, "of": 0}
+
+    def f(x):
+        right["n"] += (x > 0.4).sum().item()
+        right["of"] += len(x)
+        return x * (right["n"] / right["of"])
+
+    return f, lambda: right
 
 
 @case(True)
@@ -371,7 +383,7 @@ def warned():
     return f, lambda: None
 
 
-@case(False)
+@case(True)
 def reached_and_not_used():
     class Model:
         def __init__(self):
@@ -466,7 +478,11 @@ def played(name, compiled, grad):
     make, _ = CASES[name]
     function, state = make()
     wrap = getattr(function, "wrap", lambda f: f)
-    made = wg.compile(function, options={"measure": False, "quiet": True}) if compiled else function
+    made = (
+        wg.compile(function, backend="numpy", options={"measure": False, "quiet": True})
+        if compiled
+        else function
+    )
     call = wrap(made)
     noted = []
     handler = logging.Handler()
@@ -548,7 +564,11 @@ def test_a_list_that_is_read_is_known(name):
                 more.append(kept[0] if name == "first" else 1)
             return READS[name](kept, x)
 
-        call = wg.compile(f, options={"measure": False, "quiet": True}) if compiled else f
+        call = (
+            wg.compile(f, backend="numpy", options={"measure": False, "quiet": True})
+            if compiled
+            else f
+        )
         told = []
         for values in INPUTS:
             result = call(wg.tensor(values))
@@ -573,7 +593,11 @@ def test_numbers_are_those_of_Python():
             state["out"] = (n // 4, n % 7, n / 8, 5 // (n or 1), -n, abs(n), n == r, r < n, n < 2.5)
             return x * state["r"] + n
 
-        call = wg.compile(f, options={"measure": False, "quiet": True}, limit=99) if compiled else f
+        call = (
+            wg.compile(f, backend="numpy", options={"measure": False, "quiet": True}, limit=99)
+            if compiled
+            else f
+        )
         return [(call(wg.tensor([1.0, 2.0])).tolist(), repr(state)) for _ in range(40)]
 
     assert story(True) == story(False)
@@ -582,7 +606,7 @@ def test_numbers_are_those_of_Python():
 def test_threads_count_all_calls():
     state = {"n": 0, "seen": []}
 
-    @wg.compile(options={"measure": False})
+    @wg.compile(backend="numpy", options={"measure": False})
     def f(x):
         state["n"] += 1
         state["seen"].append(x.sum().item())
@@ -601,7 +625,7 @@ def test_threads_count_all_calls():
 def test_what_it_adds_is_what_it_returns():
     kept = []
 
-    @wg.compile(options={"measure": False})
+    @wg.compile(backend="numpy", options={"measure": False})
     def f(x):
         y = x * 2
         kept.append(y)
@@ -615,3 +639,98 @@ def test_what_it_adds_is_what_it_returns():
         y.sum().backward()
         assert x.grad.tolist() == [2.0, 2.0]
     assert f.explain().reason is None
+
+
+class Device:
+    """Has what is not known to the walker, and ways to come to it."""
+
+    def __init__(self):
+        self.stream = io.StringIO()
+        self.scale = wg.tensor(2.0)
+        self.log = []
+
+    def write_all(self):
+        self.log.append(self.stream.getvalue())
+
+    @property
+    def name_it(self):
+        self.log.append(1)
+        return 3.0
+
+    def __repr__(self):
+        return "device"
+
+
+def matched_by_name(device, x):
+    match device:
+        case Device(name_it=3.0):
+            return x * 2
+    return x
+
+
+WAYS = {
+    "attribute": lambda d, x: x * len(d.stream.getvalue()),
+    "getattr": lambda d, x: x * len(getattr(d, "str" + "eam").getvalue()),
+    "vars": lambda d, x: x * len(vars(d)["stream"].getvalue()),
+    "method": lambda d, x: (d.write_all(), x * 2)[1],
+    "method of a string": lambda d, x: (operator.methodcaller("write_all")(d), x * 2)[1],
+    "property": lambda d, x: x * d.name_it,
+    "format": lambda d, x: x * float(f"{d.name_it}"),
+    "pattern": matched_by_name,
+    "copy": lambda d, x: x * len(copy.copy(d).stream.getvalue()),
+}
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_what_is_reached_is_known_where_it_is_used(name):
+    def story(compiled):
+        device = Device()
+        use = WAYS[name]
+
+        def f(x):
+            return use(device, x) + device.scale
+
+        call = (
+            wg.compile(f, backend="numpy", options={"measure": False, "quiet": True})
+            if compiled
+            else f
+        )
+        told = []
+        for number in range(5):
+            device.stream.write("a")
+            told.append((call(wg.tensor([1.0, 2.0])).tolist(), repr(device.log), number))
+        return told
+
+    assert story(True) == story(False)
+
+
+def test_places_behind_lists_that_grow():
+    first, second, third = Trainer(), Trainer(), {"n": 0}
+
+    @wg.compile(backend="numpy", options={"measure": False})
+    def f(x):
+        first.losses.append([x.sum().item()])
+        second.calls += 1
+        second.losses.append(2.0)
+        third["n"] += second.calls
+        return x * third["n"]
+
+    for _ in range(6):
+        f(wg.ones(2))
+    assert (len(first.losses), second.calls, second.losses, third) == (6, 6, [2.0] * 6, {"n": 21})
+    assert f.explain().traces == 1
+
+
+def test_a_number_that_is_set_to_what_it_was():
+    state = {"t": 0.0}
+
+    @wg.compile(backend="numpy", options={"measure": False})
+    def f(x):
+        state["t"] += x.sum().item()
+        return x * 2
+
+    found = []
+    for values in ([0.0, 0.0], [1.0, -1.0], [1.0, 2.0], [3.0, 4.0], [0.0, 0.0], [1.0, 1.0]):
+        f(wg.tensor(values))
+        found.append(state["t"])
+    assert found == [0.0, 0.0, 3.0, 10.0, 10.0, 12.0]

@@ -310,8 +310,7 @@ class Compiled:
 
     def _changed(self, captured: Captured, args: Any, kwargs: Any) -> bool:
         """Open the places that a call has changed; False if that is nothing new."""
-        assert captured.before is not None
-        search = Search(captured.before)
+        search = Search(captured.before, self._open)
         names = self._environment(args, kwargs, False, search).names()
         found = set() if names & EXACT else search.paths - self._open - self._shut
         if found:
@@ -386,11 +385,13 @@ class Compiled:
                 self._stop(captured.trace.parted)
             known = environment.openings and Openings(self._open, environment.openings)
             after = self._environment(args, kwargs, False, known)
-            if not before.equals(after):
+            same = before.equals(after)
+            if captured.left or not same:
                 captured.trace.unmask()
                 # what it has computed and kept, later calls find
                 self._passed += 1
-                new = self._changed(captured, args, kwargs) or before.caches() != after.caches()
+                new = self._changed(captured, args, kwargs) or same
+                new = new or before.caches() != after.caches()
                 if self._passed > self._options.limit or not new:
                     self._stop(Reason("it changes objects other than tensors", None))
                 return captured.result

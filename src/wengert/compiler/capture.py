@@ -56,6 +56,7 @@ class Captured:
     exit: What the run left behind, or None if the trace is broken.
     before: What the function reached besides its variables, as it was.
     log: What it wrote to open places.
+    left: Whether it left a number of the trace in what it reaches.
     """
 
     def __init__(self, environment: Environment, trace: Trace, inputs: list[Value]) -> None:
@@ -67,7 +68,8 @@ class Captured:
         self.writes = False
         self.result: Any = None
         self.exit: Exit | None = None
-        self.before: Surroundings | None = None
+        self.before = Surroundings()
+        self.left = False
         self.log: Any = None
 
     def settled(self, whole: Any) -> Any:
@@ -207,6 +209,9 @@ def capture(
             captured.exit = None
             trace.unmask()
     result = None
+    if any(known() is not None for known in trace.scalars):
+        # in a place that holds an equal number, by chance, it would not be seen later
+        captured.left = captured.before.hold(Scalar)
     release(trace)
     return captured
 

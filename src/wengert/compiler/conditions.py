@@ -66,7 +66,7 @@ class Conditions:
             "is_": operator.is_,
             "np": np,
         }
-        self._count = 0
+        self._count = self._tools = 0
         self._computes = False
         self._errors = np.geterr()
         self._settings = _settings()
@@ -166,7 +166,8 @@ class Conditions:
         if value.__class__ is list:
             # keys, which are
             return self._constant(value)
-        name = f"h{len(self._scope)}"
+        name = f"h{self._tools}"
+        self._tools += 1
         self._scope[name] = value
         return name
 

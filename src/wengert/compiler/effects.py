@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import collections.abc
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from types import CellType, MemberDescriptorType
 from typing import Any, NamedTuple
 
@@ -146,12 +146,18 @@ class Openings:
 class Search:
     """Which places have changed since a trace began.
 
+    Parameters
+    ----------
+    before: What was there then.
+    opened: The paths to open places.
+
     Attributes
     ----------
-    paths: The expressions that lead to them.
+    paths: The expressions that lead to what has changed.
     """
 
-    def __init__(self, before: Surroundings) -> None:
+    def __init__(self, before: Surroundings, opened: Container[str]) -> None:
+        self._open = opened
         self.paths: set[str] = set()
         self._old: dict[Any, Any] = {}
         self._lists: dict[int, list[Any]] = {}
@@ -170,10 +176,15 @@ class Search:
         if place is None:
             return value
         old = self._old.get((id(place.holder), place.key), value)
-        before = self._lists.get(id(value))
-        grown = before is not None and len(value) > len(before)
-        if grown or not is_one(old, value):
+        if not is_one(old, value):
             self.paths.add(path)
+        if type(value) is list:
+            before = self._lists.get(id(value))
+            if path in self._open or (before is not None and len(value) > len(before)):
+                # what it holds has no part in the paths to others
+                self.paths.add(path)
+                environment.hold(value, path)
+                return DONE
         return value
 
 

@@ -19,6 +19,9 @@ to an operation of ours (`wengert.compiler.straight`): then it is an input like 
 
 from __future__ import annotations
 
+import datetime
+import functools
+import io
 import math
 import types
 from collections.abc import Callable, Iterable, Sequence
@@ -26,10 +29,12 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.ports import PORTS
 from wengert.compiler.conditions import Conditions, Matcher
 from wengert.compiler.effects import ARGUMENTS, DONE, Opened, Openings, Place, Search, place_of
 from wengert.compiler.flows import questions_of
 from wengert.compiler.libraries import is_of_library
+from wengert.compiler.names import words_of
 from wengert.compiler.objects import CACHED, MOST_BYTES, Part, Unknown, content_of, read
 from wengert.compiler.reach import DYNAMIC, Reach
 from wengert.compiler.reading import Reading
@@ -57,6 +62,32 @@ _DENIED = frozenset(
 )
 """What is not looked at."""
 _SEEDS = frozenset({"manual_seed", "seed", "initial_seed", "get_state", "set_state"})
+_EVERYTHING = DYNAMIC | {
+    *("copy", "deepcopy", "asdict", "astuple", "replace", "fields", "methodcaller", "hasattr"),
+    *("setattr", "delattr", "__getstate__", "__reduce__", "__reduce_ex__", "pformat", "pprint"),
+}
+"""Names by which code may come to all that an object has."""
+_MAKING = frozenset({"__init__", "__post_init__"})
+"""What is called when a class is."""
+_CLASSES = frozenset({"type", "__class__", "__base__", "__bases__", "__mro__", "mro"})
+"""Names by which code comes from an object to its class."""
+_OF_OBJECT = Place(None, None)
+"""That of the class of an object, by which nobody comes to it."""
+_METHODS = frozenset({types.FunctionType, staticmethod, classmethod, property})
+_ASKED: tuple[Any, ...] = (
+    np.ndarray,
+    np.random.Generator,
+    dict,
+    list,
+    set,
+    str,
+    bytes,
+    int,
+    float,
+    complex,
+    type,
+)
+_ASKED += (io.TextIOWrapper, io.BytesIO, datetime.datetime, datetime.tzinfo, types.FunctionType)
 _CONTAINERS = frozenset({dict, list, tuple, set, frozenset})
 
 
@@ -69,11 +100,24 @@ def _is_watched(tensor: Any) -> bool:
     return edge is not None and edge is not LEAF and node_of(edge).ext is not None
 
 
+@functools.lru_cache(512)
+def _is_of_user(kind: Any) -> bool:
+    """Whether only a user's code says what happens to the objects of a class."""
+    return not any(is_of_library(base) for base in kind.__mro__[:-1])
+
+
+@functools.cache
+def _protocols() -> frozenset[str]:
+    """Names of what libraries and Python may ask any object for."""
+    return frozenset().union(*map(dir, (PORTS.tensor, *_ASKED))) - _MAKING
+
+
 def _plain(name: str, more: str = "") -> str:
     """The condition that a tensor is not a view and has no hooks, nor what `more` says."""
-    asked = ["base is not None", "hooks", "post_hooks", *([more] if more else [])]
-    having = " or ".join(f"{name}.ext.{attribute}" for attribute in asked)
-    return f"if {name}.ext is not None and ({having}): return None"
+    ext = f"{name}.ext"
+    having = f"{ext}.base is not None or {ext}.hooks or {ext}.post_hooks"
+    also = f" or {ext}.{more}" if more else ""
+    return f"if {ext} is not None and ({having}{also}): return None"
 
 
 class Environment(Reach):
@@ -119,6 +163,9 @@ class Environment(Reach):
         super().__init__()
         self._openings = openings
         self._held: set[int] = set()
+        self._own: set[int] = set()
+        self._put_off: dict[str, list[tuple[Any, str]]] = {}
+        self._unread: dict[str, Unknown] = {}
         self._numbers: set[int] = set()
         self.met: list[Any] = []
         self.tensors = self.met
@@ -147,8 +194,9 @@ class Environment(Reach):
                     self._asks(value, path, questions)
             self._called = function if isinstance(function, types.FunctionType) else None
             self._value(function, self._constant(function))
+            self._asked_for()
             self._escaped()
-            while self._unwrapped():
+            while self._unwrapped() or self._asked_for():
                 self._escaped()
             self._asked()
             self._hooked()
@@ -294,7 +342,7 @@ class Environment(Reach):
     def _value(self, value: Any, path: str, fresh: bool = False) -> None:
         place, self._place = self._place, None
         if self._openings is not None:
-            value = self._openings.met(self, value, path, place)
+            value = self._openings.met(self, value, path, None if place is _OF_OBJECT else place)
             if value is DONE:
                 return
         if isinstance(value, TensorBase):
@@ -310,6 +358,9 @@ class Environment(Reach):
         if value is None or kind is bool:
             self._line(f"if {path} is not {value}: return None")
             return
+        if issubclass(kind, type) and place is not _OF_OBJECT and not is_of_library(value):
+            # it may be called
+            self._attributes |= _MAKING
         reading = read(value)
         if reading.by == "value":
             name = self._local(path)
@@ -319,6 +370,8 @@ class Environment(Reach):
             self._line(f"if {name} is not {known} and ({other}): return None")
             if kind is str:
                 self._attributes.add(value)
+                if "{" in value:
+                    self._attributes |= words_of(value)
             return
         if kind in _CONTAINERS and not value and not fresh:
             own = path.endswith(".__dict__")
@@ -380,11 +433,32 @@ class Environment(Reach):
                 self._line(f"if {self._path(part, name)} != {known}: return None")
         if reading.parts or reading.facts:
             self.walked.append(value)
+        kind: Any = type(value)
+        is_class, own = issubclass(kind, type), id(value) in self._own
+        opens = self._openings is not None and not fresh
         for n, part in enumerate(reading.parts):
             path = self._path(part, name)
-            if self._openings is not None and not fresh:
+            if is_class and self._is_put_off(value, part):
+                self._put_off.setdefault(part.path[5:-2], []).append((part.value, path))
+                continue
+            if opens:
                 self._place = place_of(value, part, n)
-            self._value(part.value, path, part.fresh)
+            where = part.path
+            if where == "{1}":
+                self._place = _OF_OBJECT
+            elif where == "{0}.__dict__" and _is_of_user(kind):
+                self._own.add(id(part.value))
+            if not own:
+                self._value(part.value, path, part.fresh)
+                continue
+            count = len(self._names)
+            try:
+                self._value(part.value, path)
+            except Unknown as unknown:
+                if len(self._names) > count:
+                    raise
+                # nobody may ask for it
+                self._unread.setdefault(str([*value][n]), unknown)
         if isinstance(value, types.FunctionType):
             self._function(value)
         elif isinstance(value, types.BuiltinFunctionType):
@@ -392,6 +466,31 @@ class Environment(Reach):
             self._attributes.add(value.__name__)
         elif isinstance(value, types.ModuleType):
             self._modules.setdefault(id(value), (value, name))
+
+    def _is_put_off(self, kind: type, part: Part) -> bool:
+        """Whether a part of a class is a method that nothing may call which is known so far."""
+        name = part.path[5:-2]
+        return (
+            type(part.value) in _METHODS
+            and (name[:1] != "_" or name in _MAKING)
+            and name not in self._attributes
+            and name not in _protocols()
+            and not any(hasattr(base, name) for base in kind.__mro__[:-1] if is_of_library(base))
+        )
+
+    def _asked_for(self) -> bool:
+        """Walk the methods that something may call, and deny what something may read."""
+        if self._attributes & _CLASSES:
+            self._attributes |= _MAKING
+        every = not self._attributes.isdisjoint(_EVERYTHING)
+        for name, unknown in self._unread.items():
+            if every or name in self._attributes:
+                raise unknown
+        names = sorted(name for name in self._put_off if every or name in self._attributes)
+        for name in names:
+            for value, path in self._put_off.pop(name):
+                self._value(value, path)
+        return bool(names)
 
     def _path(self, part: Part, name: str) -> str:
         if "{1}" not in part.path:

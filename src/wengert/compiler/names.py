@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dis
 import functools
+import re
 from collections.abc import Iterator
 from types import CodeType
 
 from wengert.compiler.flows import is_handed_to_print
 
-__all__ = ["Names", "line_of_name", "names_of"]
+__all__ = ["Names", "line_of_name", "names_of", "words_of"]
 
 _READ = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
 _WRITE = frozenset({"STORE_GLOBAL", "STORE_NAME", "DELETE_GLOBAL", "DELETE_NAME"})
@@ -74,8 +75,16 @@ class Names:
             elif what == "IMPORT_NAME":
                 self.imported.add(step.argval)
             elif what == "LOAD_CONST" and isinstance(step.argval, str):
-                self.attributes.add(step.argval)
+                self.attributes |= words_of(step.argval)
+            elif what == "MATCH_CLASS":
+                # whose names stand in a tuple, or in the class
+                self.attributes.add("getattr")
         self.attributes.update(code.co_names)
+
+
+def words_of(text: str) -> set[str]:
+    """The names that a text may be, or that it holds if it is a format."""
+    return {text, *re.findall(r"\w+", text)} if "{" in text else {text}
 
 
 _STREAMS = frozenset({"stdout", "stderr"})

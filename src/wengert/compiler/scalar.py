@@ -131,6 +131,14 @@ class Scalar:
             return self._exactly(name, other, swapped)
         return self.trace.number_of(name, *operands, size=size)
 
+    def is_small(self) -> bool:
+        """Whether a whole number that was read off a tensor is one of usual size."""
+        ends = (("le", SMALL), ("ge", -SMALL))
+        compared = self.trace.compared
+        return all(
+            bool(self.trace.decide("bool", compared(name, self.symbol, end))) for name, end in ends
+        )
+
     def _exactly(self, name: str, other: Any, swapped: bool) -> Any:
         """The same of numbers that the rest of the trace depends on."""
         left, right = (_exact(other), self.exact()) if swapped else (self.exact(), _exact(other))
@@ -258,7 +266,11 @@ def _size_of(name: str, left: int | None, right: int | None) -> int | None:
 
 
 def _size(value: Any) -> int | None:
-    return value.size if type(value) is Scalar else abs(value)
+    if type(value) is not Scalar:
+        return abs(value)
+    if value.size is None and value.is_small():
+        value.size = SMALL
+    return value.size
 
 
 def _as_float(value: Any) -> Any:

@@ -91,6 +91,15 @@ class Surroundings:
         for thing, (_, parts) in self._walked:
             yield thing, parts[len(read(thing).same) :]
 
+    def hold(self, kind: type) -> bool:
+        """Whether there is an object of a class now in what was looked at."""
+        try:
+            found = [part for thing, _ in self._walked for part in _shallow(thing)[1]]
+        except (AttributeError, LookupError, Unknown):
+            return True
+        found += [space.get(name) for space, name, _ in self.looked_up]
+        return any(type(part) is kind for part in found)
+
     def is_written(self, array: Any) -> bool:
         """Whether an array that is known holds something else than when the trace began."""
         return any(a is array and content_of(a) != before for a, before in self._arrays)
