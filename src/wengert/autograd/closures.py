@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from wengert.autograd.reach import is_leaf, is_open, parts
+from wengert.interp.levels import Level, levels_of
 from wengert.tape.base import TensorBase
 from wengert.tape.node import edge_of
 
-__all__ = ["names_recorded"]
+__all__ = ["levels_named", "names_recorded"]
 
 _MANY = 200
 """How many objects are looked at; with more of them, some may require a gradient."""
@@ -22,21 +23,40 @@ def names_recorded(function: Any, edges: Sequence[Any]) -> bool:
 
     Those that `edges` lead to are known.
     """
+    for value in _tensors(function):
+        if value is None:
+            return True
+        if value.edge is not None and not any(edge_of(value) is edge for edge in edges):
+            return True
+    return False
+
+
+def levels_named(function: Any, known: Sequence[Level]) -> list[Level]:
+    """Those of some levels that `function`, or what it names, has values of; perhaps more."""
+    found: dict[int, Level] = {}
+    for value in _tensors(function):
+        if value is None:
+            return list(known)
+        found.update(levels_of(value.payload))
+    return [level for level in known if level.number in found]
+
+
+def _tensors(function: Any) -> Iterator[Any]:
+    """The tensors that a function names; None after them if there may be more."""
     stack: list[Any] = [function]
     seen: set[int] = set()
     while stack:
         value = stack.pop()
         if isinstance(value, TensorBase):
-            if value.edge is not None and not any(edge_of(value) is edge for edge in edges):
-                return True
+            yield value
             continue
         if id(value) in seen or is_leaf(value) or not is_open(value):
             continue
         seen.add(id(value))
         if len(seen) > _MANY:
-            return True
+            yield None
+            return
         stack += _named(value)
-    return False
 
 
 def _named(value: Any) -> Iterator[Any]:

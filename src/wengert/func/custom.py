@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wengert.autograd.closures import names_recorded
+from wengert.autograd.closures import levels_named, names_recorded
 from wengert.autograd.function import Function
 from wengert.base.containers import flatten
 from wengert.base.sections import fill_sections
@@ -14,6 +14,7 @@ from wengert.func.reverse import vjp
 from wengert.interp.levels import levels_of
 from wengert.ops.like import zeros_like
 from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.levels import brought
 from wengert.tape.modes import enable_grad, full_mode, is_recording
 
 __all__ = ["custom_jvp", "custom_vjp"]
@@ -22,6 +23,13 @@ __all__ = ["custom_jvp", "custom_vjp"]
 def _detached(tensor: Any) -> Any:
     """Another tensor over the same memory, without history."""
     return new_tensor(tensor.payload, None, tensor.share_version())
+
+
+def _beside(rules: tuple[Any, ...], tensors: list[Any]) -> list[Any]:
+    """The arguments at the levels of what the rules close over, so that these are used there."""
+    levels = full_mode().levels
+    needed = levels_named(rules, levels) if levels else []
+    return [brought(tensor, needed) for tensor in tensors] if needed else tensors
 
 
 class _Call:
@@ -292,7 +300,7 @@ class custom_vjp:
                 f"No VJP defined for custom_vjp function {self.name} using defvjp."
             )
         call = _Call(args, self.fixed)
-        made = _Reverse.apply(self, call, *call.tensors)
+        made = _Reverse.apply(self, call, *_beside(self.rules(), call.tensors))
         return call.given(made)
 
 
@@ -365,7 +373,7 @@ class custom_jvp:
                 f"No JVP defined for custom_jvp function {self.name} using defjvp."
             )
         call = _Call(args, self.fixed)
-        made = _Forward.apply(self, call, *call.tensors)
+        made = _Forward.apply(self, call, *_beside(self.rules(), call.tensors))
         return call.given(made)
 
 

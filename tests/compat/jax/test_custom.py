@@ -355,3 +355,33 @@ def test_a_reverse_rule_may_return_a_list():
 
     product.defvjp(lambda x, y: (x * y, (x, y)), lambda kept, g: [g * kept[1], 2 * g * kept[0]])
     assert [float(part) for part in grad(product, argnums=(0, 1))(2.0, 3.0)] == [3.0, 4.0]
+
+
+@pytest.mark.parametrize("kind", [jax.custom_vjp, jax.custom_jvp])
+def test_rules_that_close_over_values_of_a_transform_follow_it(kind):
+    ys = jnp.array([0.5, -1.0, 2.0])
+
+    def ruled(slope):
+        """The cosine with another slope."""
+        f = kind(jnp.cos)
+        if kind is jax.custom_vjp:
+            f.defvjp(lambda x: (jnp.cos(x), None), lambda _, g: (g * slope,))
+        else:
+            f.defjvp(lambda primals, tangents: (jnp.cos(*primals), tangents[0] * slope))
+        return f
+
+    def mapped(x):
+        return jax.vmap(lambda y: ruled(y)(x))(ys)
+
+    # the argument is no part of the batch
+    assert grad(lambda x: mapped(x).sum())(2.0) == 1.5
+    assert jax.jvp(mapped, (2.0,), (1.0,))[1].tolist() == ys.tolist()
+    assert jax.jacrev(mapped)(2.0).tolist() == ys.tolist()
+    assert jax.vmap(lambda y: grad(ruled(y))(2.0))(ys).tolist() == ys.tolist()
+    # nor does it have the tangent
+    for slope in (
+        lambda y: jax.jvp(ruled(y), (2.0,), (1.0,))[1],
+        lambda y: grad(ruled(y))(2.0),
+    ):
+        assert [float(part) for part in jax.jvp(slope, (3.0,), (1.0,))] == [3.0, 1.0]
+        assert grad(slope)(3.0) == 1.0

@@ -389,7 +389,7 @@ def test_jit_refuses_what_jax_does():
     with pytest.raises(ValueError, match="invalid argnames"):
         jit(square, static_argnames="n")
     with pytest.raises(NotImplementedError, match=r"jax\.vmap"):
-        jax.pmap(square)
+        jax.pmap(square)(jnp.ones(2))
 
 
 def test_the_operations_of_a_function_are_listed():

@@ -68,8 +68,8 @@ _INSTALLED = (_methods, _operators, _updates)
 """Importing these gives arrays their methods and operators."""
 _NAMES = """
     ad_checkpoint core custom_batching custom_derivatives debug dtypes errors example_libraries
-    experimental flatten_util lax nn numpy ops random scipy sharding stages test_util tree tree_util
-    typing
+    experimental extend flatten_util interpreters lax nn numpy ops random scipy sharding stages
+    test_util tree tree_util typing
     """
 _MODULES = frozenset(_NAMES.split())
 _PLACES = {
@@ -93,9 +93,8 @@ _DEVICES = "there is one device: write jax.vmap"
 _COMPILED = "programs are made by calls, and stay in this process"
 _ABSENT = {
     **{name: f"write {new}" for name, new in _LATER.items()},
-    **dict.fromkeys(("export", "ffi", "interpreters", "lib"), _COMPILED),
+    **dict.fromkeys(("export", "ffi", "lib"), _COMPILED),
     **dict.fromkeys(("profiler", "monitoring"), "measure with Python's own tools"),
-    "extend": "nothing is traced, so there are no jaxprs",
     **dict.fromkeys(("P", "Shard", "distributed", "make_mesh"), _DEVICES),
     **dict.fromkeys(("set_mesh", "shard_map", "smap", "reshard"), _DEVICES),
     **dict.fromkeys(("Ref", "new_ref", "ref", "freeze"), "arrays are immutable: return new ones"),
@@ -103,6 +102,7 @@ _ABSENT = {
 }
 __version__ = "0.10.2"
 """The version of JAX whose contract is kept."""
+__version_info__ = (0, 10, 2)
 
 
 def __getattr__(name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,16 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.cpu import CPU
 
-__all__ = ["Mesh", "NamedSharding", "PartitionSpec", "Sharding", "SingleDeviceSharding"]
+__all__ = [
+    "AbstractMesh",
+    "AxisType",
+    "Mesh",
+    "NamedSharding",
+    "PartitionSpec",
+    "Sharding",
+    "SingleDeviceSharding",
+    "get_abstract_mesh",
+]
 
 
 class Sharding:
@@ -105,6 +115,45 @@ class Mesh:
 
     def __repr__(self) -> str:
         return f"Mesh({', '.join(f'{name!r}: 1' for name in self.axis_names)})"
+
+
+class AxisType(enum.Enum):
+    """How an axis of a mesh is used: of one device there is one way."""
+
+    Auto = enum.auto()
+    Explicit = enum.auto()
+    Manual = enum.auto()
+
+
+class AbstractMesh:
+    """The sizes and names of axes, without devices.
+
+    Parameters
+    ----------
+    axis_sizes : tuple of int. The sizes.
+    axis_names : tuple of str. The names of the axes.
+    """
+
+    def __init__(self, axis_sizes: Any, axis_names: Any = (), **options: Any) -> None:
+        self.axis_sizes, self.axis_names = tuple(axis_sizes), tuple(axis_names)
+
+    @property
+    def shape(self) -> dict[str, int]:
+        """The sizes of the axes."""
+        return dict(zip(self.axis_names, self.axis_sizes, strict=True))
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is no axis."""
+        return not self.axis_sizes
+
+    def __repr__(self) -> str:
+        return f"AbstractMesh({self.shape!r})"
+
+
+def get_abstract_mesh() -> AbstractMesh:
+    """The mesh that is in use: none."""
+    return AbstractMesh(())
 
 
 class NamedSharding(Sharding):

@@ -43,17 +43,23 @@ __all__ = [
 ]
 
 
-def pmap(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> NoReturn:
-    """Refused: there is one device.
+def pmap(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., NoReturn]:
+    """Refused where it is called: there is one device.
 
     Raises
     ------
     NotImplementedError: Always.
     """
-    raise NotImplementedError(
-        "jax.pmap needs several devices, and there is one: write jax.vmap, with the same in_axes, "
-        "out_axes and axis_name"
-    )
+    check_callable(fun)
+
+    @functools.wraps(fun)
+    def mapped(*args: Any, **kwargs: Any) -> NoReturn:
+        raise NotImplementedError(
+            "jax.pmap needs several devices, and there is one: write jax.vmap, with the same "
+            "in_axes, out_axes and axis_name"
+        )
+
+    return mapped
 
 
 class ShapeDtypeStruct:

@@ -25,7 +25,7 @@ _ABSENT = {
 }
 
 
-_MODULES = ("checkify",)
+_MODULES = ("checkify", "layout")
 
 
 def __getattr__(name: str) -> Any:

@@ -22,22 +22,31 @@ from wengert.tape.modes import untraced
 
 __all__ = [
     "Error",
+    "ErrorCategory",
     "JaxRuntimeError",
     "all_checks",
+    "automatic_checks",
     "check",
     "check_error",
     "checkify",
     "debug_check",
+    "div_checks",
+    "float_checks",
+    "index_checks",
+    "nan_checks",
     "user_checks",
 ]
 
 user_checks = frozenset({"check"})
 """The checks that are made by `check`."""
 _AUTOMATIC = "only the checks of checkify.check are made: for NaN write jax.debug_nans"
-_ABSENT = dict.fromkeys(
-    ("automatic_checks", "div_checks", "float_checks", "index_checks", "nan_checks"), _AUTOMATIC
-)
-all_checks = user_checks
+ErrorCategory = str
+nan_checks, div_checks = frozenset({"nan"}), frozenset({"div"})
+index_checks = frozenset({"index"})
+float_checks = nan_checks | div_checks
+automatic_checks = float_checks | index_checks
+all_checks = automatic_checks | user_checks
+"""Names of other checks, which `checkify` refuses."""
 
 
 class JaxRuntimeError(ValueError):
@@ -159,11 +168,6 @@ def checkify(f: Callable[..., Any], errors: Any = user_checks) -> Callable[..., 
         return Error(noted[0] if noted and errors else None), out
 
     return checked
-
-
-def __getattr__(name: str) -> Any:
-    why = _ABSENT.get(name, "check, checkify and check_error are here")
-    raise AttributeError(f"module 'jax.experimental.checkify' has no attribute {name!r}: {why}")
 
 
 fill_sections(globals())

@@ -1,0 +1,26 @@
+"""Layer 9 · compat: `jax.experimental.layout`: how arrays lie in memory, which NumPy decides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["Format", "Layout"]
+
+
+class Layout:
+    """The order of the dimensions in memory."""
+
+    def __init__(self, major_to_minor: tuple[int, ...], **options: Any) -> None:
+        self.major_to_minor = tuple(major_to_minor)
+
+
+class Format:
+    """A layout and a sharding.
+
+    Attributes
+    ----------
+    layout, sharding: As given.
+    """
+
+    def __init__(self, layout: Any = None, sharding: Any = None) -> None:
+        self.layout, self.sharding = layout, sharding
