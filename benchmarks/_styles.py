@@ -263,7 +263,7 @@ def _jit_style(lib: Any, function: Function, arrays: Sequence[Any], g: Any, item
 
     @lib.jit
     def second(seed: Any, ones: Any, *values: Any) -> Any:
-        # what is no argument would be computed while it is compiled
+        # what is not an argument would be computed while it is compiled
         return lib.vjp(partial(gradients, seed), *values)[1](ones)
 
     def step() -> tuple[float, float, list[Any]]:

@@ -101,7 +101,7 @@ EVALS = [name for name in CASES if name not in ("network", "rosenbrock", "nbody"
 
 
 def converted(args: Sequence[Any], make: Function) -> list[Any]:
-    """The arguments with another library's arrays in the place of tensors."""
+    """The arguments with another library's arrays in place of tensors."""
     return [make(arg.numpy()) if isinstance(arg, wg.Tensor) else arg for arg in args]
 
 
@@ -140,7 +140,7 @@ def jax_style(name: str, args: Sequence[Any]) -> Contestant:
 
     def jitted(f: Function) -> Call:
         def of_arrays(*arrays: Any) -> Any:
-            # numbers that a shape depends on are no arguments of what JAX compiles
+            # numbers that a shape depends on are not arguments of what JAX compiles
             full = list(args)
             for place, array in zip(places, arrays, strict=True):
                 full[place] = array

@@ -79,7 +79,7 @@ def first_line(value: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """Return how a value that is no function is shown: as itself, unless that is an address."""
+    """Return how a value that is not a function is shown: as itself, unless that is an address."""
     return first_line(value) if " at 0x" in repr(value) else f"``{value!r}``"
 
 
@@ -143,7 +143,7 @@ class Names(SphinxDirective):
     chapters
         Only operations of these chapters of the page of operations.
     others
-        Only what is no operation.
+        Only what is not an operation.
     only, without
         Only these names, or all but these.
     table
@@ -260,7 +260,7 @@ class Names(SphinxDirective):
 
 
 class Methods(Names):
-    """Document the methods and attributes of tensors: those that are no functions, in full."""
+    """Document the methods and attributes of tensors: those that are not functions, in full."""
 
     def run(self) -> list[nodes.Node]:
         """Return the nodes of the entries."""

@@ -2,7 +2,7 @@
 
 The graph is recorded while the program runs, so it holds the operations that were carried out this
 time: as many steps as the loop took, and the branch that was taken. There is no other syntax for
-that. How often a loop runs is no smooth function of the values, and no part of the derivative.
+that. How often a loop runs is not a smooth function of the values, and no part of the derivative.
 """
 
 import wengert as wg

@@ -5,7 +5,7 @@ of the squares of the errors. The data are random, so the network learns them by
 
 Three things are worth a look. The forward pass is ordinary arithmetic; `backward` computes the
 gradients of the two weight matrices from it. The updates are made under `no_grad`: they change the
-weights, and are no part of the function that is differentiated. And gradients are added to what is
+weights, and are not part of the function that is differentiated. And gradients are added to what is
 there, so they are cleared before the next pass.
 """
 

@@ -1,4 +1,4 @@
-"""Inputs in the form that the suite sends, with arrays in the place of lists, of any size.
+"""Inputs in the form that the suite sends, with arrays in place of lists, of any size.
 
 The same call gives the same input.
 """

@@ -62,7 +62,7 @@ class _Module:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers, lists and dictionaries in the place of tensors, arrays and tuples."""
+    """Numbers, lists and dictionaries in place of tensors, arrays and tuples."""
     if isinstance(value, Mapping):
         return {name: _plain(part) for name, part in value.items()}
     if isinstance(value, tuple):

@@ -126,7 +126,7 @@ def trace(func: Any, example_inputs: Any = None, *args: Any, **kwargs: Any) -> A
     """`func` itself; it is not run.
 
     A trace of TorchScript would keep the decisions that the example led to; the function itself
-    takes them anew in each call.
+    takes them again in each call.
 
     Examples
     --------

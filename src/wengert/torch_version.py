@@ -21,7 +21,7 @@ _FORM = re.compile(
 class TorchVersion(str):
     """A version as text, which compares by its numbers with versions, their texts, and tuples.
 
-    What is no version compares as text.
+    What is not a version compares as text.
 
     Examples
     --------

@@ -479,7 +479,7 @@ def test_an_exception_in_forward_restores_the_mode():
     assert wg.is_grad_enabled()
 
 
-# -- outputs that are no tensors ------------------------------------------------------------------
+# -- outputs that are not tensors ------------------------------------------------------------------
 
 
 def test_backward_gets_a_gradient_for_each_output_also_for_what_is_no_tensor():

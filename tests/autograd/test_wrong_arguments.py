@@ -1,4 +1,4 @@
-"""What is no argument of modes, hooks and duals is refused where it is given, as in PyTorch."""
+"""What is not an argument of modes, hooks and duals is refused where it is given, as in PyTorch."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 import sys
 from pathlib import Path
 
-# the benchmarks are no part of the package: they are run from a checkout
+# the benchmarks are not part of the package: they are run from a checkout
 sys.path.insert(0, str(Path(__file__).parents[2]))

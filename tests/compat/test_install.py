@@ -375,5 +375,5 @@ def test_versions_compare_with_tuples_and_are_texts():
     version = wg.torch_version.TorchVersion("2.13.0")
     assert version == (2, 13) and version == "2.13.0" and version >= [2, 13, 0]
     assert version != None and version != 2  # noqa: E711
-    assert version < "unreadable", "what is no version compares as text"
+    assert version < "unreadable", "what is not a version compares as text"
     assert hash(version) == hash("2.13.0") and version.split(".") == ["2", "13", "0"]

@@ -1,8 +1,8 @@
 """Random programs of loops: what goes round by values, by counts, and by both.
 
-Each loop that goes by values holds a tensor that grows (`{t}`), so all programs end. What changes
-besides are numbers, containers, objects, memory, and what the function reaches; and things are left
-on the interpreter's stack while functions with loops are called.
+Each loop that depends on values holds a tensor that grows (`{t}`), so all programs end. What
+changes besides are numbers, containers, objects, memory, and what the function reaches; and things
+are left on the interpreter's stack while functions with loops are called.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Box:
 
 
 def grow(t, up=4.0):
-    """A loop that goes by values."""
+    """A loop that depends on values."""
     while t.abs().sum() < up:
         t = t * 1.4 + 0.05
     return t

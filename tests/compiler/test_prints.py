@@ -39,7 +39,7 @@ def wg_flat(result):
 
 
 def check(function, calls, compiled=True, **more):
-    """Compare calls; `calls` makes the arguments of each anew."""
+    """Compare calls; `calls` makes the arguments of each again."""
     made = wg.compile(function, **{**NUMPY, **more})
     printed = []
     for expected_args, args in zip(calls(), calls(), strict=True):

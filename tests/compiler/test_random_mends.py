@@ -106,7 +106,7 @@ CASES = {
     "strides are read where the function runs as it is": Case(
         "x0.as_strided((2,), (1,))", compiles=False
     ),
-    "the number of different values is no condition": Case(
+    "the number of different values is not a condition": Case(
         "x0.unique() * 2", ("make.whole(5)",), outside="none", compiles=False
     ),
     "an empty tensor may be iterated over": Case(
@@ -165,14 +165,14 @@ CASES = {
         "F.linear(x0, wg.ones(2, 3)).detach()", ("make(0, 3)",), outside="none"
     ),
     "constants that are expanded may be factors": Case("F.bilinear(x0, x0, wg.ones(2, 3, 3))"),
-    "views of what is no result are differentiated twice": Case(
+    "views of what is not a result are differentiated twice": Case(
         "v = x0.clone().scatter_(0, wg.tensor([[0], [0], [1]]), x0)\nv.chunk(2)[0]",
         ("make(3, 1)",),
         outside="second",
     ),
     "numbers read off tensors fill edges": Case("F.pad(x0, (1, 1), value=x0.sum().item())"),
     "parts of what is reshaped are joined": Case("x0.unbind(0)[-1].roll(1, 0)", ("make(1, 3)",)),
-    "pieces are taken of what is reshaped anew": Case(
+    "pieces are taken of what is reshaped again": Case(
         "v = x0.expand(3, 4).reshape(3, 2, 2)\nwg.cat([v, v])", ("make(3, 1)",)
     ),
     "softmax of mapped constants without dimensions": Case(

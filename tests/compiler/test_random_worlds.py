@@ -42,7 +42,7 @@ def test_random_worlds_are_as_uncompiled(backend: str, first: int) -> None:
             least = smaller_text(text, lambda text: check(text, backend).what == "disagree")
             why = check(least, backend).why
             pytest.fail(f"compiled by {backend} {why}\n\n{least}\nof\n\n{text}")
-    # the others run as they are: they change what is no tensor, or read arrays of NumPy
+    # the others run as they are: they change what is not a tensor, or read arrays of NumPy
     assert found["agree"] + found["eager"] > 0.9 * count, found
     assert found["agree"] >= (2 / 3 if FIRST == 0 and count == CHUNK else 0.4) * count, found
 

@@ -174,9 +174,9 @@ def test_traces_and_their_effects():
         ("needs what nothing has computed", steps, left([z])),
         ("two effects 'write' on one place", steps, left([y], [write, write])),
         ("a write of nothing", steps, left([y], [Effect("write", 0)])),
-        ("what is no leaf", steps, left([y], [Effect("data", 0, leaf=3)])),
+        ("what is not a leaf", steps, left([y], [Effect("data", 0, leaf=3)])),
         ("does not grow", steps, left([y], [Effect("version", 0, writes=0)])),
-        ("first version is no input", steps, left([y], [write], [(y, z)], [x])),
+        ("first version is not an input", steps, left([y], [write], [(y, z)], [x])),
         ("differ in dtype or shape", steps, left([y], [write], [(y, other)], [other])),
     ]:
         with pytest.raises(VerificationError, match=message):

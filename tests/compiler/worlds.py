@@ -18,7 +18,7 @@ World = tuple[Callable[..., Any], Callable[[], Iterable[tuple[Any, ...]]], Any]
 
 
 def randn(*shape: int, **options: Any) -> Any:
-    """Double-precision numbers from the stream that both worlds start anew."""
+    """Double-precision numbers from the stream that both worlds start again."""
     return wg.randn(shape, dtype=wg.float64, **options)
 
 

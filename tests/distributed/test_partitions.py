@@ -35,11 +35,11 @@ SOURCES = {
     "arrays to be divided": lambda: partitions((X, Y), rows=5),
     "Dask arrays": lambda: (da.from_array(X, chunks=(5, 1)), da.from_array(Y, chunks=4)),
     "a Dask array beside one of NumPy": lambda: (da.from_array(X, chunks=(5, 2)), Y),
-    "Dask arrays divided anew": lambda: partitions((da.from_array(X), da.from_array(Y)), rows=3),
+    "Dask arrays divided fresh": lambda: partitions((da.from_array(X), da.from_array(Y)), rows=3),
     "loaders": lambda: [load(i) for i in range(3)],
     "loaders in tuples": lambda: [(load(i)[0], load(i)[1]) for i in range(3)],
-    "loaders, each time anew": lambda: partitions([load(i) for i in range(3)], persist=False),
-    "Dask arrays, each time anew": lambda: partitions(
+    "loaders, each time fresh": lambda: partitions([load(i) for i in range(3)], persist=False),
+    "Dask arrays, each time fresh": lambda: partitions(
         (da.from_array(X, chunks=5), da.from_array(Y, chunks=5)), persist=False
     ),
 }
@@ -89,8 +89,8 @@ def test_partitions_stay_loaded_or_are_loaded_anew():
     kept = partitions(loaders)
     assert agrees(kept) and agrees(kept)
     assert sorted(loads) == [0, 1, 2]
-    anew = partitions(loaders, persist=False)
-    value_and_grad(loss)(W, anew[1:])  # those that are not asked for are not loaded
+    fresh = partitions(loaders, persist=False)
+    value_and_grad(loss)(W, fresh[1:])  # those that are not asked for are not loaded
     assert sorted(loads[3:]) == [1, 2]
 
 

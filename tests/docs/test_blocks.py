@@ -44,7 +44,7 @@ def is_plain(language, code):
     return language == "python" and not code.lstrip().startswith(">>>")
 
 
-# code that shows how the library is written, and is no program
+# code that shows how the library is written, and is not a program
 EXCERPTS = {"design.md", "operations.md"}
 
 

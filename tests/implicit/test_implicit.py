@@ -249,7 +249,7 @@ def test_auxiliary_results_come_back_as_they_are():
 
 def test_options_of_the_solver_go_by_name_and_tensors_to_differentiate_by_do_not():
     solve = wg.implicit.root(lambda x, a: x - a)(lambda init, a, scale=1.0: a.numpy() * scale)
-    with pytest.warns(UserWarning, match="is no solution"):
+    with pytest.warns(UserWarning, match="is not a solution"):
         solve(None, double([1.0]), scale=2.0)
     with pytest.raises(TypeError, match=r"got the tensor scale\['w'\] by name"):
         solve(None, double([1.0]), scale={"w": double(1.0)})

@@ -23,7 +23,7 @@ TRANSPOSED = """
     renorm rnn_layer scatter_others scatter_reduce shift solve_factor standardise_backward
     standardised_sum unused
 """
-"""Records whose tangents come from transposing their reverse rules once more."""
+"""Records whose tangents come from transposing their reverse rules again."""
 
 
 def flat(result):

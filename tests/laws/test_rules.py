@@ -98,7 +98,7 @@ def test_rules_call_primitives_that_exist():
         parameters = code.co_varnames[: code.co_argcount]
         if "F" in parameters or "F" in code.co_freevars:
             for name in _attributes_of("F", code):
-                assert name in TABLE, f"{where} calls F.{name}, which is no primitive"
+                assert name in TABLE, f"{where} calls F.{name}, which is not a primitive"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a process for each module")

@@ -1,3 +1,3 @@
-"""The programs of this folder are no tests."""
+"""The programs of this folder are not tests."""
 
 collect_ignore_glob = ["*.py"]

@@ -118,7 +118,7 @@ class Tree:
             if not self._fails([by])[0]:
                 self._sound.add(by)
                 return True, by
-            print(f"{by} fails anyhow, and is left out", flush=True)
+            print(f"{by} fails anyway, and is left out", flush=True)
             self._unsound.append(by)
 
     def _fails(self, tests: list[str]) -> tuple[bool, str]:

@@ -282,7 +282,7 @@ def test_a_module_that_counts_its_calls_is_not_compiled_but_right():
         warnings.simplefilter("always")
         call = wg.compile(counting, backend="numpy")
         assert [call(wg.ones(1)).item() for _ in range(3)] == [1.0, 2.0, 3.0]
-    assert "it changes what it reaches besides tensors" in str(caught[0].message)
+    assert "it changes objects other than tensors" in str(caught[0].message)
 
 
 def test_a_compiled_step_may_switch_modes_of_a_module():

@@ -24,7 +24,7 @@ CALLS = {
     "savez": lambda f, t: f("x.npz", t),
     "savez_compressed": lambda f, t: f("x.npz", t),
 }
-"""Calls of those that are no ufuncs; a ufunc is called on as many tensors as it takes."""
+"""Calls of those that are not ufuncs; a ufunc is called on as many tensors as it takes."""
 
 
 def function_of(name):

@@ -353,7 +353,7 @@ KNOWN = (
 
 
 def explained(what: str, lines: Sequence[str]) -> Known | None:
-    """The first row that tells of a difference of a program that is as short as can be."""
+    """The first row that lists a difference of a program that is as short as can be."""
     program = "\n".join(lines)
     if DERIVES.search(lines[-1]):
         what = re.sub(r"^x\d+", "derivative", what)

@@ -32,16 +32,16 @@ class Different(Exception):
 
 
 def unexplained(lines: list[str], ours: Any, theirs: Any) -> tuple[list[str], str, str] | None:
-    """The shortest program with a difference of `lines` that the page does not tell of."""
+    """The shortest program with a difference of `lines` that the page does not list."""
     return next((found for found, known in differences(lines, ours, theirs) if known is None), None)
 
 
 def differences(
     lines: list[str], ours: Any, theirs: Any
 ) -> Iterator[tuple[tuple[list[str], str, str], Known | None]]:
-    """The shortest programs with each difference of `lines`, and the row that tells of it.
+    """The shortest programs with each difference of `lines`, and the row that lists it.
 
-    What the page tells of does not hide the rest: that is compared without the line that does it.
+    What the page lists does not hide the rest: that is compared without the line that does it.
     """
     while (found := _shortest(lines, ours, theirs)) is not None:
         yield found, explained(found[2], found[0])
@@ -200,7 +200,7 @@ class Way(NamedTuple):
     copies: bool = False
     """Whether PyTorch copies what it saves before that is written to."""
     replaces: bool = True
-    """Whether a difference that is left is the one to tell of."""
+    """Whether a difference that is left is the one to report."""
 
 
 WAYS = (

@@ -324,7 +324,7 @@ def test_a_decorated_class_warns(t):
 
 
 def test_a_decorated_coroutine_function_runs_as_pytorch_has_it(t):
-    # only the making of the coroutine is in the mode, since it is no generator
+    # only the making of the coroutine is in the mode, since it is not a generator
     @t.no_grad()
     async def work():
         before = on(t)

@@ -552,7 +552,7 @@ def test_tensors_of_inference_mode_keep_their_shape_outside_of_it(t, rewrite):
         getattr(x, rewrite)()
 
 
-# -- histories made anew --------------------------------------------------------------------------
+# -- histories rebuilt --------------------------------------------------------------------------
 
 
 def names_from(tensor):

@@ -36,7 +36,7 @@ def test_no_operation_executes_or_keeps_a_tenth_more_than_its_figure(counts, fig
     assert_none(counts.grown(figures, counts.in_python(BUILD)))
 
 
-@pytest.mark.skipif(not IS_COMPILED, reason="the processor's instructions tell of compiled modules")
+@pytest.mark.skipif(not IS_COMPILED, reason="the processor's instructions show compiled modules")
 @pytest.mark.skipif(not shutil.which("valgrind"), reason="needs valgrind")
 def test_no_operation_takes_a_tenth_more_of_the_processor_than_its_figure(counts, figures):
     assert_none(counts.grown(figures, counts.on_processor()))

@@ -18,7 +18,7 @@ def test_views_of_the_former_shape_are_spoiled(change):
     x = wg.arange(3.0)
     view = x[1:]
     change(x)
-    with pytest.raises(RuntimeError, match="take the view anew"):
+    with pytest.raises(RuntimeError, match="take the view again"):
         view * wg.ones(2, requires_grad=True)
 
 

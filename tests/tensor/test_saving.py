@@ -363,7 +363,7 @@ def test_a_damaged_file_is_an_error(tmp_path, by_path):
     path = tmp_path / "f"
     for cut in (0, 4, 8, 30, len(data) - 1):
         path.write_bytes(data[:cut])
-        with pytest.raises(RuntimeError, match="is no safetensors file, or it is damaged"):
+        with pytest.raises(RuntimeError, match="is not a safetensors file, or it is damaged"):
             wg.load(path if by_path else io.BytesIO(data[:cut]))
 
 

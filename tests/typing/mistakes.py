@@ -48,6 +48,6 @@ def train(model: Net, x: Tensor, y: Tensor) -> float:
     print(torch.linalg.svd(x).V)  # it is Vh
     with torch.no_grad:  # not called
         pass
-    name: str = x.shape  # a size is no string
+    name: str = x.shape  # a size is not a string
     print(values, first, second, third, name)
     return loss  # a tensor, not a number

@@ -200,7 +200,7 @@ def test_what_is_kept_and_how_much_that_is():
     assert box(made, "mul").lines == ["keeps other (3,)", "keeps 12 B"]
     assert box(made, "exp").lines == ["keeps result (3,)", "keeps 12 B"]
     assert box(made, "x").lines == ["12 B"]
-    # data is no vertex of the graph
+    # data is not a vertex of the graph
     (kept,) = [b for b in made.boxes if b.kind == "saved"]
     assert kept.title == "other"
     (arrow,) = [a for a in made.arrows if a.kind == "saved"]

@@ -3,7 +3,7 @@
 Each module of this package is named after an eval, and offers
 
 * `arguments(input)`: the arguments of its functions from the eval's JSON object (or from one with
-  arrays in the place of lists);
+  arrays in place of lists);
 * `objective` and `gradient`, ordinary functions of these arguments;
 * `functions(compile)`: the functions that the eval asks for by name. `compile` is `wg.compile`, or
   leaves functions as they are;

@@ -1,6 +1,6 @@
 """lse: the logarithm of a sum of exponentials, safe from overflow.
 
-The eval asks for its parts, a maximum and a sum, in the place of `wg.logsumexp`.
+The eval asks for its parts, a maximum and a sum, in place of `wg.logsumexp`.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def explain(output: Any, input: Any) -> Explanation:
 
     Raises
     ------
-    TypeError: If an argument is no tensor.
+    TypeError: If an argument is not a tensor.
 
     Notes
     -----

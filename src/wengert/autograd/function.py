@@ -205,7 +205,7 @@ class Function:
 
     @classmethod
     def closes_over(cls, owner: Any, edges: Sequence[Any]) -> bool:
-        """Whether `backward` names tensors that require a gradient and are no arguments of it.
+        """Whether `backward` names tensors that require a gradient and are not arguments of it.
 
         Such are those of a function that the class is defined in, and global ones. `owner` is what
         a node of the library's own Functions with rules from elsewhere has these from, and `edges`

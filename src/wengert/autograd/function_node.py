@@ -175,7 +175,7 @@ class FunctionNode(Node, FunctionCtx):
         )
 
     def closes_over(self) -> bool:
-        """Whether `backward` uses tensors that require a gradient and are no arguments."""
+        """Whether `backward` uses tensors that require a gradient and are not arguments."""
         found: bool = self.function.closes_over(vars(self).get("owner"), self.edges)
         return found
 
@@ -223,7 +223,7 @@ class FunctionNode(Node, FunctionCtx):
         def run() -> Any:
             if self.function.boxed_grads_call:
                 # the list itself, so that what `backward` takes from it is held by nobody else;
-                # a copy where the cotangents are looked at once more
+                # a copy where the cotangents are looked at again
                 return self.function.backward(self, list(cotangents) if at_levels else cotangents)
             return self.function.backward(self, *cotangents)
 

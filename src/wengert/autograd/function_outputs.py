@@ -134,7 +134,7 @@ def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]
     node._positions = tuple(positions)
     node._inputs_meta = tuple((t.payload.shape, t.payload.dtype) for t in tensors)
     node._inputs_levels = levels_of(*[t.payload for t in tensors]).values()
-    # backward gets a gradient for each output, None for what is no tensor
+    # backward gets a gradient for each output, None for what is not a tensor
     node.several = len(made) != 1
     constants = {id(t) for t in node._constants}
     smooth = [

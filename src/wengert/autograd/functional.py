@@ -199,7 +199,7 @@ def jacobian(
     -------
     Tensor, or tuple of Tensor, or tuple of tuples of Tensor: ``jacobian[i][j]`` is that of output
         ``i`` by input ``j``, of the shape of the output and then the input; without an index for
-        what is no tuple.
+        what is not a tuple.
 
     Raises
     ------
@@ -276,7 +276,7 @@ def hessian(
     Returns
     -------
     Tensor or tuple of tuples of Tensor: ``hessian[i][j]`` is the Jacobian of the gradient by input
-        ``i``, by input ``j``; without indices for a single input that is no tuple.
+        ``i``, by input ``j``; without indices for a single input that is not a tuple.
 
     Raises
     ------

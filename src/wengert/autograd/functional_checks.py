@@ -98,8 +98,8 @@ def prepared(tensors: Sequence[Any], connect: bool, track: bool) -> tuple[Any, .
     Parameters
     ----------
     tensors: Inputs or vectors.
-    connect: Whether results shall have derivatives by those of `tensors` that require a gradient.
-    track: Whether the others shall require a gradient, too.
+    connect: Whether results should have derivatives by those of `tensors` that require a gradient.
+    track: Whether the others should require a gradient, too.
     """
     return tuple(
         tensor.view_as(tensor)

@@ -170,7 +170,7 @@ def gradgradcheck(
     func, inputs: As `gradcheck` takes them.
     grad_outputs: A tensor, or a tuple with one for each output that requires a gradient. None:
         random ones from the default generator, which are checked too.
-    gen_non_contig_grad_outputs: Whether the random gradients of outputs shall not be contiguous in
+    gen_non_contig_grad_outputs: Whether the random gradients of outputs should not be contiguous in
         memory.
     check_fwd_over_rev, check_rev_over_rev: Whether to check forward mode over reverse mode, and
         whether reverse over reverse.

@@ -160,8 +160,8 @@ class saved_tensors_hooks:
     ------
     RuntimeError: If such hooks are disabled (`disable_saved_tensors_hooks`), if `pack_hook` writes
         to its argument, or at the backward pass if `unpack_hook` returns another shape.
-    TypeError: If the hooks are no functions; at the backward pass, if `unpack_hook` does not return
-        a tensor.
+    TypeError: If the hooks are not functions; at the backward pass, if `unpack_hook` does not
+        return a tensor.
 
     Examples
     --------

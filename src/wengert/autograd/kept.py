@@ -79,7 +79,7 @@ class Kept:
     def __init__(self, arguments: tuple[Any, ...], needs: tuple[bool, ...]) -> None:
         # no tensors, which would make a circle where forward wrote to them
         self._arguments = [a.payload if isinstance(a, TensorBase) else a for a in arguments]
-        # None for what is no tensor
+        # None for what is not a tensor
         self._needs = [
             need if isinstance(a, TensorBase) else None
             for a, need in zip(arguments, needs, strict=True)

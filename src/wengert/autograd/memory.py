@@ -124,7 +124,7 @@ def memory_report(*tensors: TensorBase) -> MemoryReport:
 
     Raises
     ------
-    TypeError: If an argument is no tensor.
+    TypeError: If an argument is not a tensor.
 
     Notes
     -----

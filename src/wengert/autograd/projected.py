@@ -51,7 +51,7 @@ def differs(found: Any, expected: Any, terms: Any, atol: float) -> bool:
 
 
 def bisect(difference: Callable[[Any], float], size: int) -> int:
-    """The index that a difference, a sum over indices, mostly comes from."""
+    """The index that a difference, a sum over indices, usually comes from."""
     low, high = 0, size
     while high - low > 1:
         middle = (low + high) // 2

@@ -160,7 +160,7 @@ def held_outside(functions: Any, arguments: Any, tensors: dict[int, Any]) -> lis
 
 
 class State:
-    """What `outside` found, as it is now: to be put back after a function has run once more.
+    """What `outside` found, as it is now: to be put back after a function has run again.
 
     Large arrays are not looked into: whoever runs the function as it was run before leaves in them
     what they held.

@@ -40,7 +40,7 @@ def undefined_gradients(
 
     Parameters
     ----------
-    outputs: Gives the outputs that require a gradient, computed anew.
+    outputs: Gives the outputs that require a gradient, recomputed.
     inputs, name: The inputs, and what a message calls each.
     """
     count = len(outputs())

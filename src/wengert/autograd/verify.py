@@ -377,7 +377,7 @@ class Check:
         )
 
     def _slopes(self, part: _Part, k: int, row: int, column: int) -> str:
-        """What differences to both sides of an element tell of its derivative."""
+        """What differences to both sides of an element say about its derivative."""
         tensor = self.watched[k]
         if tensor.payload.dtype.kind == "c":
             return ""

@@ -1,7 +1,7 @@
 """Layer 9 · backends: settings of libraries that PyTorch computes with; here they are only kept.
 
 Programs that want to be reproducible set them, and read them back. NumPy's results are the same
-each time anyhow.
+each time anyway.
 """
 
 from __future__ import annotations

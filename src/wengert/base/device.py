@@ -107,7 +107,7 @@ class device:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        """There is nothing to put back: new tensors are made on the CPU anyhow."""
+        """There is nothing to put back: new tensors are made on the CPU anyway."""
 
 
 def _class_name(value: Any) -> str:

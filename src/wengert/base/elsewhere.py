@@ -103,7 +103,7 @@ class _Keeping(ModuleType):
 
 
 def keep_beside(parent: ModuleType, name: str) -> None:
-    """Have `parent` keep what is no module when a module of that name is imported.
+    """Have `parent` keep what is not a module when a module of that name is imported.
 
     PyTorch has such modules, and both are asked for: ``nn.utils.weight_norm(layer)``.
     """

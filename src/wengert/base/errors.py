@@ -89,7 +89,7 @@ def no_gradient(index: int, array: Any, recording: bool, cuts: list[str]) -> Run
     ----------
     index, array: Which of the tensors, and its payload.
     recording: Whether operations are recorded where the error is raised.
-    cuts: Lines that show where graphs were cut of late.
+    cuts: Lines that show where graphs were cut recently.
     """
     first = f"element {index} of tensors does not require grad and does not have a grad_fn\n"
     if array.dtype.kind in "iub":

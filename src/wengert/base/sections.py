@@ -99,8 +99,7 @@ _PARAMETERS = {
         "foreach, capturable : bool, optional\n    Accepted for PyTorch's sake, without effect."
     ),
     "closure": (
-        "closure : callable, optional\n"
-        "    Computes the loss anew, with its gradients, and returns it."
+        "closure : callable, optional\n    Recomputes the loss, with its gradients, and returns it."
     ),
     "optimizer": "optimizer : Optimizer\n    Whose learning rates it sets.",
     "last_epoch": "last_epoch : int\n    -1 starts; another number goes on from a saved state.",
@@ -434,11 +433,11 @@ _RAISES = {
     "dims": "IndexError\n    If a dimension is out of range.",
     "no_dim": "IndexError\n    If there is no such dimension.",
     "empty_dim": "IndexError\n    If the dimension is out of range or of size 0.",
-    "floating": "NotImplementedError\n    If the dtype is no real floating dtype.",
+    "floating": "NotImplementedError\n    If the dtype is not a real floating dtype.",
     "complex": "NotImplementedError\n    If the input is complex.",
     "complex_input": "RuntimeError\n    If the input is complex.",
     "square": "RuntimeError\n    If the matrices are not square.",
-    "pivot": "RuntimeError\n    If `A` is no matrix, or `pivot` is False.",
+    "pivot": "RuntimeError\n    If `A` is not a matrix, or `pivot` is False.",
     "empty": "RuntimeError\n    If there is no element to choose from.",
     "reduction": "ValueError\n    For another reduction.",
     "probability": "ValueError\n    If `p` is not between 0 and 1.",

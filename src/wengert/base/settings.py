@@ -32,7 +32,7 @@ class _Settings:
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Ask for the same results from each run, which every operation gives anyhow.
+    """Ask for the same results from each run, which every operation gives anyway.
 
     Examples
     --------

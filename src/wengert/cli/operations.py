@@ -63,7 +63,7 @@ def page() -> str:
             _functions(wg.nn.functional, dir(wg.nn.functional)),
         ),
         (
-            "Methods of tensors that are no functions",
+            "Methods of tensors that are not functions",
             wg.Tensor,
             _functions(wg.Tensor, [n for n in dir(wg.Tensor) if not _is_function(n)]),
         ),

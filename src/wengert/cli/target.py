@@ -38,7 +38,7 @@ def load(target: str) -> Callable[..., Any]:
             raise BadRequest(f"{target!r}: {found!r} has no attribute {name!r}")
         found = getattr(found, name)
     if not callable(found):
-        raise BadRequest(f"{target!r} is no function but {type(found).__name__}")
+        raise BadRequest(f"{target!r} is not a function but {type(found).__name__}")
     return found
 
 

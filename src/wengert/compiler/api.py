@@ -201,7 +201,7 @@ class Compiled:
         (trial.compiled if compiled else trial.eager).append(perf_counter() - started)
         eager = min(trial.eager, default=0.0)
         if entry.tree.traces == 1 and not trial.eager and len(trial.compiled) > 1:
-            # where operations are many, or large, running them all once more takes long
+            # where operations are many, or large, running them all again takes long
             steps = [step for block in entry.tree.blocks() for step in block.steps]
             eager = max(_OPERATION * entry.operations, sum(map(_least, steps)))
         gain = eager / min(trial.compiled)
@@ -334,7 +334,7 @@ class Compiled:
                 if broken is not None:
                     self._stop(self._left(key, captured, broken) if broken.layout else broken)
                 elif self._passed > self._options.limit:
-                    self._stop(Reason("each call makes anew what the next one is to find", None))
+                    self._stop(Reason("each call rebuilds what the next one is to find", None))
                 return captured.result
             if captured.trace.parted is not None and self._options.fullgraph:
                 self._stop(captured.trace.parted)
@@ -344,7 +344,7 @@ class Compiled:
                 # what it has computed and kept, later calls find
                 self._passed += 1
                 if self._passed > self._options.limit or before.caches() == after.caches():
-                    self._stop(Reason("it changes what it reaches besides tensors", None))
+                    self._stop(Reason("it changes objects other than tensors", None))
                 return captured.result
             result = self._kept(key, entry, captured, (args, kwargs))
             environment.close()
@@ -609,7 +609,7 @@ def compile(
     -----
     Traces hold for what the function reached when it was traced: numbers, strings and the structure
     of containers among its arguments, in enclosing functions, globals and attributes are compared
-    in each call; tensors and arrays there are read anew. What it prints is printed in each call,
+    in each call; tensors and arrays there are read again. What it prints is printed in each call,
     once all is computed. A function that reads files or clocks, draws random numbers outside of
     wengert or changes objects other than tensors is not compiled.
 

@@ -135,7 +135,7 @@ def capture(
                     spent = True
                 derivatives = None if spent else derived(trace, leaves, outputs, tensors)
             if trace.turns.skipped and derivatives is None:
-                # it is no graph, so it needs all turns
+                # it is not a graph, so it needs all turns
                 trace.discard()
             _settle(trace, environment, inputs)
             if any(t.edge is not edge for t, edge in zip(tensors, edges, strict=True)):

@@ -193,7 +193,7 @@ def _describe(thing: Any) -> Any:
 
 
 def read_ndarray(thing: Any) -> Reading:
-    """An array of NumPy that is no operand of ours."""
+    """An array of NumPy that is not an operand of ours."""
     if thing.nbytes > MOST_BYTES:
         raise Unknown(
             f"NumPy reads an array of {thing.nbytes} bytes, more than the {MOST_BYTES} that are "

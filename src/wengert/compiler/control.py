@@ -81,7 +81,7 @@ def disable(fn: F | None = None, recursive: bool = True, *, reason: str | None =
 
 
 def reset() -> None:
-    """Forget all traces of all compiled functions; they are made anew when needed.
+    """Forget all traces of all compiled functions; they are rebuilt when needed.
 
     Examples
     --------

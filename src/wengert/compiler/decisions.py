@@ -50,7 +50,7 @@ class Guard(NamedTuple):
 
 
 class Draw(NamedTuple):
-    """An array of random numbers, drawn anew in each run."""
+    """An array of random numbers, drawn again in each run."""
 
     value: Value
     draw: Callable[[], Any]

@@ -19,7 +19,7 @@ def _measured(F: Any, self: Any, dim: Dims, eps: float) -> tuple[Any, Any, Any]:
     """Means, variances, and one over the roots of the variances plus `eps`."""
     centre = mean(F, self, dim, True)
     apart = self - centre
-    # once more, from close by: elements that are all equal have no variance
+    # again, from close by: elements that are all equal have no variance
     rest = mean(F, apart, dim, True)
     spread = F.maximum(mean(F, apart * apart, dim, True) - rest * rest, 0)
     return centre + rest, spread, F.rsqrt(spread + eps)

@@ -200,7 +200,7 @@ class Call:
         finally:
             for ext in ended:
                 ext.ended = True
-        # what is no result is the base of one that is a view
+        # what is not a result is the base of one that is a view
         views = {
             leaf.what.place: i for i, leaf in enumerate(self.exit.leaves) if leaf.kind == "part"
         }
@@ -468,7 +468,7 @@ class Entry:
         return Call(self, exit)
 
     def with_history(self, captured: Captured, given: Any, added: bool) -> Any:
-        """The results of the call that was traced, made anew so that they have a node.
+        """The results of the call that was traced, rebuilt so that they have a node.
 
         If the trace has not been `added` to the others, it makes them alone.
         """

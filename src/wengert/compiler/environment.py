@@ -1,11 +1,11 @@
 """Layer 8 · compiler: what a function can reach, and the check that it is as it was.
 
 NOTE [environment]
-What a traced function computes depends on its arguments and on what it reaches besides: variables
+What a traced function computes depends on its arguments and on what else it reaches: variables
 of enclosing functions, globals, attributes of objects, elements of containers, and what the
 functions that it calls reach in turn. All of that is walked once, when it is traced, as NOTE
 [objects] in `wengert.compiler.objects` says. Tensors and arrays that are met become inputs of the
-program, which reads them anew in each run; everything else becomes conditions. A `Matcher` is the
+program, which reads them again in each run; everything else becomes conditions. A `Matcher` is the
 conditions as one generated Python function: it returns the tensors and arrays, or None if the trace
 does not hold for what is there now.
 
@@ -68,7 +68,7 @@ def _is_watched(tensor: Any) -> bool:
 
 
 def _plain(name: str, more: str = "") -> str:
-    """The condition that a tensor is no view and has no hooks, nor what `more` says."""
+    """The condition that a tensor is not a view and has no hooks, nor what `more` says."""
     asked = ["base is not None", "hooks", "post_hooks", *([more] if more else [])]
     having = " or ".join(f"{name}.ext.{attribute}" for attribute in asked)
     return f"if {name}.ext is not None and ({having}): return None"
@@ -385,7 +385,9 @@ class Environment(Reach):
             self._require(f"{name}.edge is not None and {name}.edge is not LEAF")
         ext = tensor.ext
         if _is_watched(tensor):
-            raise Unknown("a tensor has hooks on its gradient, or keeps one though it is no leaf")
+            raise Unknown(
+                "a tensor has hooks on its gradient, or keeps one though it is not a leaf"
+            )
         if not is_of_library(type(tensor)):
             # it may have something to say to operations
             self._value(type(tensor), self._constant(type(tensor)))

@@ -145,7 +145,7 @@ class Exit:
     said: What is printed before anything is written.
     kept: The places of the results that the backward pass reads.
     late, parts, again
-        The places of the leaves that are no values: of memory of the environment, of other leaves,
+        The places of the leaves that are not values: of memory of the environment, of other leaves,
         and of earlier ones.
     """
 

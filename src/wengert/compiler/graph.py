@@ -2,11 +2,12 @@
 
 NOTE [loops of Python]
 Where a function comes to one decision again and again in the same state (NOTE [states] in
-`wengert.compiler.state`), its traces are no tree but a graph: a block belongs to the state before
-it and to the outcome of the decision, and runs as often as control comes to it, with other values
-in its slots. So a loop whose count varies needs one trace, whatever the count. The derivative goes
-back the same way: each block has a backward pass of its own, from the cotangents of the slots after
-it to those of the slots before it, and of the inputs; a run notes which blocks it went through.
+`wengert.compiler.state`), its traces are not a tree but a graph: a block belongs to the state
+before it and to the outcome of the decision, and runs as often as control comes to it, with other
+values in its slots. So a loop whose count varies needs one trace, whatever the count. The
+derivative goes back the same way: each block has a backward pass of its own, from the cotangents of
+the slots after it to those of the slots before it, and of the inputs; a run notes which blocks it
+went through.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ While a function is traced, ``tensor.item()`` gives a `Scalar`, which the functi
 list, a tuple, an attribute, a variable of a closure, a generator. When the trace has ended, each
 that is still there is replaced, wherever it is, by its number; and where there is no trace in the
 end, symbols by their arrays. Who holds them the collector of garbage says; what cannot be changed
-(a tuple, a frozenset) is made anew and replaced in turn. Arrays of objects are unknown to the
+(a tuple, a frozenset) is rebuilt and replaced in turn. Arrays of objects are unknown to the
 collector, and are looked for where something is held by nobody else. What is nowhere to be found is
 a number like others from then on.
 """
@@ -30,7 +30,7 @@ __all__ = ["full_collections", "instances", "replace"]
 _OURS = 3
 """How many references to a thing are there while it is looked at here."""
 _ROUNDS = 5
-"""How deep tuples in tuples are made anew."""
+"""How deep tuples in tuples are rebuilt."""
 
 
 def full_collections() -> int:
@@ -79,16 +79,16 @@ def replace(pairs: Iterable[tuple[Any, Any]]) -> None:
 def _replaced_once(todo: list[Any], real: dict[int, tuple[Any, Any]], own: set[int]) -> list[Any]:
     """Change what holds something of `todo`; gives what has to be replaced for that itself."""
     own |= {id(todo), id(sys._getframe())}
-    anew: list[Any] = []
+    fresh: list[Any] = []
     for holder in gc.get_referrers(*todo):
         if id(holder) in own:
             continue
         made = _replaced(holder, real)
         if made is not holder:
-            anew.append(holder)
+            fresh.append(holder)
             real[id(holder)] = pair = holder, made
             own.add(id(pair))
-    return anew
+    return fresh
 
 
 def _replace_in_arrays(real: dict[int, tuple[Any, Any]]) -> None:

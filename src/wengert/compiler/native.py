@@ -35,7 +35,7 @@ def _no_words(step: Step) -> str:
 
 
 class Native(NamedTuple):
-    """The native form of a primitive that is no function of single elements.
+    """The native form of a primitive that is not a function of single elements.
 
     Attributes
     ----------

@@ -216,7 +216,7 @@ def _of_row(code: Code, name: str, dtype: np.dtype[Any], head: str, count: int) 
     with code.loop(end, str(width), step=width) as k:
         take(k)
     if end < count:
-        # some once more, which changes nothing
+        # some again, which changes nothing
         take(str(count - width))
     held = code.let(f"load {several(llvm_type(dtype), width)}, ptr {best}")
     return _first(code, name, dtype, width, held, code.let(f"load {numbers.type}, ptr {found}"))

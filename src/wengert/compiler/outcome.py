@@ -2,7 +2,7 @@
 
 NOTE [results that share memory]
 Results may show memory of inputs, or of each other, and somebody may write to them later. So a
-result that is a view of an input is made anew as that view; results of which one is a view of
+result that is a view of an input is rebuilt as that view; results of which one is a view of
 another are made as its views, with the history that follows from that; and of results that share
 memory otherwise the memory is made once (`Exit.roots`). A base that the function did not return is
 made, too, where several of its views were returned. And a result lies in memory as it does where
@@ -408,7 +408,7 @@ def leaves_of(
     results.run()
     replaced = {id(results.given[effect.place]) for effect in placed if effect.kind == "data"}
     if replaced and any(results.is_view_of(i, replaced) for i in range(len(results.made))):
-        # whose memory from before is gone when views are made anew, and the new is not there yet
+        # whose memory from before is gone when views are rebuilt, and the new is not there yet
         trace.give_up(_MOVED)
     return results.leaves, results.made, placed, results.roots
 
@@ -451,7 +451,7 @@ def _carried(tensor: Any) -> str | None:
 _FOLLOWS = frozenset(
     {*("base", "chain", "linked", "views", "no_write", "stale", "level", "ended", "accumulator")}
 )
-"""What a tensor is given anew, as a view or below a transform."""
+"""What a tensor is given again, as a view or below a transform."""
 
 
 def _meet(arrays: list[Any]) -> bool:

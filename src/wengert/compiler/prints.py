@@ -164,7 +164,7 @@ class Piece(NamedTuple):
     text: Gives the text of an array; and of the tensor that `source` says, if it says one.
     now: The text in the run that was traced.
     source: The place of a tensor of the environment, whose own history shows.
-    key: The place of an argument, by number or name, that shows in the place of a value.
+    key: The place of an argument, by number or name, that shows in place of a value.
     """
 
     value: Value | None

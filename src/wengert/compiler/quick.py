@@ -37,7 +37,7 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
         return None
     blocks = [*entry.tree.blocks()]
     if any(block.draws for block in blocks):
-        # a call that comes to no end draws anew
+        # a call that comes to no end draws again
         return None
     exits = [block.exit for block in blocks if block.exit is not None]
     if not exits or any(exit.effects or exit.backward is not None for exit in exits):
@@ -186,7 +186,7 @@ class _Writer:
 def _decided(entry: Entry, names: list[str], scope: dict[str, Any]) -> list[str]:
     """How results are made where traces decide: as `Entry.run` does, for known conditions."""
     if entry.streams or (entry.by_blocks and entry.records):
-        # what fails after it has printed must not run once more
+        # what fails after it has printed must not run again
         return []
     scope["run"] = entry.tree.run
     count = len(entry.environment.tensors)

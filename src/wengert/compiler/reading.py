@@ -94,7 +94,7 @@ def by_identity(thing: Any) -> Reading:
 
 
 def called(function: Callable[[Any], Any], thing: Any) -> Part:
-    """What a function gives for an object, made anew each time."""
+    """What a function gives for an object, rebuilt each time."""
     return Part("{1}({0})", function(thing), function, True)
 
 

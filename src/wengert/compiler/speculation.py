@@ -3,7 +3,7 @@
 NOTE [speculation]
 A backward pass that is traced searches for NaN below masks always (see NOTE [masked branches] in
 `wengert.tape.masked`): ``where(isnan(x) & (g == 0), 0, x)`` after each product costs as much as the
-product. Nearly always there is none. So a program first runs with `x` in the place of such a
+product. Nearly always there is none. So a program first runs with `x` in place of such a
 choice. NaN in any `x` shows in what is computed of it as long as the operations keep NaN
 (`KEEPS_NAN`); values that others take, and outputs, are looked at once the program has run. If one
 holds NaN the program runs again, as it was traced, and so do all later calls.
@@ -98,7 +98,7 @@ def _without_searches(program: Program) -> tuple[Program, list[int]] | None:
     if 2 * sum(sizes[0]) > sum(sizes[1]):
         return None
     outputs += [value for value in shown if value not in outputs]
-    # without its writes, for the inputs may be needed once more
+    # without its writes, for the inputs may be needed again
     return Program(program.inputs, needed, outputs), [outputs.index(value) for value in shown]
 
 

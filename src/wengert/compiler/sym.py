@@ -10,7 +10,7 @@ software ends the trace, not the function (`Trace.escape`).
 NOTE [memory of a trace]
 Writes reach the real arrays, so views among these show them by themselves. For the program, which
 knows no memory, a `Sym` belongs to a `Storage` and says by which views it shows it: after a write
-the storage has another value, and those who show a part of it take theirs anew when asked. Inputs
+the storage has another value, and those who show a part of it take theirs again when asked. Inputs
 that share memory have a storage each, which is a window of a whole (NOTE [layouts] in
 `wengert.compiler.memory`): a write goes to the whole, and all of its windows follow.
 """

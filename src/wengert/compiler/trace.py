@@ -144,14 +144,14 @@ class Trace:
     def active(self) -> bool:
         """Whether the function is running, and it is its own thread that asks.
 
-        What other threads do meanwhile to tensors that it reaches is no part of the trace.
+        What other threads do meanwhile to tensors that it reaches is not part of the trace.
         """
         return self._running and get_ident() == self._thread
 
     # -- values ------------------------------------------------------------------------------------
 
     def input(self, array: Any) -> Sym:
-        """The symbol of an array that each run gives anew."""
+        """The symbol of an array that each run gives again."""
         value = Value(array.dtype, tuple(array.shape))
         self.arrays[value] = array
         symbol = Sym(array, self, value, Storage(value, value))
@@ -308,7 +308,7 @@ class Trace:
             self.walked_back = any(mark < node.seq < 0 for node in self.behind(edges))
 
     def passes(self, edges: Sequence[Any], wanted: Container[Any] | None) -> None:
-        """End the trace if a pass runs nodes older than the call, whose history is no condition."""
+        """End the trace if a pass runs nodes older than the call: their history has no guard."""
         stack, seen, old = [edge for edge in edges if edge is not None], set(), []
         while stack:
             node = node_of(stack.pop())
@@ -552,7 +552,7 @@ class Trace:
             return None
         edge, source = tensor.edge, None
         if edge is not None and edge is not LEAF and self.start <= node_of(edge).seq < 0:
-            # what was recorded before is no condition
+            # what was recorded before is not a condition
             source = next((i for i, known in enumerate(self.reached) if known is tensor), None)
             if source is None:
                 self.give_up("it prints a tensor with a history from before")

@@ -3,7 +3,7 @@
 NOTE [turns that are known]
 A loop that comes back to a decision in a state that was met (NOTE [states]) does again what it did,
 with other values in its slots. So when the steps from one decision to the next have been traced
-twice, and were the same both times, a trace need not go through them once more. The kernels of the
+twice, and were the same both times, a trace need not go through them again. The kernels of the
 steps are run one after another, from decision to decision, as long as all that follows is known.
 Then the symbols in the slots get the arrays that they would have at the last of these turns which
 began where the function stands, and it goes on from there. It finds what it would have found, since
@@ -173,7 +173,7 @@ class Turns:
         if not self._allowed:
             return outcome
         if state is None or trace.broken is not None or trace.passing or trace.walked_back:
-            # where one decision has no state, traces are no graph
+            # where one decision has no state, traces are not a graph
             self.end()
             return outcome
         guard = Guard(kind, symbol.value, outcome, None)

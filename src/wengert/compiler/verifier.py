@@ -157,7 +157,9 @@ def _check_writes(program: Program) -> None:
     taken: set[Value] = set()
     for made, over in program.writes:
         if over not in program.inputs or made not in program.outputs:
-            raise ValueError("what is written over an input is no output, or it is no input")
+            raise ValueError(
+                "what is written over an input is not an output, or it is not an input"
+            )
         if _types([made]) != _types([over]):
             raise ValueError("what is written over an input has another dtype or shape")
         if over in program.outputs:
@@ -198,12 +200,12 @@ def _check_effects(exit: Any) -> None:
         if effect.kind == "write" and effect.value is None:
             raise ValueError("a write of nothing")
         if effect.kind in ("data", "grad") and not 0 <= effect.leaf < len(exit.leaves):
-            raise ValueError("an effect leaves behind what is no leaf")
+            raise ValueError("an effect leaves behind what is not a leaf")
     versions = [place for kind, place in seen if kind == "version"]
     if any(effect.writes < 1 for effect in exit.effects if effect.place in versions):
         raise ValueError("a version that does not grow")
     for made, over in exit.origins:
         if over not in exit.given:
-            raise ValueError("a storage's first version is no input")
+            raise ValueError("a storage's first version is not an input")
         if _types([made]) != _types([over]):
             raise ValueError("a storage's versions differ in dtype or shape")

@@ -1,6 +1,6 @@
 """Layer 9 · cuda: what programs ask before they use a GPU, and do if there is one: there is none.
 
-What a program may call anyhow (seeds, memory figures, `empty_cache`) has no effect; what needs a
+What a program may call anyway (seeds, memory figures, `empty_cache`) has no effect; what needs a
 GPU raises.
 """
 

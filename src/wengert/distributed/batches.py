@@ -58,9 +58,9 @@ def rows_of(batch: Any) -> int:
 
 
 def seen(batch: Any) -> Any:
-    """A batch with tensors in the place of its arrays, over the same memory, not to be written to.
+    """A batch with tensors in place of its arrays, over the same memory, not to be written to.
 
-    Tables, texts and whatever else is no array of numbers stay as they are.
+    Tables, texts and whatever else is not an array of numbers stay as they are.
     """
     leaves, rebuild = flatten(batch)
     return rebuild([_seen(leaf) for leaf in leaves])

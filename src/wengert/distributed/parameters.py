@@ -105,7 +105,7 @@ class Nested:
         """There are no buffers."""
 
     def tensors(self) -> list[Any]:
-        """The tensors among the parameters, with None for what is no tensor."""
+        """The tensors among the parameters, with None for what is not a tensor."""
         return [leaf if isinstance(leaf, TensorBase) else None for leaf in self.leaves]
 
 

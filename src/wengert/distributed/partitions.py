@@ -66,7 +66,7 @@ def partitions(
         scheduler (``"tcp://host:8786"``): on its workers. By default the Client that is open in
         this program, as for Dask's own collections, or else ``"synchronous"``.
     persist : bool. Load partitions now, and keep them: in this process, or on the workers that
-        loaded them. If false, they are loaded anew whenever they are used, and need no more memory
+        loaded them. If false, they are loaded again whenever they are used, and need no more memory
         than those that are being worked on.
 
     Returns
@@ -174,7 +174,7 @@ def _chunks(leaves: list[Any], rows: int | None) -> list[list[Any]]:
             array = array.rechunk({0: cuts, **dict.fromkeys(range(1, array.ndim), -1)})
         elif rows is not None or array.numblocks[0] != first.numblocks[0]:
             raise ValueError(
-                "partitions(): Dask arrays of unknown chunk sizes cannot be divided anew: call "
+                "partitions(): Dask arrays of unknown chunk sizes cannot be divided again: call "
                 "their compute_chunk_sizes() first"
             )
         made.append(list(array.to_delayed().ravel()))

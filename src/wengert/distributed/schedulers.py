@@ -3,7 +3,7 @@
 NOTE [what lives where]
 A handle stands for a value that tasks use. In this process it is the value itself. On a cluster
 there are three kinds. What the workers loaded is a future that Dask can compute again. Data sent
-from here have no history that Dask could follow, so the handle keeps them, and sends them anew if
+from here have no history that Dask could follow, so the handle keeps them, and sends them again if
 they are lost. Parameters and programs travel inside of the tasks: the scheduler keeps them while
 the tasks run, gives them to one worker, and the workers pass them on; nothing waits for a worker
 that may be dying, as Dask's own broadcast does.

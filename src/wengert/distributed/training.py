@@ -57,7 +57,7 @@ class Fit(NamedTuple):
 
 
 class _Order:
-    """Which partitions each step takes: all, or some, in an order that each epoch draws anew."""
+    """Which partitions each step takes: all, or some, in an order that each epoch draws again."""
 
     def __init__(self, count: int, per_step: int | None, seed: int) -> None:
         self._count = count
@@ -229,7 +229,7 @@ def fit(
         ``optimizer(params, gradients)`` that returns new parameters, or writes to them and returns
         None.
     steps : int. How many steps to take at most.
-    per_step : int, optional. How many partitions a step takes: in an order drawn anew for each
+    per_step : int, optional. How many partitions a step takes: in an order drawn again for each
         epoch, which follows from `seed`. All by default.
     tolerance : float, optional. Stop once the loss has changed by no more than this share of it (or
         of 1, if it is less).

@@ -111,7 +111,7 @@ for _name in __all__:
 
 
 def __getattr__(name: str) -> Any:
-    # files that were imported before the package was are no attributes of it
+    # files that were imported before the package was are not attributes of it
     if name in _FILES or name in _WHERE.values():
         return _file(name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -73,7 +73,7 @@ class Distribution:
 
         Raises
         ------
-        ValueError: If `value` is no bool.
+        ValueError: If `value` is not a bool.
         """
         if value not in (True, False):
             raise ValueError(f"validate_args is True or False, not {value!r}")
@@ -252,7 +252,8 @@ class Distribution:
 
         Raises
         ------
-        ValueError: If it is no tensor, its shape does not fit, or it lies outside of the support.
+        ValueError: If it is not a tensor, its shape does not fit, or it lies outside of the
+            support.
         """
         if not isinstance(value, wg.Tensor):
             raise ValueError("The value argument to log_prob must be a Tensor")

@@ -50,7 +50,7 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Rule], Rule]:
 
     Raises
     ------
-    TypeError: If these are no classes of distributions.
+    TypeError: If these are not classes of distributions.
 
     Examples
     --------

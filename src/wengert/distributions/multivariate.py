@@ -430,15 +430,15 @@ class Wishart(_OfCovariance, ExponentialFamily):
         tries = 10 if max_try_correction is None else max_try_correction
         shape = wg.Size(sample_shape)
         sample = self._bartlett(shape)
-        # rounding may make a sample singular: that one is drawn anew
+        # rounding may make a sample singular: that one is drawn again
         singular = ~self.support.check(sample)
         for _ in range(tries):
             if holds(~singular):
                 break
             warn("Singular sample detected.", UserWarning)
-            anew = self._bartlett(shape)
-            sample = wg.where(singular[..., None, None], anew, sample)
-            singular = singular & ~self.support.check(anew)
+            fresh = self._bartlett(shape)
+            sample = wg.where(singular[..., None, None], fresh, sample)
+            singular = singular & ~self.support.check(fresh)
         return sample
 
     def log_prob(self, value: Any) -> Any:

@@ -118,7 +118,7 @@ def vmap(
     out_dims : int, or nested structure of int and None. Where the mapped dimension goes in the
         results; None for what does not depend on it.
     randomness : {"error", "different", "same"}. Whether random operations raise, draw for each
-        element anew, or once for all.
+        element again, or once for all.
     chunk_size : int, optional. How many elements to compute at once; all by default.
 
     Returns

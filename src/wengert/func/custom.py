@@ -187,7 +187,7 @@ class _Reverse(Function):
     def backward(ctx: Any, *cotangents: Any) -> Any:
         call = ctx.call
         if is_recording() or levels_of(*[tensor.payload for tensor in ctx.saved_tensors]):
-            # once more, since derivatives go through what the rule needs, too
+            # again, since derivatives go through what the rule needs, too
             call = _Call(call.arguments(ctx.saved_tensors), call.fixed)
             ctx.owner.compute(call, call.args)
         grads = ctx.owner.pulled(call, ctx.call.structure(list(cotangents)))

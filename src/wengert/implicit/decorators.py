@@ -292,8 +292,8 @@ def _recorded(equation: Equation, solver: Any, tol: float | None, complaint: str
     residual, limit = equation.excess(results, tol)
     if not residual <= limit:
         warn(
-            f"what {_name(solver)} returned is no solution: {equation.name} leaves a residual of "
-            f"{residual:.2e} there, and at most {limit:.1e} was expected.{complaint} Values and "
+            f"what {_name(solver)} returned is not a solution: {equation.name} leaves a residual "
+            f"of {residual:.2e} there, and at most {limit:.1e} was expected.{complaint} Values and "
             "gradients are wrong to about that degree. Let the solver go on for longer, or ask it "
             "for a smaller tolerance; if the residual is fine for your purpose, say so with tol=.",
         )

@@ -7,7 +7,7 @@ The gradient a(t) of a function of the states at some times by the state at t fu
 
 and grows by the gradient of the function at each of these times. So it is integrated backwards
 from one of them to the one before, with the state from the solver's own interpolation. The
-gradient by parameters is the integral of (df/dp)ᵀ a. Parameters, however many, are no part of what
+gradient by parameters is the integral of (df/dp)ᵀ a. Parameters, however many, are not part of what
 the solver steps and controls the error of: the integral is taken over its steps, with the weights
 of the stages where it is an explicit Runge-Kutta method, else by Gauss-Legendre quadrature of its
 interpolation. The equation is linear in a, so a is scaled to have its tolerances mean what they do

@@ -5,7 +5,7 @@ A `Dual` is a value with its derivative in the direction that a `jvp` follows; a
 zero. What becomes of tangents follows from a record: an element-wise primitive multiplies them by
 its local derivatives, which serve both modes; a linear one is applied to them; a bilinear one to
 each with the other argument. `wengert.interp.tangents` has rules for some others, and whatever is
-left transposes its reverse rule once more, which the port `transposed` does: applied to a
+left transposes its reverse rule again, which the port `transposed` does: applied to a
 cotangent u the rule is linear in u, and the transpose of that is the tangent (J. Townsend, "A new
 trick for calculating Jacobian vector products", 2017).
 
@@ -418,7 +418,7 @@ def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
 
 
 def _apart(found: Any, tangents: list[Any]) -> Any:
-    """The tangent `found` of a result that is no view, in memory of its own."""
+    """The tangent `found` of a result that is not a view, in memory of its own."""
     if found.__class__ is np.ndarray and any(
         t.__class__ is np.ndarray and np.may_share_memory(found, t) for t in tangents
     ):

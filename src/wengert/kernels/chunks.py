@@ -76,7 +76,7 @@ def split(function: Callable[..., Any], arrays: tuple[Any, ...], params: dict[st
     """``function(*arrays, **params)``, which works element by element, on large arrays.
 
     Threads share the work. The values are those of one call, and so is what NumPy reports of them:
-    a chunk in which something is wrong is computed once more in this thread, where warnings have
+    a chunk in which something is wrong is computed again in this thread, where warnings have
     their place and the caller's `numpy.errstate` holds.
 
     Parameters

@@ -6,7 +6,7 @@ Inputs are of shape (N, C, *sizes), weights of shape (O, C / groups, *kernel), r
 NOTE [three products]
 ``sum(g * correlate(x, w))`` is linear in g, in x and in w. Its derivatives by them are `correlate`,
 `correlate_input` and `correlate_weight`; so each of the three has the other two as derivatives.
-What their arguments do not tell of the third one's sizes is a parameter.
+What their arguments do not say about the third one's sizes is a parameter.
 """
 
 from __future__ import annotations

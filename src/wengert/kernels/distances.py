@@ -148,7 +148,7 @@ def _power(differences: Any, p: float) -> Any:
     """The absolute values to the power p, in place; for p = inf themselves."""
     d = differences
     if p == 0:
-        # one for each coordinate that differs, and NaN for what is no number
+        # one for each coordinate that differs, and NaN for what is not a number
         return np.absolute(np.sign(d))
     if p == 2:
         return np.multiply(d, d, out=d)

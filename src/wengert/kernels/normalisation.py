@@ -53,7 +53,7 @@ PART = 1 << 17
 _READ = 1 << 20
 """The number of elements that are taken at a time where nothing is made of them but sums."""
 FEW = 1 << 15
-"""Up to so many elements, to pass over them once more costs less than to find out whether to."""
+"""Up to so many elements, to pass over them again costs less than to find out whether to."""
 _LONG = 1 << 13
 """NumPy copies what is repeated along rows into a buffer, unless the rows are as long as that."""
 _BUFFER = 256

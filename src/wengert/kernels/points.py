@@ -177,7 +177,7 @@ class Layout:
                 # what is nowhere has no sample
                 return np.where(np.isfinite(position), position, np.nan)
             far = 4.0 * max(self.sizes) + 8
-            # what is no number is outside, on the side of the first element
+            # what is not a number is outside, on the side of the first element
             position = np.nan_to_num(position, nan=-far, posinf=far, neginf=-far)
         return position
 

@@ -69,7 +69,7 @@ drawn ahead, valid if `has`; `f`, `has_f` the same in single precision."""
 
 
 class _Zeros:
-    """What NumPy asks for a first state, which takes it longer to hash than to seed anew."""
+    """What NumPy asks for a first state, which takes it longer to hash than to seed again."""
 
     def generate_state(self, n_words: int, dtype: Any = np.uint32) -> Any:
         return np.zeros(n_words, dtype)
@@ -139,7 +139,7 @@ class Stream:
 
         Raises
         ------
-        ValueError: If the bytes are no state.
+        ValueError: If the bytes are not state.
         """
         record = np.frombuffer(np.ascontiguousarray(packed).tobytes(), STATE)[0]
         left, position = int(record["left"]), int(record["next"])
@@ -204,7 +204,7 @@ def normal(stream: Stream, count: int, dtype: Any, mean: float = 0.0, std: float
             stop = min(start + _CHUNK, whole)
             size = stop - start
             if stop == whole and rest:
-                # what is left over is drawn, dropped, and drawn anew in a block that ends with the
+                # what is left over is drawn, dropped, and drawn again in a block that ends with the
                 # array and overlaps the one before; half precision does not draw it at first
                 drawn = units(stream, size + _BLOCK + (rest if kind is dtype else 0), kind)
                 unit = np.concatenate((drawn[:size], drawn[-_BLOCK:]))

@@ -313,7 +313,7 @@ def rnn_states(
     nonlinearity: str,
     keep: bool = True,
 ) -> tuple[Any, Any, Any]:
-    """What `rnn_layer` returns, and once more the states, if they are to be kept."""
+    """What `rnn_layer` returns, and again the states, if they are to be kept."""
     after = np.empty((x.shape[0], h0.shape[1]), x.dtype)
     turned = np.ascontiguousarray(weight.T)
     state = h0

@@ -34,7 +34,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
     Raises
     ------
-    ValueError: For a nonlinearity without a known gain, or a slope that is no number.
+    ValueError: For a nonlinearity without a known gain, or a slope that is not a number.
 
     Examples
     --------

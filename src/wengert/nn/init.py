@@ -110,7 +110,7 @@ def trunc_normal_(
         )
     inside = _normal_cdf((b - mean) / std) - _normal_cdf((a - mean) / std)
     if inside > 0.3:
-        # few fall outside, and are drawn anew
+        # few fall outside, and are drawn again
         low, high = tensor.new_tensor(a).item(), tensor.new_tensor(b).item()
         made = tensor.normal_(mean, std, generator=generator)
         while (outside := (made < low) | (made > high)).any():

@@ -113,7 +113,7 @@ class _BufferClass(TensorClass):
 class Buffer(Tensor, metaclass=_BufferClass):
     """A tensor that a module which it is assigned to holds as a buffer.
 
-    A buffer belongs to the state of a model, but is no parameter. It lies over the memory of the
+    A buffer belongs to the state of a model, but is not a parameter. It lies over the memory of the
     tensor that it is made from, outside that tensor's graph, and is of the same class.
 
     Parameters

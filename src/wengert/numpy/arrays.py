@@ -261,7 +261,7 @@ def _same(kind: Any, other: Any) -> Any:
 def numpys_error(
     error: RuntimeError, function: Any, given: Any, named: Any = None
 ) -> BaseException:
-    """What NumPy raises in the place of `error`, or that, if it comes of the tape's own rules."""
+    """What NumPy raises in place of `error`, or that, if it comes of the tape's own rules."""
     if not isinstance(error, np.linalg.LinAlgError | NotImplementedError | RecursionError):
         try:
             function(*values(given), **values(named or {}))

@@ -98,7 +98,7 @@ class Ufunc:
         return result if kwargs.get("out") is not None else made(result, args)
 
     def __getattr__(self, name: str) -> Any:
-        """What else NumPy's ufunc tells of itself: `nargs`, `types`, ..."""
+        """What else NumPy's ufunc says about itself: `nargs`, `types`, ..."""
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self._ufunc, name)

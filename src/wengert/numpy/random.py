@@ -189,7 +189,7 @@ _STATE = RandomState()
 
 
 def seed(seed: Any = None) -> None:
-    """Start the stream of this module anew, as `numpy.random.seed` does."""
+    """Start the stream of this module again, as `numpy.random.seed` does."""
     _STATE._source.seed(seed)
 
 

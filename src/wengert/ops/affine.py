@@ -172,7 +172,7 @@ def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    RuntimeError: If one is no vector.
+    RuntimeError: If one is not a vector.
 
     Examples
     --------

@@ -158,7 +158,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
 
     Raises
     ------
-    RuntimeError: If the shapes do not broadcast, or the dtype is no floating or complex one.
+    RuntimeError: If the shapes do not broadcast, or the dtype is not a floating or complex one.
 
     Examples
     --------

@@ -264,7 +264,7 @@ def to_sparse_csr(input: Any, dense_dim: int | None = None) -> Any:
 
     Raises
     ------
-    RuntimeError: If it is no matrix.
+    RuntimeError: If it is not a matrix.
 
     Examples
     --------

@@ -51,7 +51,7 @@ def operand(value: Any, op: str, arg: str = "input", position: int = 1) -> Any:
 
 
 def is_sparse(value: Any) -> bool:
-    """Whether `value` is a sparse tensor, which is no `Tensor` and knows its products itself."""
+    """Whether `value` is a sparse tensor, which is not a `Tensor` and knows its products itself."""
     return getattr(type(value), "is_sparse_tensor", False) is True
 
 

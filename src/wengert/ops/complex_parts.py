@@ -36,7 +36,7 @@ def angle(input: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    TypeError: If `input` is no tensor.
+    TypeError: If `input` is not a tensor.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def conj_physical(input: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    TypeError: If `input` is no tensor.
+    TypeError: If `input` is not a tensor.
 
     Examples
     --------

@@ -45,7 +45,7 @@ def to_array(data: Any, dtype: np.dtype[Any] | None = None) -> Any:
     Raises
     ------
     ValueError: If sequences of one level differ in length, or an integer does not fit into 64 bits.
-    TypeError, RuntimeError: If something in `data` is no number, or does not fit into `dtype`.
+    TypeError, RuntimeError: If something in `data` is not a number, or does not fit into `dtype`.
     """
     if isinstance(data, np.ndarray):
         check_array(data)

@@ -81,8 +81,8 @@ def tensor(
     Raises
     ------
     ValueError: If sequences of one level differ in length.
-    TypeError, RuntimeError: If `data` holds something that is no number, or that does not fit into
-        `dtype`.
+    TypeError, RuntimeError: If `data` holds something that is not a number, or that does not fit
+        into `dtype`.
 
     Examples
     --------
@@ -238,7 +238,7 @@ def from_numpy(ndarray: Any) -> Any:
 
     Raises
     ------
-    TypeError: If `ndarray` is no array, or of a dtype that tensors do not have.
+    TypeError: If `ndarray` is not an array, or of a dtype that tensors do not have.
 
     Examples
     --------

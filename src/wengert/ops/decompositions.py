@@ -45,7 +45,7 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = No
 
     Raises
     ------
-    RuntimeError: If the input is no matrix, or holds NaN or infinity.
+    RuntimeError: If the input is not a matrix, or holds NaN or infinity.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def pinverse(input: Any, rcond: float = 1e-15) -> Any:
 
     Raises
     ------
-    RuntimeError: If the input is no matrix of a floating or complex dtype.
+    RuntimeError: If the input is not a matrix of a floating or complex dtype.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def svd_lowrank(
 
     Raises
     ------
-    ValueError: If `A` is no matrix.
+    ValueError: If `A` is not a matrix.
 
     References
     ----------
@@ -235,7 +235,7 @@ def pca_lowrank(
 
     Raises
     ------
-    ValueError: If `A` is no matrix, or `q` or `niter` is out of range.
+    ValueError: If `A` is not a matrix, or `q` or `niter` is out of range.
 
     Examples
     --------

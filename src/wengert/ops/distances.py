@@ -124,7 +124,7 @@ def pdist(input: Any, p: float = 2.0) -> Any:
 
     Raises
     ------
-    RuntimeError: If the input is no floating matrix, or `p` is negative.
+    RuntimeError: If the input is not a floating matrix, or `p` is negative.
 
     Examples
     --------

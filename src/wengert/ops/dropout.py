@@ -42,7 +42,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     Raises
     ------
     ValueError: If `p` is not between 0 and 1.
-    NotImplementedError: If the dtype is no real floating dtype.
+    NotImplementedError: If the dtype is not a real floating dtype.
 
     Examples
     --------

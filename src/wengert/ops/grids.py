@@ -55,7 +55,7 @@ def grid_sample(
     Returns
     -------
     Tensor: Of shape (N, C, ...). Differentiable by both arguments, to any order. A coordinate that
-        is no number makes the sample NaN, or zero for "nearest". Where the padding keeps the
+        is not a number makes the sample NaN, or zero for "nearest". Where the padding keeps the
         point within, it is on the side of -1.
 
     Raises

@@ -192,7 +192,7 @@ def _item(item: Any) -> Any:
         warn(_BYTES, UserWarning)
         return item.astype(bool)
     if isinstance(item, Lifted) and kind in "iu" and item.dtype != np.uint8:
-        # a batch is no number, even without dimensions; what it is while a function is traced
+        # a batch is not a number, even without dimensions; what it is while a function is traced
         # decides what the result, a view, shows
         return item.item() if item.traced and not item.ndim else item.astype(np.intp)
     if isinstance(item, Lifted) and item.traced and kind == "b":

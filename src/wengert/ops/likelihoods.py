@@ -120,7 +120,7 @@ def gaussian_nll_loss(
         raise ValueError(reduction + " is not valid")
     if (v.payload < 0).any():
         raise ValueError("var has negative entry/entries")
-    # the floor is no part of the function, as in PyTorch: the gradient goes to `var`
+    # the floor is not part of the function, as in PyTorch: the gradient goes to `var`
     held = new_tensor(v.payload.constant() if isinstance(v.payload, Lifted) else v.payload)
     v = v + clamp(eps - held, min=0)
     away = x - y

@@ -71,7 +71,7 @@ def mm(input: Any, mat2: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    RuntimeError: If one is no matrix, or the shapes or dtypes do not fit.
+    RuntimeError: If one is not a matrix, or the shapes or dtypes do not fit.
 
     Examples
     --------

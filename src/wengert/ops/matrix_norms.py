@@ -52,7 +52,7 @@ def matrix_norm(
 
     Raises
     ------
-    RuntimeError: If the input is no matrix, `ord` is none of these, or the dtypes do not fit.
+    RuntimeError: If the input is not a matrix, `ord` is none of these, or the dtypes do not fit.
 
     Examples
     --------
@@ -248,7 +248,7 @@ def cond(input: Any, p: Any = None, *, out: Any = None) -> Any:
 
     Raises
     ------
-    RuntimeError: If the input is no matrix, is not square where it must be, or `p` is none of
+    RuntimeError: If the input is not a matrix, is not square where it must be, or `p` is none of
         these.
 
     Examples

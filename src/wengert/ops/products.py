@@ -161,7 +161,7 @@ def ger(input: Any, vec2: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    RuntimeError: If one is no vector.
+    RuntimeError: If one is not a vector.
 
     Examples
     --------
@@ -255,7 +255,7 @@ def kron(input: Any, other: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    TypeError: If one is no tensor.
+    TypeError: If one is not a tensor.
 
     Examples
     --------
@@ -287,7 +287,7 @@ def trace(input: Any) -> Any:
 
     Raises
     ------
-    RuntimeError: If the tensor is no matrix.
+    RuntimeError: If the tensor is not a matrix.
 
     Examples
     --------
@@ -319,7 +319,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
 
     Raises
     ------
-    RuntimeError: If `x` is no vector, or `N` is negative.
+    RuntimeError: If `x` is not a vector, or `N` is negative.
 
     Examples
     --------

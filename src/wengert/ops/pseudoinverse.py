@@ -109,7 +109,7 @@ def pinv(
 
     Raises
     ------
-    RuntimeError: If the input is no matrix of a floating or complex dtype.
+    RuntimeError: If the input is not a matrix of a floating or complex dtype.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def matrix_rank(
 
     Raises
     ------
-    RuntimeError: If the input is no matrix of a floating or complex dtype.
+    RuntimeError: If the input is not a matrix of a floating or complex dtype.
 
     Examples
     --------

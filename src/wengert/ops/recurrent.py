@@ -150,7 +150,7 @@ def lstm_cell(
     tuple of Tensor: The next hidden state and the next cell state; differentiable, to any order.
 
     %(raises_shapes_or_dtypes)s
-    TypeError: If `hx` is no pair.
+    TypeError: If `hx` is not a pair.
 
     Examples
     --------

@@ -115,7 +115,7 @@ def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
 
     Raises
     ------
-    ValueError: If `count` is no floating tensor.
+    ValueError: If `count` is not a floating tensor.
     RuntimeError: If the dtypes differ, or a number of trials is infinite.
 
     Examples
@@ -160,7 +160,7 @@ def _standard_gamma(input: Any, generator: Any = None) -> Any:
 
     def draw(shapes: Any) -> Any:
         found = kernels.gamma(stream, shapes).astype(kind)
-        # what is not positive is no sample; as for PyTorch, NaN is not either
+        # what is not positive is not a sample; as for PyTorch, NaN is not either
         return np.fmax(found, np.finfo(kind).tiny)
 
     return T._standard_gamma(alpha, _sample(draw, alpha))

@@ -110,7 +110,7 @@ def index_reduce(
 
     Raises
     ------
-    IndexError: If `index` is no vector, or a position is out of range.
+    IndexError: If `index` is not a vector, or a position is out of range.
     RuntimeError: If the shapes or dtypes do not fit, or `reduce` is none of these.
     NotImplementedError: If values of this dtype have no order, for extremes, or no means.
 

@@ -196,7 +196,7 @@ def _polynomial(name: str, doc: str, value: str) -> Callable[..., Any]:
         if is_number(input) and is_number(n):
             raise two_tensors(record, input, n)
         if is_number(n):
-            # a degree that is no tensor needs no look at each of its elements
+            # a degree that is not a tensor needs no look at each of its elements
             made = getattr(T, f"{record}_of_degree")(input, n=n, order=0)
         else:
             made = getattr(T, record)(input, n, order=0)

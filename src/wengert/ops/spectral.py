@@ -265,8 +265,8 @@ def svd(A: Any, full_matrices: bool = True, *, driver: str | None = None, out: A
 
     Raises
     ------
-    RuntimeError: If the input is no matrix, or holds NaN or infinity. In the backward pass, if the
-        loss depends on the phase of complex singular vectors, on singular vectors of singular
+    RuntimeError: If the input is not a matrix, or holds NaN or infinity. In the backward pass, if
+        the loss depends on the phase of complex singular vectors, on singular vectors of singular
         values that are the same to rounding errors, or on those that ``full_matrices`` adds.
 
     Examples
@@ -310,7 +310,7 @@ def svdvals(A: Any, *, driver: str | None = None, out: Any = None) -> Any:
 
     Raises
     ------
-    RuntimeError: If the input is no matrix, or holds NaN or infinity.
+    RuntimeError: If the input is not a matrix, or holds NaN or infinity.
 
     Examples
     --------
@@ -350,8 +350,8 @@ def qr(A: Any, mode: str = "reduced", *, out: Any = None) -> Any:
 
     Raises
     ------
-    RuntimeError: If the input is no matrix, or the mode is unknown; in the backward pass, if there
-        is no derivative.
+    RuntimeError: If the input is not a matrix, or the mode is unknown; in the backward pass, if
+        there is not a derivative.
 
     Examples
     --------

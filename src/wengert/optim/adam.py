@@ -31,7 +31,7 @@ class Adam(Elementwise):
         must not be leaves that require a gradient.
     %(decoupled)s
     foreach, capturable, fused : bool, optional. Accepted for PyTorch's sake: all parameters of a
-        group are updated in one go anyhow, and any step can be compiled.
+        group are updated in one go anyway, and any step can be compiled.
 
     %(raises_rates)s
 

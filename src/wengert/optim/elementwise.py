@@ -81,7 +81,7 @@ class Elementwise(Optimizer):
 
         Parameters
         ----------
-        closure : callable, optional. Computes the loss anew, with its gradients, and returns it.
+        closure : callable, optional. Recomputes the loss, with its gradients, and returns it.
 
         Returns
         -------
@@ -188,7 +188,7 @@ class Elementwise(Optimizer):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         for kept in self.state.values():
-            # in states of old, numbers are no tensors, and None stands for what is missing
+            # in states of old, numbers are not tensors, and None stands for what is missing
             for name in [name for name, value in kept.items() if value is None]:
                 del kept[name]
             for name in self._numbers:

@@ -114,7 +114,7 @@ class LBFGS(Optimizer):
 
         Parameters
         ----------
-        closure : callable. Computes the loss anew, with its gradients, and returns it.
+        closure : callable. Recomputes the loss, with its gradients, and returns it.
 
         Returns
         -------

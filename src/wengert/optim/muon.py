@@ -37,7 +37,8 @@ class Muon(Whole):
 
     Raises
     ------
-    ValueError: If a number is negative, a parameter is no matrix, or there is no such adjustment.
+    ValueError: If a number is negative, a parameter is not a matrix, or there is no such
+        adjustment.
 
     Examples
     --------

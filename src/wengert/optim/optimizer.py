@@ -65,7 +65,7 @@ class Optimizer(Hooked):
 
     Raises
     ------
-    ValueError: If there is no parameter, one is no leaf, or one is in two groups.
+    ValueError: If there is no parameter, one is not a leaf, or one is in two groups.
     TypeError: If `params` is a tensor, a set, or holds anything but tensors.
 
     Examples
@@ -215,7 +215,7 @@ class Optimizer(Hooked):
 
         Parameters
         ----------
-        closure : callable, optional. Computes the loss anew, with its gradients, and returns it.
+        closure : callable, optional. Recomputes the loss, with its gradients, and returns it.
 
         Returns
         -------

@@ -29,7 +29,7 @@ class SGD(Elementwise):
     differentiable : bool. Record the steps, so that gradients flow through them; the parameters
         must not be leaves that require a gradient.
     foreach, fused : bool, optional. Accepted for PyTorch's sake: all parameters of a group are
-        updated in one go anyhow.
+        updated in one go anyway.
 
     Raises
     ------

@@ -242,7 +242,7 @@ class AveragedModel(Module):
 
 @no_grad()
 def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
-    """Let batch norms find their running statistics anew, in one pass over data.
+    """Let batch norms find their running statistics again, in one pass over data.
 
     Parameters
     ----------

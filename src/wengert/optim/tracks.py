@@ -4,7 +4,7 @@ NOTE [tracks]
 A small parameter's update takes a few microseconds, and so would finding out what it needs. A
 `Track` holds what was found, and every step looks only whether it is still so: the same parameters
 with the same memory, the same state, gradients where there were some. Anything else makes a track
-anew.
+again.
 """
 
 from __future__ import annotations

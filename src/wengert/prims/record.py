@@ -140,7 +140,7 @@ class Rule:
 
 
 class Primitive:
-    """All that there is to know about one operation.
+    """All that is known about one operation.
 
     Parameters
     ----------
@@ -193,8 +193,8 @@ class Primitive:
         `tests/lib/support/samples.py`.
     cases: Sample inputs; families supply their own where a record has none.
     conj: ``"explicit"`` where the rules conjugate for themselves.
-    blanks: Number of None entries that PyTorch's node shows for arguments that are no tensors here.
-    shows
+    blanks: Number of None entries that PyTorch's node shows for arguments that are not tensors
+    here. shows
         What nodes show as ``_saved_<name>`` where PyTorch's name or form is another: for each name
         the one under which it is kept; or a function of names that the rules need, as they are
         shown; or None, and nothing is listed under it. What it leaves out is shown as it is kept;

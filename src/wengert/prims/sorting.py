@@ -82,7 +82,7 @@ _kernel: Any
 
 for _name, _kernel, _doc in (
     ("argmedian", kernels.median_dim, "the position of the lower median along a dimension"),
-    ("argnanmedian", kernels.nanmedian_dim, "the position of the lower median of what is no NaN"),
+    ("argnanmedian", kernels.nanmedian_dim, "the position of the lower median of what is not NaN"),
     ("argmode", kernels.mode, "the position of the most frequent element along a dimension"),
 ):
     constant(
@@ -189,7 +189,7 @@ def _slope_of_median(
 
 for _name, _kernel, _doc in (
     ("median", kernels.median, "the lower median of all elements"),
-    ("nanmedian", kernels.nanmedian, "the lower median of all elements that are no NaN"),
+    ("nanmedian", kernels.nanmedian, "the lower median of all elements that are not NaN"),
 ):
     general(
         _name,

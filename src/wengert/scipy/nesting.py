@@ -98,7 +98,7 @@ def array_of(value: Any, name: str) -> np.ndarray[Any, Any]:
     try:
         array = np.asarray(array)
     except ValueError as error:
-        raise TypeError(f"{name} is no array of numbers: {error}") from error
+        raise TypeError(f"{name} is not an array of numbers: {error}") from error
     if array.dtype.kind == "c":
         raise TypeError(
             f"{name} is complex: SciPy's solvers work on real vectors, so give the real and the "

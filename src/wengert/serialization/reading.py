@@ -48,7 +48,7 @@ def read_path(path: str, name: str) -> tuple[dict[str, Any], dict[str, str]]:
         with opened:
             arrays: dict[str, Any] = {}
             bits: list[str] = []
-            for key in opened.keys():  # noqa: SIM118  # it is no mapping
+            for key in opened.keys():  # noqa: SIM118  # it is not a mapping
                 kind = opened.get_slice(key).get_dtype()
                 _check_kind(kind, name, key)
                 # a place for each, in the order of the file
@@ -118,5 +118,5 @@ def _from_bits(bits: dict[str, Any], name: str) -> dict[str, Any]:
 
 def _unreadable(name: str, error: Exception) -> RuntimeError:
     return RuntimeError(
-        f"{name} is no safetensors file, or it is damaged, and no file of torch.save: {error}"
+        f"{name} is not a safetensors file, or it is damaged, and no file of torch.save: {error}"
     )

@@ -108,7 +108,7 @@ class Encoder:
         if known is not None and not again:
             return known
         self._accept(tensor, place)
-        # half of a surrogate pair is no text that a file can hold
+        # half of a surrogate pair is not a text that a file can hold
         name = ".".join(map(str, keys)).encode("utf-8", "replace").decode() if keys else "tensor"
         stem, number = name, 1
         while name in self.tensors or name == _RESERVED:

@@ -43,7 +43,7 @@ def _values(values: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
     check_device(device)
     held = as_tensor(values)
     held = held if dtype is None else to(held, dtype)
-    # as in PyTorch, what is to be a leaf begins anew
+    # as in PyTorch, what is to be a leaf begins again
     return held.detach().requires_grad_() if requires_grad else held
 
 

@@ -3,8 +3,8 @@
 NOTE [sparse tensors]
 A sparse tensor is made of dense ones: where its elements are, and their values. Whatever is
 computed with it is computed with its values, by operations that record, so its derivatives are
-those of the values. It is no `Tensor`: functions that do not know it refuse it, instead of taking
-what is not stored for something else.
+those of the values. It is not a `Tensor`: functions that do not know it refuse it, instead of
+taking what is not stored for something else.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class SparseBase:
         return self
 
     def retain_grad(self) -> None:
-        """Keep the gradient of the values, though they are no leaf."""
+        """Keep the gradient of the values, though they are not a leaf."""
         self._values_.retain_grad()
 
     def dim(self) -> int:

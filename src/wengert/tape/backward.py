@@ -438,7 +438,7 @@ def run_grad(
             continue
         first = made.get(key)
         if first is not None:
-            # the same input once more
+            # the same input again
             made[key] = new_tensor(private(first.payload))
         elif captured.get(key) is not None:
             made[key] = new_tensor(owned([captured.pop(key)]))

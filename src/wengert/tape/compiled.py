@@ -4,7 +4,7 @@ NOTE [compiled modules]
 The package is complete in Python. Where it has been built with a compiler, the folder ``native``
 holds extension modules under the names of some modules of this package, made from the very same
 files by Cython, and `wengert.tape` finds them first (`wengert.base.native`). One has no file of its
-own here: ``recorded``, the steps that `wengert.tape.steps` writes out, written once more for the
+own here: ``recorded``, the steps that `wengert.tape.steps` writes out, written again for the
 primitives that are used most, with the fields of C structures for attributes.
 ``WENGERT_NATIVE=0`` in the environment leaves all of them alone; ``WENGERT_NATIVE=1`` insists on
 them. In a source checkout those that are older than their source are left alone, too.

@@ -62,7 +62,7 @@ def register(
     """
     if what and not callable(hook):
         raise TypeError(f"{what}(): hook must be callable, not {type(hook).__name__}")
-    # a trace would run it once more, or forget that it is there
+    # a trace would run it again, or forget that it is there
     untraced("it registers a hook")
     number = next(_ids)
     key = number if index is None else (index, number)

@@ -80,7 +80,7 @@ def invalidate(view: Any, message: str, was: tuple[str | None, int]) -> None:
     """Let `view`, an output of the node `was`, refuse to be recorded from now on."""
     payload = view.array()
     if isinstance(payload, np.ndarray):
-        # what is no array has no quick path that would pass by the edge
+        # what is not an array has no quick path that would pass by the edge
         invalid = payload.view(InvalidatedArray)
         invalid.why = message
         payload = invalid

@@ -3,7 +3,7 @@
 NOTE [writing values of transforms]
 What is written may belong to levels that the tensor written to does not, as in ``y = zeros(3); y[0]
 = x`` under `vmap`. Then the memory of the tensor, or of the base that it is a view of, is replaced
-by memory with all levels first (`elevate`), and every view is made anew from it. So it is with a
+by memory with all levels first (`elevate`), and every view is rebuilt from it. So it is with a
 tangent that other values may have, too (`Dual.own`): it is copied before the first write. A tensor
 of the outside becomes one of the inside by that, useless when the level has ended. So levels know
 what was written to, and the transforms that end them refuse what is reached from outside of their

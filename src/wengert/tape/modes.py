@@ -218,7 +218,7 @@ def mixes_dtypes() -> bool:
 
 
 def traced(origin: str, value: Any) -> Any:
-    """What a trace under way computes with in the place of `value`.
+    """What a trace under way computes with in place of `value`.
 
     Parameters
     ----------

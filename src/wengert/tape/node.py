@@ -56,7 +56,7 @@ class NodeExtra:
     metadata: A dictionary for users.
     number: The sequence number that a program has set (see `wengert.tape.ordering`).
     result_edge: For a node inside another (see `wengert.tape.inplace.CopySlices`): makes the edge
-        of its result, which is no edge to the node itself.
+        of its result, which is not an edge to the node itself.
     """
 
     # defaults on the class: most have one or two of these

@@ -90,7 +90,7 @@ class Packed:
 class Guarded:
     """A saved tensor whose memory may be written to: the values are copied aside before.
 
-    Once they are, `cell` is None. Until then it tells of writes that nobody announced.
+    Once they are, `cell` is None. Until then it shows writes that nobody announced.
     """
 
     __slots__ = ("__weakref__", "at", "cell", "values")

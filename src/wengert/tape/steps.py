@@ -29,7 +29,7 @@ def _within(lines: Iterator[str] | list[str]) -> list[str]:
 class Steps:
     """The steps for one primitive, as lines of Python.
 
-    Names that start with an underscore are no names of arguments or parameters.
+    Names that start with an underscore are not names of arguments or parameters.
 
     Parameters
     ----------

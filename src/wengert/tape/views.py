@@ -3,7 +3,7 @@
 NOTE [views and history]
 A view knows its base and the chain of view operations that leads from the base's memory to its
 own; a base knows its live views, weakly. After a write through any of them the history of all has
-changed: the base's becomes a node over the write (`CopySlices`), and each view's is made anew from
+changed: the base's becomes a node over the write (`CopySlices`), and each view's is rebuilt from
 the base's by its chain. That is done at once, at the write, so that reading an edge stays a plain
 attribute access for every operation.
 """
@@ -338,7 +338,7 @@ _STEP_NODES: dict[str, type] = {}
 
 
 def _node_of_step(prim: Primitive) -> type:
-    """The class of the nodes that stand for one view operation made anew."""
+    """The class of the nodes that stand for one view operation rebuilt."""
     known = _STEP_NODES.get(prim.node)
     if known is None:
         body = {"__slots__": (), "__module__": __name__, "label": prim.node}
@@ -381,7 +381,7 @@ def refresh_views(tensor: Any, node: Any) -> None:
     Parameters
     ----------
     node
-        The new history of the base, from which that of the views is made anew; None if nothing
+        The new history of the base, from which that of the views is rebuilt; None if nothing
         was recorded: then it is made from the one that the base has. Views that cannot follow the
         write are invalidated.
     """

@@ -244,7 +244,7 @@ class Watch:
 
     def _unwrap(self, part: Any, shown: Any, made: Any) -> Any:
         """The cotangent that goes on for `part` if hooks made `made` of what they were shown."""
-        # writing to what is no array, a number or a dual, puts another payload in its place
+        # writing to what is not an array, a number or a dual, puts another payload in its place
         if made is shown and (not self.raw or made is None or made.payload is arrived(part)):
             return part
         if self.raw:

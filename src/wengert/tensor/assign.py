@@ -396,7 +396,7 @@ def setitem(self: Any, index: Any, value: Any, last: bool = False) -> None:
 
 
 def _has_lone_bool(index: Any) -> bool:
-    """Whether a 0-d tensor of bool, which is no mask to PyTorch, is among the indices."""
+    """Whether a 0-d tensor of bool, which is not a mask to PyTorch, is among the indices."""
     parts = index if isinstance(index, tuple) else (index,)
     return any(
         isinstance(part, TensorBase) and not part.payload.ndim and part.payload.dtype.kind == "b"

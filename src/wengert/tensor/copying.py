@@ -160,7 +160,7 @@ def deep_copy(tensor: Any, memo: dict[int, Any], keep_grad: bool = True) -> Any:
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
             "protocol at the moment. Use .detach().clone(), or .clone() to stay in the graph."
         )
-    # what is no array yet, as under a trace, says itself what it can be
+    # what is not an array yet, as under a trace, says itself what it can be
     array = _copied_together(np.asarray(tensor.array()), memo)
     if is_inference_mode_enabled():
         cell: Any = InferenceCell()
@@ -315,7 +315,7 @@ class CopyProtocol:
 
         Raises
         ------
-        TypeError: If `cls` is no subclass of Tensor.
+        TypeError: If `cls` is not a subclass of Tensor.
         """
         return of_class(self, cls)
 

@@ -110,7 +110,8 @@ class TensorInternals(metaclass=TensorClass):
 
         Raises
         ------
-        RuntimeError: If the tensor is no leaf; when set to a dtype that the gradient does not have.
+        RuntimeError: If the tensor is not a leaf; when set to a dtype that the gradient does not
+            have.
 
         Examples
         --------
@@ -163,7 +164,7 @@ class TensorInternals(metaclass=TensorClass):
 
         Returns
         -------
-        Tensor or None: None if this is no view, or if `new_base` lies in memory in another way.
+        Tensor or None: None if this is not a view, or if `new_base` lies in memory in another way.
         """
         base = self._base
         if not isinstance(new_base, TensorBase):
@@ -199,7 +200,7 @@ class TensorInternals(metaclass=TensorClass):
     def _rev_view_func_unsafe(self, mutated_view: Any) -> Any:
         """The base, as a view of `mutated_view`, which takes the place of this one.
 
-        None if this is no view.
+        None if this is not a view.
         """
         base = self._base
         if base is None:

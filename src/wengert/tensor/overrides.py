@@ -403,7 +403,7 @@ def _looking(function: Any, module: str, name: str) -> Any:
             func = looking if shown is None else getattr(PORTS.tensor, shown)
             return dispatch(func, args, kwargs)
         if quiet:
-            # the rules that a recorded pass runs are no operations of the user
+            # the rules that a recorded pass runs are not operations of the user
             with DisableTorchFunctionSubclass():
                 return function(*args, **kwargs)
         return function(*args, **kwargs)

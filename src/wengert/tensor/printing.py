@@ -294,7 +294,7 @@ def tensor_repr(tensor: Any, name: str | None = None) -> str:
 
     Parameters
     ----------
-    tensor: Of any payload; one that is no array prints by its own repr.
+    tensor: Of any payload; one that is not an array prints by its own repr.
     name: The word before the bracket: the class's name, or ``tensor`` for the plain class.
     """
     if name is None:

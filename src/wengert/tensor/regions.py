@@ -221,7 +221,7 @@ def _move(tensor: Any, payload: Any, name: str) -> None:
             invalidate(
                 view,
                 f"a view of a tensor that {name}() has given another shape or other memory since: "
-                "take the view anew",
+                "take the view again",
                 (None, 0),
             )
     if ext is not None:

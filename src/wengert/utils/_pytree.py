@@ -271,7 +271,7 @@ def register_dataclass(
 
 
 def register_constant(cls: Any) -> None:
-    """Have instances of a class belong to the structure: they are no leaves."""
+    """Have instances of a class belong to the structure: they are not leaves."""
     register_pytree_node(
         cls, lambda value: ([], value), lambda _, value: value, flatten_with_keys_fn=None
     )

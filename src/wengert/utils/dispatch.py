@@ -57,7 +57,7 @@ class Dispatch:
 
 
 def fresh_casts(contexts: Iterable[Any]) -> tuple[Any, ...]:
-    """Those of `contexts` that cast arguments, made anew, for what is computed again elsewhere."""
+    """Those of `contexts` that cast arguments, rebuilt, for what is computed again elsewhere."""
     return tuple(context.fresh() for context in contexts if context.mixes)
 
 

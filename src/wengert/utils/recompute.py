@@ -1,7 +1,7 @@
 """Layer 8 · utils: a region of the graph that forgets what it saved and computes it again.
 
 NOTE [checkpoints]
-While a region is computed, a hook puts a `_Holder` in the place of every tensor that is saved; the
+While a region is computed, a hook puts a `_Holder` in place of every tensor that is saved; the
 tensor itself is let go of. The first of them that a walk needs has the region computed again, from
 its inputs and in the modes and the state of the random numbers that it had, and another hook
 collects what is saved this time: the same tensors, in the same order. Each is handed out once and
@@ -83,7 +83,7 @@ class _Kept:
     __slots__ = ("cell", "constant", "payload", "version")
 
     def __init__(self, tensor: Any, alone: bool) -> None:
-        # what is no part of the graph is handed out as the object that it is
+        # what is not part of the graph is handed out as the object that it is
         self.constant = tensor if tensor.edge is None else None
         self.payload = tensor.payload
         self.cell = tensor.share_version()
@@ -130,7 +130,7 @@ class _Note:
         return None if tensor is None else version_of(tensor)
 
     def same_memory(self, tensor: Any) -> bool:
-        """Whether `tensor` is the memory that was saved, and not computed anew."""
+        """Whether `tensor` is the memory that was saved, and not recomputed."""
         where = self._where
         return (tensor.vc if where.__class__ is list else tensor) is (
             where if where.__class__ is list else where()

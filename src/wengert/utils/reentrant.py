@@ -21,11 +21,11 @@ __all__ = ["CheckpointFunction", "check_backward_validity", "detach_variable"]
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """The tensors of a tuple as leaves that require a gradient where the originals do.
 
-    They share their memory. What is no tensor stays as it is.
+    They share their memory. What is not a tensor stays as it is.
 
     Raises
     ------
-    RuntimeError: If `inputs` is no tuple.
+    RuntimeError: If `inputs` is not a tuple.
 
     Examples
     --------
@@ -122,7 +122,7 @@ class CheckpointFunction(Function):
                 MODE.set(before)
         if isinstance(outputs, TensorBase):
             outputs = (outputs,)
-        # zeros have arrived where nothing has, and None for what is no tensor
+        # zeros have arrived where nothing has, and None for what is not a tensor
         tensors = [output for output in outputs if isinstance(output, TensorBase)]
         arrived = [grad for grad in grads if grad is not None]
         asked = [

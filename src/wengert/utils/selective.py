@@ -199,7 +199,7 @@ def create_selective_checkpoint_contexts(
 
     Raises
     ------
-    ValueError: If the list names what is no operation.
+    ValueError: If the list names what is not an operation.
     TypeError: If the argument is neither callable nor a list; in the forward pass, if the policy
         returns something else.
     RuntimeError: At the backward pass: if it is the second one over the same region, if a kept

@@ -448,7 +448,7 @@ class Assembler:
             return None
 
     def _add_constants(self) -> None:
-        """Boxes for what operations keep and that is no vertex: data, masks, statistics."""
+        """Boxes for what operations keep and that is not a vertex: data, masks, statistics."""
         boxes: dict[int, int] = {}
         for number, group in zip(self.group_box, self.subject.groups, strict=True):
             if group.kind != "node" or len(self.picture.boxes) >= self.subject.limit:

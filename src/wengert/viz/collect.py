@@ -295,7 +295,7 @@ def _users(graph: Graph, asked: set[int]) -> set[int]:
 
 
 def _learn_from(graph: Graph, i: int, known: Facts) -> None:
-    """Note what node `i` tells of its outputs and its arguments."""
+    """Note what node `i` says about its outputs and its arguments."""
     node = graph.nodes[i]
     for _, payload, edge, own in held_values(node):
         if own is not None:

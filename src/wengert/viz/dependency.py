@@ -81,7 +81,7 @@ def dependency_graph(
 
     Raises
     ------
-    TypeError: If `f` is no function, or returns no tensor.
+    TypeError: If `f` is not a function, or returns no tensor.
     ValueError: For a mode or a word of `show` that does not exist, or names or tangents that do not
         fit.
 

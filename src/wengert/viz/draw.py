@@ -100,7 +100,7 @@ def draw(
 
     Raises
     ------
-    TypeError: If `y` is no tensor, or `params` not of one of its forms.
+    TypeError: If `y` is not a tensor, or `params` not of one of its forms.
     ValueError: For a word of `show` or a mode that does not exist, or a negative depth.
 
     Notes

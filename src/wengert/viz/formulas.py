@@ -25,7 +25,7 @@ __all__ = ["constant_text", "expression", "parameters", "partial", "product", "t
 _LONGEST = 24
 _LONGEST_FORMULA = 60
 _LONGEST_PRODUCT = 40
-"""More is mostly parameters."""
+"""More is usually parameters."""
 
 
 def constant_text(value: Any) -> str:

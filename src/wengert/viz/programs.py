@@ -30,7 +30,7 @@ def draw_program(compiled: Any, title: str | None = None) -> Drawing:
 
     Raises
     ------
-    TypeError: If it is no compiled function.
+    TypeError: If it is not a compiled function.
 
     Examples
     --------

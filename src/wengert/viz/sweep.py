@@ -234,7 +234,7 @@ def tangents_of(graph: Graph, seeds: dict[int, Any], shapes: dict[Key, Any]) -> 
         }
         if not known:
             continue
-        # None for an output that is no tensor
+        # None for an output that is not a tensor
         metas: list[Any] = list(outputs_meta(node)) or [shapes.get((i, 0))]
         if not any(metas):
             raise RuntimeError(

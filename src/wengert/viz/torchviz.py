@@ -54,7 +54,7 @@ def make_dot(
     Raises
     ------
     ImportError: If the package graphviz is not installed.
-    TypeError: If `var` or a value of `params` is no tensor, or `params` no dictionary.
+    TypeError: If `var` or a value of `params` is not a tensor, or `params` no dictionary.
 
     Notes
     -----

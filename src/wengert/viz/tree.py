@@ -51,7 +51,7 @@ def tree(y: Any, params: Any = None, depth: int | None = None, *, limit: int = _
 
     Raises
     ------
-    TypeError: If `y` is no tensor, or `params` not of one of its forms.
+    TypeError: If `y` is not a tensor, or `params` not of one of its forms.
 
     Examples
     --------

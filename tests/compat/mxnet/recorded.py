@@ -1,6 +1,6 @@
 """What MXNet 1.9.1 shows for statements of its users, as a notebook would: ``recorded.json``.
 
-Run with an MXNet this file records anew what is there: ``python recorded.py``.
+Run with an MXNet this file records again what is there: ``python recorded.py``.
 """
 
 import ast

@@ -118,7 +118,7 @@ def _value_differs(ours: Any, theirs: Any, near: float, what: str, kinds_only: b
             return None
         return f"{what} is {ours!r}, in PyTorch {theirs!r}"
     if not isinstance(ours, wg.Tensor):
-        return f"{what} is no tensor: {ours!r}"
+        return f"{what} is not a tensor: {ours!r}"
     text = _kind_differs(ours, theirs, ("dtype", "shape", "requires_grad"), what)
     if text is not None or kinds_only:
         return text

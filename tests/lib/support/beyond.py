@@ -99,7 +99,7 @@ BEYOND: tuple[tuple[str, str], ...] = (
         "func.vmap func.jvp",
     ),
     (
-        "Results of these lie row by row where an argument does not; PyTorch's mostly lie as the "
+        "Results of these lie row by row where an argument does not; PyTorch's usually lie as the "
         "argument.",
         "pow nn.functional.gelu nn.functional.logsigmoid scatter scatter_add index_add "
         "select_scatter slice_scatter diagonal_scatter rot90 quantile median unique cummax cummin",
@@ -288,7 +288,7 @@ BEYOND: tuple[tuple[str, str], ...] = (
     ),
     (
         "Norms, distances, deviations and angles of zero have derivatives that are 0; in PyTorch "
-        "some, mostly of second order, are NaN.",
+        "some, usually of second order, are NaN.",
         "norm dist std var nn.functional.normalize nn.functional.cosine_similarity atan2 hypot",
     ),
     (
@@ -404,8 +404,8 @@ BEYOND: tuple[tuple[str, str], ...] = (
         "utils.checkpoint.checkpoint",
     ),
     (
-        "A point that is no number has no sample in a volume, as in a plane; PyTorch's is 0 there, "
-        "or on the side of 1 where the padding keeps it within.",
+        "A point that is not a number has no sample in a volume, as in a plane; PyTorch's is 0 "
+        "there, or on the side of 1 where the padding keeps it within.",
         "nn.functional.grid_sample",
     ),
     (
@@ -464,7 +464,7 @@ BEYOND: tuple[tuple[str, str], ...] = (
     ),
     (
         "A view that no write may follow and that was written stays refused where its base is "
-        "detached; PyTorch makes its history anew.",
+        "detached; PyTorch rebuilds its history.",
         "detach_ requires_grad_",
     ),
     ("Third derivatives of a product with zeros are right; PyTorch's are 0.", "prod"),

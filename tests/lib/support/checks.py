@@ -466,13 +466,13 @@ def has_cases(prim: Primitive) -> None:
 BORROWING = frozenset(
     {"corner_backward", "imag", "phase_free", "real", "signal_parts", "unsafe_view", "unused"}
 )
-"""Records that are no views and may give an argument back: what rules use, and ``real``, which of
+"""Records that are not views and may give an argument back: what rules use, and ``real``, which of
 real tensors is the tensor itself. Whoever calls one of the others from public functions owns the
 memory of what it returns."""
 
 
 def memory(prim: Primitive) -> None:
-    """The result of what is no view shares no memory with an argument, so it may be written to."""
+    """The result of what is not a view shares no memory with an argument: it can be written to."""
     if prim.view or prim.name in BORROWING:
         return
     for dtype in (np.float64, np.complex128):

@@ -59,7 +59,7 @@ OURS = (
     Deviation("NumPy has no complex numbers of 32 bits.", _ABSENT, "chalf complex view_as_complex"),
     Deviation(
         "Sparse tensors are of a class of their own.",
-        (r"is no tensor: tensor\(indices=", "sparse_dim", "SparseTensor"),
+        (r"is not a tensor: tensor\(indices=", "sparse_dim", "SparseTensor"),
         "to_sparse",
     ),
     Deviation(

@@ -359,7 +359,7 @@ class Layer(NamedTuple):
         """
         words = _Names({**_makers(module, dtype, 0, []), "modules": module.nn.modules}, module.nn)
         made = eval(self.line.partition(" <-")[0], {"__builtins__": {}}, words)
-        # what is no module is the result of a misuse that should have raised
+        # what is not a module is the result of a misuse that should have raised
         return made.to(getattr(module, dtype)) if hasattr(made, "to") else made
 
     def arguments(self, module: Any, dtype: str = "float64") -> tuple[tuple[Any, ...], list[Any]]:

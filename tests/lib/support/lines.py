@@ -5,7 +5,7 @@ A program follows from its seed: lines are drawn from `line_grammar`, and PyTorc
 each as it is drawn. Of those that it refuses a few are kept, since errors are to be the same, too.
 `lockstep` has both libraries run it, and compares after each line what it made or
 may have changed, and at the end the derivatives of everything. Lines that lead to what
-docs/differences.md tells of are not drawn, or end the comparison. PyTorch is never imported here;
+docs/differences.md lists are not drawn, or end the comparison. PyTorch is never imported here;
 whoever asks hands it over.
 """
 
@@ -350,7 +350,7 @@ class _Drawer:
         return tuple(trial.names["y"].shape) == tuple(x.shape)
 
     def computed(self, tensors: dict[str, Any]) -> list[Any]:
-        """Those of the tensors that are no leaves of the program."""
+        """Those of the tensors that are not leaves of the program."""
         return [x for name, x in tensors.items() if int(name[1:]) >= self.leaves]
 
     def step(self) -> bool:

@@ -2,8 +2,8 @@
 
 NOTE [programs from numbers]
 `write` makes a program from a list of steps, each a tuple of small numbers, so that whatever draws
-numbers can draw programs and shrink them. Shapes are followed beside the text, so that lines mostly
-run. `support.runs` runs them, and `support.exclusions` says what they leave out.
+numbers can draw programs and shrink them. Shapes are followed beside the text, so that lines
+usually run. `support.runs` runs them, and `support.exclusions` says what they leave out.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ class Run:
         for name, x in tensors.items():
             base = names.get(id(x._base), "other") if x._is_view() else None
             try:
-                # PyTorch makes the history of a view anew when it is asked for, which may raise
+                # PyTorch makes the history of a view again when it is asked for, which may raise
                 node = x.grad_fn and NAMES.get(x.grad_fn.name(), x.grad_fn.name())
                 if node is not None and passed and x._is_view():
                     node = "of a view"

@@ -72,7 +72,7 @@ def pushforward(fun: Callable[..., Any], x: Any) -> Callable[[Any], tuple[Any, A
 
 
 def _constant(point: Any) -> Any:
-    """A point as a tensor that is no leaf of its own."""
+    """A point as a tensor that is not a leaf of its own."""
     if isinstance(point, TensorBase):
         if point.payload.dtype.kind not in "fc":
             raise cannot(point, f" of dtype {point.payload.dtype}")

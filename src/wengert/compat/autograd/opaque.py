@@ -1,7 +1,7 @@
 """Layer 9 · compat: `Box`, for values of types of the user's own.
 
 NOTE [values of one's own types]
-A program may define a type that is no array, a vector space of its values (`VSpace`), a box for
+A program may define a type that is not an array, a vector space of its values (`VSpace`), a box for
 them (a subclass of `Box`), and primitives that take and give them. On the tape such a value is a
 tensor whose payload is an array of one object, and the box shows what the value can do. Cotangents
 travel as `Held`, so that the sums of the engine are those of the vector space. This is for reverse

@@ -78,7 +78,7 @@ def asarray(value: Any, dtype: Any = None) -> Any:
 
     Raises
     ------
-    TypeError: If `value` is, or holds, anything that is no number.
+    TypeError: If `value` is, or holds, anything that is not a number.
     OverflowError: If an integer is too large.
 
     Examples

@@ -42,7 +42,7 @@ __all__ = [
 
 
 class extended(np.generic):
-    """The kind of dtypes that are no numbers'."""
+    """The kind of dtypes that are not numbers'."""
 
 
 class prng_key(extended):
@@ -88,7 +88,7 @@ def canonical_dtype(dtype: Any) -> np.dtype[Any]:
 
     Raises
     ------
-    TypeError: If it is no dtype that arrays can have.
+    TypeError: If it is not a dtype that arrays can have.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def _name_of(dtype: np.dtype[Any], wide: bool) -> str:
 
 
 def canonical_name(dtype: np.dtype[Any]) -> str:
-    """The name of the dtype that arrays have in the place of one of NumPy's."""
+    """The name of the dtype that arrays have in place of one of NumPy's."""
     return _name_of(dtype, enable_x64.value)
 
 

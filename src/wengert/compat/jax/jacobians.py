@@ -127,7 +127,7 @@ _TEXT = """The function that computes the Jacobian of `fun` by {ways}, in {mode}
     Raises
     ------
     TypeError
-        If inputs are no floating numbers.
+        If inputs are not floating numbers.
 
     Examples
     --------

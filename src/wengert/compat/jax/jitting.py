@@ -84,9 +84,9 @@ class _Statics:
         return bool(self.numbers) and (number in self.numbers or number - count in self.numbers)
 
     def converted(
-        self, fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any], anew: bool
+        self, fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any], fresh: bool
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments with arrays for what is not static; in containers made `anew`, or not."""
+        """Arrays for what is not static; in containers of their own if `fresh`."""
         given = []
         for i, arg in enumerate(args):
             if self.has(i, len(args)):
@@ -95,14 +95,14 @@ class _Statics:
             else:
                 known = self.positional
                 name = known[i] if i < len(known) else f"args[{i}]"
-                given.append(_dynamic(arg, name, fun, anew))
+                given.append(_dynamic(arg, name, fun, fresh))
         named = {}
         for key, arg in kwargs.items():
             if key in self.names:
                 _check_hashable(arg)
                 named[key] = arg
             else:
-                named[key] = _dynamic(arg, key, fun, anew)
+                named[key] = _dynamic(arg, key, fun, fresh)
         return tuple(given), named
 
 
@@ -117,14 +117,14 @@ def _check_hashable(value: Any) -> None:
         ) from None
 
 
-def _dynamic(value: Any, name: str, fun: Any, anew: bool) -> Any:
+def _dynamic(value: Any, name: str, fun: Any, fresh: bool) -> Any:
     """An argument that is not static, with arrays for its leaves."""
     kind = value.__class__
     if kind in _ARRAYS:
         return value
     if kind in _NUMBERS:
         return asarray(value)
-    if not anew and _is_ready(value):
+    if not fresh and _is_ready(value):
         return value
 
     def leaf(part: Any) -> Any:
@@ -292,7 +292,7 @@ def jit(
 
     Raises
     ------
-    TypeError: When called with, or returning, anything that is no array.
+    TypeError: When called with, or returning, anything that is not an array.
     ValueError: When called with static arguments that cannot be hashed.
 
     Examples

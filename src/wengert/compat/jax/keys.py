@@ -193,7 +193,7 @@ class Sampler(NamedTuple):
 
 
 def sampler(function: Callable[..., Any], **keywords: Any) -> Sampler:
-    """A function that stands in a module, with keywords that are no arrays, as a sampler."""
+    """A function that stands in a module, with keywords that are not arrays, as a sampler."""
     return Sampler(function, tuple(keywords.items()))
 
 
@@ -230,7 +230,7 @@ def words_of(name: str, key: Any, several: bool = False) -> Any:
 
     Raises
     ------
-    TypeError: If it is no key.
+    TypeError: If it is not a key.
     ValueError: If it is an array of keys, unless `several` are allowed.
     """
     words = key.words if isinstance(key, PRNGKeyArray) else key

@@ -241,7 +241,7 @@ class ArrayMethods:
                 f"(size {known})"
                 if not free
                 else f"cannot reshape array of shape {self.shape} (size {self.size}) into shape "
-                f"{sizes}: {self.size} is no multiple of {known}"
+                f"{sizes}: {self.size} is not a multiple of {known}"
             )
         return _same_kind(_reshape(self, sizes), self)
 

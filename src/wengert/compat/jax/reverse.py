@@ -43,7 +43,8 @@ def numbers_of(args: Sequence[Any], argnums: Any) -> tuple[tuple[int, ...], bool
 
     Raises
     ------
-    TypeError: If it is no int and no sequence of such, or names an argument that was not passed.
+    TypeError: If it is neither an int nor a sequence of such, or names an argument that was not
+        passed.
     """
     several = not hasattr(argnums, "__index__")
     try:
@@ -233,8 +234,8 @@ def grad(
 
     Raises
     ------
-    TypeError: If `fun` returns anything but one real number, or an input is no floating or complex
-        number.
+    TypeError: If `fun` returns anything but one real number, or an input is not a floating or
+        complex number.
 
     Examples
     --------

@@ -101,7 +101,7 @@ def _watch(switch: Switch, value: bool) -> None:
 
 
 def check_finite(result: Any, where: str) -> None:
-    """Refuse what is no number, or infinite, if these are looked for.
+    """Refuse what is not a number, or infinite, if these are looked for.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """Layer 9 · compat: three functions of float32 as XLA computes them, to the last bit.
 
-What `wengert.compat.jax.random` draws is made of these: numbers that are seeded alike shall be
+What `wengert.compat.jax.random` draws is made of these: numbers that are seeded alike should be
 alike, and be printed alike. XLA fuses each product with the sum that it is part of, so there is one
 rounding for both; float64, in which products of float32 are exact, does the same.
 

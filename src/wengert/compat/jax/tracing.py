@@ -44,7 +44,7 @@ __all__ = [
 
 
 def check_callable(fun: Any) -> None:
-    """Refuse what is no function.
+    """Refuse what is not a function.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def argument(value: Any, what: str = "Argument") -> Any:
 
     Raises
     ------
-    TypeError: If it is no array and no number.
+    TypeError: If it is neither an array nor a number.
     """
     if isinstance(value, Array):
         return value

@@ -294,7 +294,7 @@ class PyTreeDef(Structure):
         return self._type, data
 
     def compose(self, inner: PyTreeDef) -> PyTreeDef:
-        """This structure with another one in the place of every leaf."""
+        """This structure with another one in place of every leaf."""
         if self._kind is None:
             return inner
         parts = tuple(child.compose(inner) for child in self._children)

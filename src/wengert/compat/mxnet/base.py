@@ -23,7 +23,7 @@ _KEPT = (MXNetError, NotImplementedError, RecursionError, UnicodeError)
 
 
 def is_own(error: BaseException) -> bool:
-    """Whether MXNet would raise an `MXNetError` in the place of `error`."""
+    """Whether MXNet would raise an `MXNetError` in place of `error`."""
     return isinstance(error, RuntimeError | ValueError) and not isinstance(error, _KEPT)
 
 

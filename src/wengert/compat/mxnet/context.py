@@ -102,12 +102,12 @@ def current_context() -> Context:
 
 
 def checked(ctx: Any) -> None:
-    """Raise if `ctx` is no place for an array.
+    """Raise if `ctx` is not a place for an array.
 
     Raises
     ------
     MXNetError: If it is a GPU.
-    TypeError: If it is no context.
+    TypeError: If it is not a context.
     """
     if ctx is None:
         ctx = current_context()

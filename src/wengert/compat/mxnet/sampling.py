@@ -21,7 +21,7 @@ __all__ = ["drawing", "seed"]
 
 
 def seed(seed_state: int, ctx: Any = "all") -> None:
-    """Start the stream of random numbers anew.
+    """Start the stream of random numbers again.
 
     Examples
     --------

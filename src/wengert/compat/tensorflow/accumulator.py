@@ -35,7 +35,7 @@ class ForwardAccumulator:
 
     Raises
     ------
-    ValueError: If a primal is there twice, is no tensor or variable, or a tangent has not its
+    ValueError: If a primal is there twice, is not a tensor or variable, or a tangent has not its
         shape.
 
     Examples

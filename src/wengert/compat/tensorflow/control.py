@@ -41,7 +41,7 @@ def cond(
 
     Raises
     ------
-    TypeError: If one of them is no function.
+    TypeError: If one of them is not a function.
 
     Examples
     --------

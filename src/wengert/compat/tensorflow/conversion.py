@@ -42,7 +42,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     ------
     TypeError: If a number cannot become one of type `dtype`, or a shape has another number of
         elements.
-    ValueError: If `value` is no number, nor a rectangular list of numbers.
+    ValueError: If `value` is not a number, nor a rectangular list of numbers.
 
     Examples
     --------

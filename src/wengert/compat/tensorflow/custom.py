@@ -96,7 +96,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     Parameters
     ----------
     f : callable. Its second result takes one cotangent for each result, and returns one gradient
-        for each argument. If `f` reads trainable variables that are no arguments, `grad_fn` has a
+        for each argument. If `f` reads trainable variables that are not arguments, `grad_fn` has a
         keyword ``variables`` and returns a pair: the gradients of the arguments and a list of those
         of the variables.
 
@@ -205,7 +205,7 @@ def _takes_variables(function: Callable[..., Any]) -> bool:
 
 
 def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that computes what `f` does and keeps nothing: its gradient calls `f` once more.
+    """A function that computes what `f` does and keeps nothing: its gradient calls `f` again.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ class device(contextlib.ContextDecorator):
 
 
 class control_dependencies(contextlib.ContextDecorator):
-    """A context that orders operations: they run in the order of the program anyhow.
+    """A context that orders operations: they run in the order of the program anyway.
 
     Parameters
     ----------

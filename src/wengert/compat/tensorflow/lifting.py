@@ -195,11 +195,11 @@ class Lifts:
         )
 
     def entered(self, shown: Any, kept: bool) -> Any:
-        """The value that operations compute with in the place of a tensor.
+        """The value that operations compute with in place of a tensor.
 
         `kept` says whether the tensor's history is followed.
         """
-        # made anew each time: a node must be younger than what made a tape watch its argument
+        # rebuilt each time: a node must be younger than what made a tape watch its argument
         value = shown if kept or shown.edge is None else without_history(shown)
         context = active()
         if not self.stack or context is None or not is_differentiable(shown.payload.dtype):

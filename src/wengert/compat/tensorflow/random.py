@@ -198,7 +198,7 @@ def stateless_normal(
 
     Raises
     ------
-    InvalidArgumentError: If `seed` is no pair.
+    InvalidArgumentError: If `seed` is not a pair.
 
     Examples
     --------

@@ -234,7 +234,7 @@ def _key(edge: Any) -> Any:
 
 
 class Context:
-    """What is active, in one thread or task; made anew whenever that changes.
+    """What is active, in one thread or task; rebuilt whenever that changes.
 
     Attributes
     ----------

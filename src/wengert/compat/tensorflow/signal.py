@@ -320,7 +320,7 @@ def frame(
 
     Returns
     -------
-    Tensor: With two dimensions in the place of the last; differentiable.
+    Tensor: With two dimensions in place of the last; differentiable.
 
     Examples
     --------

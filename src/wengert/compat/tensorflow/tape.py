@@ -163,7 +163,7 @@ class GradientTape:
 
         Raises
         ------
-        ValueError: If it is not recording anyhow.
+        ValueError: If it is not recording anyway.
         """
         self._pop()
         try:
@@ -226,7 +226,7 @@ class GradientTape:
         Raises
         ------
         RuntimeError: If the tape is not persistent and has given a gradient already.
-        TypeError: If targets or sources are no tensors or variables.
+        TypeError: If targets or sources are not tensors or variables.
         ValueError: For an unknown `unconnected_gradients`.
         """
         self._ready()

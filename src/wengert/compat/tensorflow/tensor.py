@@ -103,7 +103,7 @@ def tensor_of(value: Any, dtype_hint: Any = None) -> Any:
         try:
             return _constant(array_of(value, wanted))
         except TypeError:
-            # a hint is no order
+            # a hint is not an order
             pass
     return _constant(array_of(value))
 

@@ -1,9 +1,9 @@
 """Layer 9 · compat: `Variable`, a value that may be assigned to, and that tapes watch when read.
 
-A variable is no tensor. Reading it gives one, which is the value of that moment: what is assigned
-later changes the variable and never a tensor that was read. Each read that a tape follows is an
-operation, with the variable's `Source` behind it, so a gradient by the variable is the sum of those
-by all its reads.
+A variable is not a tensor. Reading it gives one, which is the value of that moment: what is
+assigned later changes the variable and never a tensor that was read. Each read that a tape follows
+is an operation, with the variable's `Source` behind it, so a gradient by the variable is the sum of
+those by all its reads.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Layer 8 · compiler: blocks that lead to one another, as one native function.
 
 NOTE [driving]
-The blocks of a loop that goes by values are small, and from one to the next Python takes some
+The blocks of a loop that depends on values are small, and from one to the next Python takes some
 hundred times as long as they do. So a graph's blocks become functions of one module, and a driver
 calls one after another as the decisions say. It has memory of its own: a head with where to begin,
 how many times to go round at most (Python looks for signals in between) and where it ended; then
@@ -241,7 +241,7 @@ class _Writer:
         return live
 
     def _offset(self, i: int, value: Value) -> int:
-        """Where in memory block `i` has a value that is no input."""
+        """Where in memory block `i` has a value that is not an input."""
         if value.constant is None:
             return self.memory[i, value]
         key = id(value.constant)

@@ -250,7 +250,7 @@ class _Spare:
         }
         for step in program.steps:
             if isinstance(step, Loop) or not _is_ufunc(step):
-                # what is no ufunc may return its argument, or a view of it
+                # what is not an ufunc may return its argument, or a view of it
                 fresh.difference_update(uses(step))
         self.fresh = fresh
 

@@ -3,7 +3,7 @@
 NOTE [storage]
 Each stored value has a `Slot`. Outputs are computed where the caller wants them. What is used in
 the same repetitions of loops that computed it needs no more room than one of these repetitions
-does: dimensions that only such loops count are dropped, mostly all of them, and the value is an
+does: dimensions that only such loops count are dropped, usually all of them, and the value is an
 element on the stack, which LLVM keeps in a register. The rest lies in one arena, in which values
 that are never needed at the same time share their places.
 """
@@ -65,7 +65,7 @@ class Storage:
 
     Attributes
     ----------
-    slots: The slot of each stored value that is no alias.
+    slots: The slot of each stored value that is not an alias.
     copies: Pairs ``(k, value)``: output `k` is a copy of a value that lies elsewhere.
     inner
         The storage of each repeated body, with where in the arena it begins, and where the second

@@ -237,7 +237,7 @@ class Elementwise:
         return _APART if value in self._apart else _CHEAP
 
     def _decide_pull(self, step: Step, often: bool) -> int:
-        """Store what a movement should not compute anew; its own cost.
+        """Store what a movement should not compute again; its own cost.
 
         Where its result is read `often`, it may have to lie in memory itself.
         """

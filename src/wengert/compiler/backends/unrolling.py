@@ -27,7 +27,7 @@ _PIECES = 5
 
 
 class _Rewriter:
-    """Statements with other indices in the place of counters."""
+    """Statements with other indices in place of counters."""
 
     def __init__(self, known: Mapping[Counter, Index]) -> None:
         self._known = dict(known)

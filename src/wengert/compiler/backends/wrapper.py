@@ -80,7 +80,7 @@ def write_module(
         before = module.mark()
         text, last = write_run(k, module, storage, constants, wide)
         if storage.over and last >= 0:
-            # what runs once more after trouble must find its inputs as they were
+            # what runs again after trouble must find its inputs as they were
             storage = Storage(plan, plan.program.writes, last)
             module.back_to(before)
             text, _ = write_run(k, module, storage, constants, wide)

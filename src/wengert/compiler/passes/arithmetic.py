@@ -3,7 +3,7 @@
 NOTE [identities]
 An identity holds for every number, infinities, NaN and zeros of both signs included, or it is left
 to ``fastmath``: so ``x * 1`` and ``x - 0.0`` are `x`, while ``x * 0`` and ``x + 0.0`` are not. What
-an operation itself filled with zeros (`zeros`) is no number of the user's: adding it is adding
+an operation itself filled with zeros (`zeros`) is not a number of the user's: adding it is adding
 nothing, be the sum 0.0 or -0.0.
 """
 

@@ -10,7 +10,7 @@ it reads there in every repetition. A column is
   or what ``select`` reads;
 * *given*: different values from outside, which are stacked for the loop to slice.
 
-What a column is shows in the middle of the region. Repetitions that do not fit, which are mostly
+What a column is shows in the middle of the region. Repetitions that do not fit, which are usually
 the first and the last, stay as they are, before and after the loop.
 """
 

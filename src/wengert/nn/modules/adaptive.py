@@ -106,7 +106,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             )
 
     def reset_parameters(self) -> None:
-        """Draw the parameters anew."""
+        """Draw the parameters again."""
         self.head.reset_parameters()
         for cluster in self.tail:
             for layer in cast("Sequential", cluster):
@@ -122,7 +122,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
         Raises
         ------
-        RuntimeError: If the shapes do not fit, or a target is no class.
+        RuntimeError: If the shapes do not fit, or a target is not a class.
         """
         _check_shapes(input_, target_)
         batched = target_.dim() > 0

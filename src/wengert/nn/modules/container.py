@@ -48,7 +48,7 @@ class _Row(Module):
 
         Raises
         ------
-        AssertionError: If `module` is no module.
+        AssertionError: If `module` is not a module.
         IndexError: If there is no such place.
         """
         if not isinstance(module, Module):
@@ -213,7 +213,7 @@ class ModuleList(_Row):
 
         Raises
         ------
-        TypeError: If `modules` is not iterable, or holds what is no module.
+        TypeError: If `modules` is not iterable, or holds what is not a module.
         """
         if not isinstance(modules, Iterable):
             raise TypeError(
@@ -305,7 +305,7 @@ class ModuleDict(Module):
         Raises
         ------
         TypeError: If `modules` is neither.
-        ValueError: If it holds something that is no pair.
+        ValueError: If it holds something that is not a pair.
         """
         for key, module in pairs_of(modules, "ModuleDict", "ModuleDict"):
             self[key] = module

@@ -334,7 +334,7 @@ class _ConvTransposeNd(_ConvNd):
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """The transposed convolution of the input, batched or not, with the layer's kernels.
 
-        Where the stride leaves a choice, `output_size` says how large the output shall be.
+        Where the stride leaves a choice, `output_size` says how large the output should be.
         """
         return getattr(F, self._function)(
             input,

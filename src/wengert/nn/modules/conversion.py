@@ -186,7 +186,7 @@ class Conversion:
 
         Raises
         ------
-        ValueError: If `mode` is no boolean.
+        ValueError: If `mode` is not a boolean.
         """
         if not isinstance(mode, bool):
             raise ValueError(f"training mode is expected to be boolean, not {mode!r}")

@@ -50,7 +50,7 @@ class Unflatten(Module):
 
     Raises
     ------
-    TypeError: If the sizes are no tuple of integers.
+    TypeError: If the sizes are not a tuple of integers.
 
     Examples
     --------

@@ -107,7 +107,7 @@ class Calls:
         Parameters
         ----------
         hook : callable. With `with_kwargs`: ``hook(module, args, kwargs)``, which returns None or
-            both anew.
+            both again.
         prepend : bool. Whether it runs before those that are registered already, rather than after.
         with_kwargs : bool. Whether the hook is given the keyword arguments.
 
@@ -157,7 +157,7 @@ class Calls:
     ) -> RemovableHandle:
         """Call ``hook(module, grad_output)`` before the backward pass reaches the module.
 
-        `grad_output` is a tuple with the gradient of each output, None for what is no tensor. A
+        `grad_output` is a tuple with the gradient of each output, None for what is not a tensor. A
         tuple that the hook returns takes its place.
 
         %(returns_handle)s
@@ -170,7 +170,7 @@ class Calls:
     ) -> RemovableHandle:
         """Call ``hook(module, grad_input, grad_output)`` when the gradients of inputs are known.
 
-        Both are tuples, with None for what is no tensor; `grad_input` has a place for each
+        Both are tuples, with None for what is not a tensor; `grad_input` has a place for each
         positional argument. A tuple that the hook returns takes the place of `grad_input`.
 
         %(returns_handle)s

@@ -50,7 +50,7 @@ class _Lazy(LazyModuleMixin):
     """The attribute that the first input tells; 0 before."""
 
     def reset_parameters(self) -> None:
-        """Draw the parameters anew, if their shapes are known."""
+        """Draw the parameters again, if their shapes are known."""
         if getattr(self, self._size) and not self.has_uninitialized_params():
             super().reset_parameters()  # type: ignore[misc]
 

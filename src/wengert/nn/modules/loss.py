@@ -134,7 +134,7 @@ class HuberLoss(_Loss):
 
     Raises
     ------
-    TypeError: If `delta` is no number.
+    TypeError: If `delta` is not a number.
 
     Examples
     --------

@@ -120,12 +120,12 @@ class MultiMarginLoss(_WeightedLoss):
     Parameters
     ----------
     p : {1, 2}. The power of the differences.
-    margin : float. By how much the right class shall be ahead.
+    margin : float. By how much the right class should be ahead.
     %(class_weight, loss_reduction)s
 
     Raises
     ------
-    ValueError: For another power, or weights that are no vector.
+    ValueError: For another power, or weights that are not a vector.
 
     Examples
     --------
@@ -185,7 +185,7 @@ class MarginRankingLoss(_ComparisonLoss):
 
     Parameters
     ----------
-    margin : float. By how much one input shall be above the other.
+    margin : float. By how much one input should be above the other.
     %(loss_reduction)s
 
     Examples
@@ -195,7 +195,7 @@ class MarginRankingLoss(_ComparisonLoss):
     """
 
     def forward(self, input1: Any, input2: Any, target: Any) -> Any:
-        """The loss of two rankings, given which shall be above: 1 for the first, -1 the second."""
+        """The loss of two rankings, given which should be above: 1 for the first, -1 the second."""
         return F.margin_ranking_loss(
             input1, input2, target, margin=self.margin, reduction=self.reduction
         )
@@ -226,7 +226,7 @@ class TripletMarginLoss(_Loss):
 
     Parameters
     ----------
-    margin : float. By how much the negative shall be farther away than the positive.
+    margin : float. By how much the negative should be farther away than the positive.
     p : float. The norm of the distances.
     eps : float. What is added to differences.
     swap : bool. Whether the distance from positive to negative counts, where it is smaller.

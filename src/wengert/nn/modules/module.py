@@ -53,7 +53,7 @@ def _forward_unimplemented(self: Any, *input: Any) -> Any:
 
 
 _OPERATIONS = ("wengert.ops.", "wengert.nn.functional:", "wengert:")
-"""Where functions stand that are no methods; in PyTorch they are built in, and so bind nothing."""
+"""Where functions stand that are not methods; in PyTorch they are built in, and so bind nothing."""
 
 
 class Module(Registration, Traversal, Conversion, Calls, State):

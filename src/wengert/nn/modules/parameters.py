@@ -222,7 +222,7 @@ class ParameterDict(Module):
         Raises
         ------
         TypeError: If `parameters` is neither.
-        ValueError: If it holds something that is no pair.
+        ValueError: If it holds something that is not a pair.
         """
         pairs = pairs_of(parameters, "ParameterDict", "ParametersDict")
         if isinstance(parameters, Mapping) and not isinstance(parameters, OrderedDict):

@@ -134,7 +134,7 @@ class Registration:
     # -- registering -------------------------------------------------------------------------------
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """Hold a tensor that belongs to the module's state but is no parameter.
+        """Hold a tensor that belongs to the module's state but is not a parameter.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ class Registration:
 
         Raises
         ------
-        TypeError: If `name` is no string, or `tensor` no tensor.
+        TypeError: If `name` is not a string, or `tensor` no tensor.
         KeyError: If the module has an attribute of that name, or the name is empty or has a dot.
 
         Examples
@@ -173,9 +173,9 @@ class Registration:
 
         Raises
         ------
-        TypeError: If `name` is no string, or `param` no parameter.
+        TypeError: If `name` is not a string, or `param` no parameter.
         KeyError: If the module has an attribute of that name, or the name is empty or has a dot.
-        ValueError: If `param` is no leaf.
+        ValueError: If `param` is not a leaf.
         """
         if "_parameters" not in self.__dict__:
             raise AttributeError("cannot assign parameter before Module.__init__() call")
@@ -200,7 +200,7 @@ class Registration:
 
         Raises
         ------
-        TypeError: If `name` is no string, or `module` no module.
+        TypeError: If `name` is not a string, or `module` no module.
         KeyError: If the module has an attribute of that name, or the name is empty or has a dot.
         """
         if module is not None and not _is_module(module):
@@ -217,7 +217,7 @@ class Registration:
 
         Raises
         ------
-        AttributeError: If the path leads nowhere, or to something that is no module.
+        AttributeError: If the path leads nowhere, or to something that is not a module.
 
         Examples
         --------
@@ -244,8 +244,8 @@ class Registration:
 
         Raises
         ------
-        ValueError: If the path is empty, or `module` is no module.
-        AttributeError: If the path leads to something that is no module, or nowhere.
+        ValueError: If the path is empty, or `module` is not a module.
+        AttributeError: If the path leads to something that is not a module, or nowhere.
         """
         if target == "":
             raise ValueError("Cannot set the submodule without a target name!")
@@ -264,7 +264,7 @@ class Registration:
 
         Raises
         ------
-        AttributeError: If the path leads nowhere, or to something that is no parameter.
+        AttributeError: If the path leads nowhere, or to something that is not a parameter.
         """
         found, name = _holder(self, target)
         if not isinstance(found, Parameter):
@@ -276,7 +276,7 @@ class Registration:
 
         Raises
         ------
-        AttributeError: If the path leads nowhere, or to something that is no buffer.
+        AttributeError: If the path leads nowhere, or to something that is not a buffer.
         """
         path, _, name = target.rpartition(".")
         found, _ = _holder(self, target)

@@ -129,7 +129,7 @@ class RNNBase(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw all parameters anew, uniformly between -1 and 1 over the root of `hidden_size`."""
+        """Draw all parameters again, uniformly between -1 and 1 over the root of `hidden_size`."""
         bound = 1 / math.sqrt(self.hidden_size)
         for parameter in self.parameters():
             init.uniform_(parameter, -bound, bound)

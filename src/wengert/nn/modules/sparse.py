@@ -57,7 +57,7 @@ class _Table(Module):
     _padding_name = "padding_idx"
 
     def reset_parameters(self) -> None:
-        """Draw the table anew from the standard normal distribution; the padding's row is 0."""
+        """Draw the table again from the standard normal distribution; the padding's row is 0."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
             with no_grad():
@@ -104,7 +104,7 @@ class Embedding(_Table):
 
     Raises
     ------
-    AssertionError: If `padding_idx` is no number of a vector.
+    AssertionError: If `padding_idx` is not a number of a vector.
 
     Examples
     --------
@@ -155,7 +155,7 @@ class Embedding(_Table):
         Parameters
         ----------
         embeddings : Tensor. The table, of two dimensions.
-        freeze : bool. Whether it shall stay as it is, without a gradient.
+        freeze : bool. Whether it should stay as it is, without a gradient.
         padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse: As for the class.
 
         Raises
@@ -212,7 +212,7 @@ class EmbeddingBag(_Table):
 
     Raises
     ------
-    AssertionError: If `padding_idx` is no number of a vector.
+    AssertionError: If `padding_idx` is not a number of a vector.
 
     Examples
     --------

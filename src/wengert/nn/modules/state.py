@@ -148,7 +148,7 @@ class State:
 
         Raises
         ------
-        TypeError: If `state_dict` is no dictionary.
+        TypeError: If `state_dict` is not a dictionary.
         RuntimeError: If a tensor has another shape than its parameter, or with `strict` if paths
             are missing or unexpected.
 

@@ -35,7 +35,7 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
 
     Raises
     ------
-    TypeError: If `vec` is no tensor.
+    TypeError: If `vec` is not a tensor.
     RuntimeError: If `vec` has too few elements.
 
     Examples

@@ -26,7 +26,7 @@ def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
 
     Raises
     ------
-    RuntimeError: If `module_cls` is no class of modules, or takes no `device`.
+    RuntimeError: If `module_cls` is not a class of modules, or takes no `device`.
 
     Examples
     --------

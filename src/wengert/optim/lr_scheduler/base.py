@@ -179,7 +179,7 @@ class LRScheduler:
 
 
 def check_optimizer(optimizer: Any) -> None:
-    """Refuse what is no optimiser."""
+    """Refuse what is not an optimiser."""
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
 

@@ -75,7 +75,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     Raises
     ------
-    ValueError: If `T_0` or `T_mult` is no positive integer.
+    ValueError: If `T_0` or `T_mult` is not a positive integer.
 
     Examples
     --------

@@ -402,6 +402,6 @@ def _callee(frame: Any) -> Any:
         if isinstance(found, ModuleType | type | np.ndarray | np.random.Generator):
             found = getattr(found, attribute, None)
         else:
-            # what a property of the user's would do, it shall not do here
+            # what a property of the user's would do, it should not do here
             found = getattr(found, "__dict__", {}).get(attribute)
     return found

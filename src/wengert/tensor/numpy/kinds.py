@@ -9,7 +9,7 @@ Every public function of ``numpy``, ``numpy.linalg`` and ``numpy.fft``, and ever
   the values without complaint;
 * *refused*: it has no counterpart. For tensors that need no gradient it computes on the values; for
   others it raises before it does anything, and says what to write instead;
-* *apart*: it never sees a tensor through NumPy's protocols: it makes arrays, or tells of dtypes and
+* *apart*: it never sees a tensor through NumPy's protocols: it makes arrays, or reports dtypes and
   settings. A tensor that needs a gradient raises in its ``__array__``, if it comes there at all.
 """
 

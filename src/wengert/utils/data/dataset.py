@@ -29,7 +29,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Dataset(Generic[T_co]):
-    """What has examples by their numbers: a subclass has ``__getitem__``, mostly ``__len__``, too.
+    """What has examples by their numbers: a subclass has ``__getitem__``, usually ``__len__``, too.
 
     Examples
     --------

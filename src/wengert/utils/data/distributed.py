@@ -25,7 +25,7 @@ class DistributedSampler(Sampler[int]):
     dataset : sized. The examples.
     num_replicas, rank : int, optional. How many processes there are, and which this one is; by
         default as in the group of all, which `distributed.init_process_group` makes.
-    shuffle : bool. Whether the order is drawn, anew in each epoch that `set_epoch` tells of.
+    shuffle : bool. Whether the order is drawn, again in each epoch that `set_epoch` is told.
     seed : int. What the order is drawn by; the same in all processes.
     drop_last : bool. Leave out the examples that would not be of an equal share.
 
@@ -73,7 +73,7 @@ class DistributedSampler(Sampler[int]):
         return self.num_samples
 
     def set_epoch(self, epoch: int) -> None:
-        """Have the next order drawn anew: by the seed and this number."""
+        """Have the next order drawn again: by the seed and this number."""
         self.epoch = epoch
 
 

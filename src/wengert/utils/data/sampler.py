@@ -83,11 +83,11 @@ class RandomSampler(Sampler[int]):
     replacement : bool. Whether each number is drawn among all.
     num_samples : int, optional. How many are drawn; default: as many as there are.
     generator : Generator, optional. Where random numbers come from; default: one of its own, begun
-        anew each time.
+        again each time.
 
     Raises
     ------
-    TypeError: If `replacement` is no boolean.
+    TypeError: If `replacement` is not a boolean.
     ValueError: If nothing is to be drawn.
 
     Examples
@@ -182,7 +182,7 @@ class WeightedRandomSampler(Sampler[int]):
 
     Raises
     ------
-    ValueError: If nothing is to be drawn, the weights are no vector, or `replacement` is no
+    ValueError: If nothing is to be drawn, the weights are not a vector, or `replacement` is no
         boolean.
 
     Examples
@@ -235,7 +235,7 @@ class BatchSampler(Sampler[list[int]]):
 
     Raises
     ------
-    ValueError: If `batch_size` is no positive integer, or `drop_last` no boolean.
+    ValueError: If `batch_size` is not a positive integer, or `drop_last` no boolean.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``import wengert.compat.autograd.numpy as np``, in the place of autograd's.
+"""Layer 9 · compat: ``import wengert.compat.autograd.numpy as np``, in place of autograd's.
 
 Every name of NumPy's is here. On NumPy's own arrays the functions are NumPy's; inside of a function
 that is being differentiated they are recorded, to any order.

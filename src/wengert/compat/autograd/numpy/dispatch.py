@@ -234,7 +234,7 @@ class _Ufunc(Ufunc):
         return boxed(super().__call__(*args, **kwargs))
 
     def _paired(self, a: Any, b: Any) -> Any:
-        """Of floats of one dtype; None for what is more than that."""
+        """Of floats of one dtype; None for more than that."""
         box = a if a.__class__ is ArrayBox else b
         if not plain_float(box):
             return None

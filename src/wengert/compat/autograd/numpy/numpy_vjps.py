@@ -28,7 +28,7 @@ def unbroadcast(x: Any, target_meta: tuple[Any, ...], broadcast_idx: int = 0) ->
     Parameters
     ----------
     x : array
-    target_meta : tuple. What `metadata` tells of the argument.
+    target_meta : tuple. What `metadata` says about the argument.
     broadcast_idx : int. Which axis comes first where `x` has more of them.
 
     Examples

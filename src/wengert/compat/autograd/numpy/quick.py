@@ -1,6 +1,6 @@
 """Layer 9 · compat: the calls that programs make most, of boxes of floats, without detours.
 
-Each takes a box and the other arguments of NumPy's function, and gives None for what is more than
+Each takes a box and the other arguments of NumPy's function, and gives None for more than
 the common case: then the general way is taken, which knows all of NumPy's arguments and errors.
 """
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: functions of `jax.numpy` that tell of dtypes, and arrays as texts."""
+"""Layer 9 · compat: functions of `jax.numpy` that report dtypes, and arrays as texts."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ _NUMBERS = (bool, int, float, complex, np.generic, np.ndarray, TensorBase)
 
 
 def check_arrays(name: str, *values: Any) -> None:
-    """Refuse operands that are no arrays and no numbers: lists, tuples, texts, None.
+    """Refuse operands that are neither arrays nor numbers: lists, tuples, texts, None.
 
     Raises
     ------

@@ -2,7 +2,7 @@
 
 NOTE [sizes known beforehand]
 Where NumPy's result is as large as the values say (`nonzero`, `unique`, ...), JAX takes ``size=``:
-what is more is cut off, what is missing is filled up. Within a `vmap` it is required.
+the rest is cut off, what is missing is filled up. Within a `vmap` it is required.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
 
     Parameters
     ----------
-    size : int, optional. How many places to give: what is more is cut off, what is missing is
+    size : int, optional. How many places to give: the rest is cut off, what is missing is
         `fill_value`, 0.
 
     Examples

@@ -163,7 +163,7 @@ def unique(
     Parameters
     ----------
     size : int, optional
-        How many elements to give: what is more is cut off, what is missing is `fill_value`, the
+        How many elements to give: the rest is cut off, what is missing is `fill_value`, the
         least element.
     """
     (x,) = operands("unique", ar)

@@ -173,7 +173,7 @@ class Block:
 
 
 class HybridBlock(Block):
-    """A block that may define ``hybrid_forward(F, x, **params)`` in the place of `forward`.
+    """A block that may define ``hybrid_forward(F, x, **params)`` in place of `forward`.
 
     `F` is ``mxnet.nd``, with `np` and `npx`; parameters that are attributes come as arrays.
     """

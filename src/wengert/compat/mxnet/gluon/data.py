@@ -168,7 +168,7 @@ def default_batchify_fn(data: Any) -> Any:
 
 
 class DataLoader:
-    """Batches of a data set, anew for each loop.
+    """Batches of a data set, again for each loop.
 
     Parameters
     ----------

@@ -83,7 +83,7 @@ class _Given(Loss):
 
         Raises
         ------
-        TypeError: If `pred` or `label` is no array.
+        TypeError: If `pred` or `label` is not an array.
         """
         for name, value in (("pred", pred), ("label", label)):
             if not isinstance(value, NDArray):

@@ -132,7 +132,7 @@ class Parameter:
         Parameters
         ----------
         init : Initializer or str, optional. Default: the parameter's own, or `default_init`.
-        force_reinit : bool. Start anew, if it has been initialized.
+        force_reinit : bool. Start again, if it has been initialized.
         """
         checked(ctx)
         if self._data is not None and not force_reinit:

@@ -24,7 +24,7 @@ class Trainer:
 
     Raises
     ------
-    ValueError: If something in `params` is no parameter.
+    ValueError: If something in `params` is not a parameter.
     """
 
     def __init__(

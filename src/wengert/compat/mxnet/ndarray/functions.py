@@ -436,7 +436,7 @@ def function_of(name: str) -> Callable[..., Any] | None:
         if not args and not kwargs:
             raise TypeError(f"nd.{name} needs an array")
         if args and isinstance(args[0], np.ndarray):
-            raise TypeError(f"nd.{name}: {shown(args[0])} is no NDArray: write nd.array(x)")
+            raise TypeError(f"nd.{name}: {shown(args[0])} is not an NDArray: write nd.array(x)")
         args = known(_CAPITALS.get(name, name), args, kwargs)
         result = computed(NDArray, below, args, kwargs)
         if out is None:

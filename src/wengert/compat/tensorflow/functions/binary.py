@@ -381,7 +381,7 @@ def polygamma(a: Any, x: Any, name: str | None = None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError: If `a` is no number by itself.
+    InvalidArgumentError: If `a` is not a number by itself.
 
     Examples
     --------
@@ -400,7 +400,7 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
 
     Raises
     ------
-    ValueError: If `scalar` is no number by itself.
+    ValueError: If `scalar` is not a number by itself.
 
     Examples
     --------

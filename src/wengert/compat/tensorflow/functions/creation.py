@@ -262,7 +262,7 @@ def one_hot(
     ----------
     indices : Tensor. Of whole numbers; for one outside of ``range(depth)`` all elements are zero.
     depth : int. The size of the new dimension.
-    on_value, off_value : number, optional. What to put in the place of 1 and 0.
+    on_value, off_value : number, optional. What to put in place of 1 and 0.
     axis : int, optional. Where the new dimension goes; last by default.
     dtype : DType, optional. That of the values if they are given, else float32.
 
@@ -272,7 +272,7 @@ def one_hot(
 
     Raises
     ------
-    InvalidArgumentError: If `indices` are no whole numbers.
+    InvalidArgumentError: If `indices` are not whole numbers.
 
     Examples
     --------

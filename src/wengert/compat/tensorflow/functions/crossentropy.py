@@ -94,7 +94,7 @@ def sparse_softmax_cross_entropy_with_logits(
 
     Raises
     ------
-    InvalidArgumentError: If there is no such class, or `labels` are no whole numbers.
+    InvalidArgumentError: If there is no such class, or `labels` are not whole numbers.
     ValueError: If the shapes do not fit.
 
     Examples

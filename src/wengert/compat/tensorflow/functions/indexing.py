@@ -70,12 +70,12 @@ def gather(
 
     Returns
     -------
-    Tensor: With the dimensions of `indices` in the place of the one that they pick from.
+    Tensor: With the dimensions of `indices` in place of the one that they pick from.
         Differentiable in `params`.
 
     Raises
     ------
-    InvalidArgumentError: If a position does not exist, or `indices` are no whole numbers.
+    InvalidArgumentError: If a position does not exist, or `indices` are not whole numbers.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def boolean_mask(
 
     Returns
     -------
-    Tensor: With one dimension in the place of those of the mask. Differentiable.
+    Tensor: With one dimension in place of those of the mask. Differentiable.
 
     Raises
     ------

@@ -261,7 +261,7 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError: If a dimension does not exist, or `axis` is no list.
+    InvalidArgumentError: If a dimension does not exist, or `axis` is not a list.
 
     Examples
     --------

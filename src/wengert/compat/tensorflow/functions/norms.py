@@ -106,7 +106,7 @@ def global_norm(t_list: Any, name: str | None = None) -> Any:
 
     Raises
     ------
-    TypeError: If `t_list` is no sequence.
+    TypeError: If `t_list` is not a sequence.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def clip_by_global_norm(
 
     Raises
     ------
-    TypeError: If `t_list` is no sequence.
+    TypeError: If `t_list` is not a sequence.
 
     Examples
     --------

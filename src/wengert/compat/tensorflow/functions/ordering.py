@@ -265,7 +265,7 @@ def invert_permutation(x: Any, name: str | None = None) -> Any:
     check("InvertPermutation", x, ("int32", "int64"))
     order = numbers_of(x)
     if not np.array_equal(np.sort(order, axis=None), np.arange(order.size)):
-        raise invalid("InvertPermutation", f"{order.tolist()} is no permutation")
+        raise invalid("InvertPermutation", f"{order.tolist()} is not a permutation")
     return wg.as_tensor(np.argsort(order).astype(order.dtype))
 
 

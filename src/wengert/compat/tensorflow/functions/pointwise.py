@@ -356,7 +356,7 @@ def logical_not(x: Any, name: str | None = None) -> Any:
 
     Raises
     ------
-    TypeError, InvalidArgumentError: If `x` is no bool, or no tensor of bools.
+    TypeError, InvalidArgumentError: If `x` is not a bool, or no tensor of bools.
 
     Examples
     --------
@@ -396,7 +396,7 @@ def conj(x: Any, name: str | None = None) -> Any:
 
     Raises
     ------
-    TypeError: If the elements are no numbers.
+    TypeError: If the elements are not numbers.
 
     Examples
     --------

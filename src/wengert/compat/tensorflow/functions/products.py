@@ -312,7 +312,7 @@ def polyval(coeffs: Any, x: Any, name: str | None = None) -> Any:
 
     Raises
     ------
-    ValueError: If `coeffs` is no list.
+    ValueError: If `coeffs` is not a list.
 
     Examples
     --------

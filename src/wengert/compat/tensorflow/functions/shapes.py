@@ -154,7 +154,7 @@ def transpose(
 
     Raises
     ------
-    InvalidArgumentError: If `perm` is no order of the dimensions.
+    InvalidArgumentError: If `perm` is not an order of the dimensions.
 
     Examples
     --------

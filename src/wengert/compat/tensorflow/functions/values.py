@@ -240,7 +240,7 @@ def integers(value: Any, what: str = "shape") -> tuple[int, ...]:
 
     Raises
     ------
-    TypeError: If something in `value` is no integer.
+    TypeError: If something in `value` is not an integer.
     """
     return tuple(_integer(part, what) for part in _parts(value))
 

@@ -58,7 +58,7 @@ def set_floatx(value: str) -> None:
 
     Raises
     ------
-    ValueError: If it is no floating dtype.
+    ValueError: If it is not a floating dtype.
     """
     if value not in ("bfloat16", "float16", "float32", "float64"):
         raise ValueError(

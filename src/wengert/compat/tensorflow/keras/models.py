@@ -159,7 +159,7 @@ class Sequential(Model):
 
         Raises
         ------
-        ValueError: If it is no layer.
+        ValueError: If it is not a layer.
         """
         if isinstance(layer, symbols.Symbol):
             self._shape = (layer.shape, layer.dtype)
@@ -219,7 +219,7 @@ def _zeros(shape: Any) -> Any:
 
 
 def clone_model(model: Any, **kwargs: Any) -> Any:
-    """Refused: a model is made anew by the program that made the first one.
+    """Refused: a model is rebuilt by the program that made the first one.
 
     Raises
     ------

@@ -249,7 +249,7 @@ class Adadelta(Optimizer):
 
 
 class Adamax(Optimizer):
-    """`Adam` with the greatest gradient in the place of the mean of squares.
+    """`Adam` with the greatest gradient in place of the mean of squares.
 
     Examples
     --------

@@ -102,7 +102,7 @@ def order_of(outputs: Any, inputs: Any) -> list[Symbol]:
             continue
         if symbol.origin is None:
             raise ValueError(
-                f"`inputs` not connected to `outputs`: {symbol!r} is needed, and is no input"
+                f"`inputs` not connected to `outputs`: {symbol!r} is needed, and is not an input"
             )
         if ready:
             known.add(id(symbol))
