@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from wengert.compiler import state
 from wengert.compiler.stacks import is_bare
 from wengert.compiler.turns import Turns
 
@@ -407,3 +408,23 @@ def test_a_number_in_the_place_of_an_input_is_another_kind_of_block():
             x = wg.rand(shape)
             assert run(x) is x
         assert run.reason is None
+
+
+def test_a_loop_whose_decisions_never_come_in_one_state_twice_runs_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def f(x: Any, n: int) -> Any:
+        turns = 0
+        for i in range(n):
+            x = x * 0.9 if x.sum() > i else x + 0.01
+            turns += 1
+        return x, turns
+
+    monkeypatch.setattr(state, "MOST_STATES", 30)
+    for n, ends in ((20, False), (60, True)):
+        compiled = wg.compile(f, options={"quiet": True})
+        for _ in range(2):
+            found, turns = compiled(wg.ones(3) * 100, n)
+            assert turns == n
+            assert found.tolist() == f(wg.ones(3) * 100, n)[0].tolist()
+        assert ("too many states" in str(compiled.reason)) == ends

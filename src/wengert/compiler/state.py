@@ -46,6 +46,8 @@ __all__ = ["Path", "State", "Surroundings", "is_one", "state_of"]
 
 _DEPTH = 16
 _MOST = 2000
+MOST_STATES = 2000
+"""A trace with decisions in more states than this would take longer to compile than it saves."""
 _WAYS = 2000
 """So many decisions of ``for`` loops are told apart; a function with more of them is unrolled."""
 _PLAIN = frozenset({type(None), int, str, bool, bytes, float, complex, range})
@@ -213,6 +215,16 @@ class Path:
         self._frames: Sequence[FrameType] = ()
         self._hidden: list[int | None] = []
         self._last: Any = None
+        self._met: set[Any] = set()
+        self._unknown = 0
+
+    def is_endless(self, state: State | None) -> bool:
+        """Whether decisions have come in so many states that more traces would not end them."""
+        if state is None:
+            self._unknown += 1
+        else:
+            self._met.add(state.key)
+        return len(self._met) + self._unknown > MOST_STATES
 
     def still(self, frames: Sequence[FrameType]) -> int:
         """How many of the functions that are running, the outermost first, have stood still.

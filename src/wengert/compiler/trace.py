@@ -405,7 +405,7 @@ class Trace:
 
     def decide(self, kind: str, symbol: Sym) -> Any:
         """What Python learns of a value; from then on the trace holds for this outcome only."""
-        if not self.active or symbol.value.constant is not None:
+        if not self.active or self.broken is not None or symbol.value.constant is not None:
             return outcome_of(kind, symbol.array)
         state = None
         if self._until is not None and self._is_known:
@@ -418,6 +418,8 @@ class Trace:
             self.path.decided(state, key_of(outcome))
             state.let_go()
         self.items.append(Guard(kind, symbol.value, outcome, self.here(), state))
+        if self.path.is_endless(state):
+            self.give_up("its decisions come in too many states: some number differs each time")
         return outcome
 
     def forget_states(self) -> None:

@@ -214,7 +214,7 @@ def _reading(lines: Sequence[str], lifted: dict[_Place, str]) -> str | None:
 
 
 def _load(j: int, kind: str, token: str) -> tuple[str, list[str]]:
-    """What stands in the place of a number, and how it is read."""
+    """What stands instead of a number, and how it is read."""
     name = f"%lifted.{j}"
     lines = [
         f"  {name}.at = getelementptr i64, ptr {_TABLE}, i64 {-j - 2}",
