@@ -57,7 +57,7 @@ def adam(
 def adamax(
     g: Any, state: dict[str, Any], lr: Any, beta1: float, beta2: float, epsilon: float
 ) -> Any:
-    """`adam` with the greatest gradient in the place of the mean of squares."""
+    """`adam` with the greatest gradient instead of the mean of squares."""
     kind = g.dtype.type
     m = _mean(state, "momentum", g, beta1)
     u = state["norm"] = np.maximum(kind(beta2) * state["norm"], np.abs(g))
