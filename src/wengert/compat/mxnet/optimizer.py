@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit import updates
 from wengert.compat.mxnet.base import absent
 
 __all__ = [
@@ -49,6 +50,9 @@ class Optimizer:
     learning_rate : float
     lr_scheduler : callable, optional. Gives the learning rate for the number of updates so far.
     """
+
+    kept: ClassVar[tuple[str, ...]] = ()
+    """The names of the arrays that are kept for each weight."""
 
     def __init__(
         self,
@@ -91,11 +95,8 @@ class Optimizer:
         self.lr = lr
 
     def create_state(self, index: Any, weight: Any) -> Any:
-        """What an update needs to remember of earlier ones: arrays of NumPy's."""
-        return None
-
-    def _zeros(self, weight: Any) -> Any:
-        return np.zeros_like(np.asarray(weight.payload))
+        """What an update needs to remember of earlier ones: arrays of NumPy's, by name."""
+        return updates.kept(np.asarray(weight.payload), *self.kept)
 
     def _scaled(self, grad: Any, clip: bool = True) -> Any:
         g = grad * self.rescale_grad
@@ -133,28 +134,18 @@ class SGD(Optimizer):
         super().__init__(learning_rate=learning_rate, **kwargs)
         self.momentum = momentum
 
-    def create_state(self, index: Any, weight: Any) -> Any:
-        """The velocity, with momentum."""
-        return self._zeros(weight) if self.momentum else None
+    kept, nesterov = ("momentum",), False
 
     def step(self, w: Any, g: Any, state: Any, lr: float, wd: float, t: int) -> Any:
-        change = -lr * (self._scaled(g) + wd * w)
-        if state is None:
-            return w + change
-        state[...] = self.momentum * state + change
-        return w + state
+        g = self._scaled(g) + wd * w
+        return w - updates.momentum(g, state, lr, self.momentum, self.nesterov)
 
 
 @register
 class NAG(SGD):
     """Gradient descent with Nesterov's momentum."""
 
-    def step(self, w: Any, g: Any, state: Any, lr: float, wd: float, t: int) -> Any:
-        change = -lr * (self._scaled(g) + wd * w)
-        if state is None:
-            return w + change
-        state[...] = self.momentum * state + change
-        return w + self.momentum * state + change
+    nesterov = True
 
 
 @register
@@ -173,19 +164,14 @@ class Adam(Optimizer):
         super().__init__(learning_rate=learning_rate, **kwargs)
         self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
 
-    def create_state(self, index: Any, weight: Any) -> Any:
-        """The running means of gradients and of their squares."""
-        return self._zeros(weight), self._zeros(weight)
+    kept = ("momentum", "velocity")
 
     def step(self, w: Any, g: Any, state: Any, lr: float, wd: float, t: int) -> Any:
-        mean, square = state
         lr *= math.sqrt(1 - self.beta2**t) / (1 - self.beta1**t)
         g = self._scaled(g, clip=False) + wd * w
         if self.clip_gradient is not None:
             g = g.clip(-self.clip_gradient, self.clip_gradient)
-        mean[...] = self.beta1 * mean + (1 - self.beta1) * g
-        square[...] = self.beta2 * square + (1 - self.beta2) * g * g
-        return w - lr * mean / (np.sqrt(square) + self.epsilon)
+        return w - updates.adam(g, state, lr, self.beta1, self.beta2, self.epsilon)
 
 
 @register
@@ -196,14 +182,11 @@ class AdaGrad(Optimizer):
         super().__init__(**kwargs)
         self.float_stable_eps = eps
 
-    def create_state(self, index: Any, weight: Any) -> Any:
-        """The sum of the squares of gradients."""
-        return self._zeros(weight)
+    kept = ("accumulator",)
 
     def step(self, w: Any, g: Any, state: Any, lr: float, wd: float, t: int) -> Any:
-        g = self._scaled(g)
-        state += g * g
-        return w - lr * (g / np.sqrt(state + self.float_stable_eps) + wd * w)
+        change = updates.adagrad(self._scaled(g), state, lr, self.float_stable_eps)
+        return w - change - lr * wd * w
 
 
 @register
@@ -218,14 +201,11 @@ class RMSProp(Optimizer):
         super().__init__(learning_rate=learning_rate, **kw)
         self.gamma1, self.epsilon = gamma1, epsilon
 
-    def create_state(self, index: Any, weight: Any) -> Any:
-        """The running mean of the squares of gradients."""
-        return self._zeros(weight)
+    kept = ("velocity",)
 
     def step(self, w: Any, g: Any, state: Any, lr: float, wd: float, t: int) -> Any:
         g = self._scaled(g) + wd * w
-        state[...] = self.gamma1 * state + (1 - self.gamma1) * g * g
-        return w - lr * g / np.sqrt(state + self.epsilon)
+        return w - updates.rmsprop(g, state, lr, self.gamma1, self.epsilon)
 
 
 @register
@@ -236,17 +216,10 @@ class AdaDelta(Optimizer):
         super().__init__(**kwargs)
         self.rho, self.epsilon = rho, epsilon
 
-    def create_state(self, index: Any, weight: Any) -> Any:
-        """The running means of the squares of gradients and of changes."""
-        return self._zeros(weight), self._zeros(weight)
+    kept = ("accumulated_grad", "accumulated_delta_var")
 
     def step(self, w: Any, g: Any, state: Any, lr: float, wd: float, t: int) -> Any:
-        squares, changes = state
-        g = self._scaled(g)
-        squares[...] = self.rho * squares + (1 - self.rho) * g * g
-        change = np.sqrt(changes + self.epsilon) / np.sqrt(squares + self.epsilon) * g
-        changes[...] = self.rho * changes + (1 - self.rho) * change * change
-        return w - change - wd * w
+        return w - updates.adadelta(self._scaled(g), state, self.rho, self.epsilon) - wd * w
 
 
 def create(name: Any, **kwargs: Any) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.rows import of_rows
 from wengert.compat.tensorflow.functions.templates import FLAT, SAME, fits, function_of, hinted
 from wengert.compat.tensorflow.functions.values import (
     COMPLEX,
@@ -31,21 +32,12 @@ __all__ = [
     "add",
     "atan2",
     "divide",
-    "divide_no_nan",
-    "floordiv",
-    "floormod",
     "igamma",
     "igammac",
-    "maximum",
-    "minimum",
-    "mod",
     "multiply",
-    "multiply_no_nan",
     "nextafter",
     "polygamma",
-    "pow",
     "scalar_mul",
-    "squared_difference",
     "subtract",
     "truediv",
     "truncatediv",
@@ -146,39 +138,6 @@ _atan2 = function_of(
     SAME,
     "math.",
 )
-floordiv = function_of(
-    "FloorDiv",
-    _floor_divided,
-    REAL,
-    "floordiv",
-    "The quotient, rounded down",
-    "[7, -7], 2",
-    "[ 3 -4]",
-    FLAT,
-    "math.",
-)
-floormod = function_of(
-    "FloorMod",
-    _modulus,
-    REAL,
-    "floormod",
-    "The remainder of a division that is rounded down: of the sign of `y`",
-    "[7, -7], 3",
-    "[1 2]",
-    SAME,
-    "math.",
-)
-mod = function_of(
-    "FloorMod",
-    _modulus,
-    REAL,
-    "mod",
-    "The remainder of a division that is rounded down: of the sign of `y`",
-    "[7, -7], 3",
-    "[1 2]",
-    SAME,
-    "math.",
-)
 truncatediv = function_of(
     "TruncateDiv",
     _truncated,
@@ -201,63 +160,46 @@ truncatemod = function_of(
     SAME,
     "",
 )
-pow = function_of(
-    "Pow", _power, NUMBERS, "pow", "A power", "[2.0, 3.0], [3.0, 2.0]", "[8. 9.]", SAME, "math."
-)
-maximum = function_of(
-    "Maximum",
-    _greater,
-    REAL,
-    "maximum",
-    "The greater one; at ties the first argument has the gradient",
-    "[1.0, 5.0], [3.0, 2.0]",
-    "[3. 5.]",
-    SAME,
-    "math.",
-)
-minimum = function_of(
-    "Minimum",
-    _smaller,
-    REAL,
-    "minimum",
-    "The smaller one; at ties the first argument has the gradient",
-    "[1.0, 5.0], [3.0, 2.0]",
-    "[1. 2.]",
-    SAME,
-    "math.",
-)
-squared_difference = function_of(
-    "SquaredDifference",
-    _squared_difference,
-    NUMBERS,
-    "squared_difference",
-    "``(x - y) ** 2``",
-    "[1.0, 5.0], [3.0, 2.0]",
-    "[4. 9.]",
-    SAME,
-    "math.",
-)
-divide_no_nan = function_of(
-    "DivNoNan",
-    _quotient_or_zero,
-    COMPLEX,
-    "divide_no_nan",
-    "The quotient, and 0 where `y` is 0",
-    "[1.0, 1.0], [2.0, 0.0]",
-    "[0.5 0. ]",
-    SAME,
-    "math.",
-)
-multiply_no_nan = function_of(
-    "MulNoNan",
-    _product_or_zero,
-    COMPLEX,
-    "multiply_no_nan",
-    "The product, and 0 where `y` is 0, even if `x` is not finite",
-    "[2.0, float('nan')], [3.0, 0.0]",
-    "[6. 0.]",
-    SAME,
-    "math.",
+__all__ += of_rows(
+    globals(),
+    function_of,
+    """
+    floordiv | FloorDiv | =_floor_divided | =REAL | . | The quotient, rounded down | [7, -7], 2
+        | [ 3 -4] | =FLAT | math.
+    floormod | FloorMod | =_modulus | =REAL | .
+        | The remainder of a division that is rounded down: of the sign of `y` | [7, -7], 3
+        | [1 2] | =SAME | math.
+    mod | FloorMod | =_modulus | =REAL | .
+        | The remainder of a division that is rounded down: of the sign of `y` | [7, -7], 3
+        | [1 2] | =SAME | math.
+    pow | Pow | =_power | =NUMBERS | . | A power | [2.0, 3.0], [3.0, 2.0] | [8. 9.] | =SAME | math.
+    maximum | Maximum | =_greater | =REAL | .
+        | The greater one; at ties the first argument has the gradient | [1.0, 5.0], [3.0, 2.0]
+        | [3. 5.] | =SAME | math.
+    minimum | Minimum | =_smaller | =REAL | .
+        | The smaller one; at ties the first argument has the gradient | [1.0, 5.0], [3.0, 2.0]
+        | [1. 2.] | =SAME | math.
+    squared_difference | SquaredDifference | =_squared_difference | =NUMBERS | .
+        | ``(x - y) ** 2`` | [1.0, 5.0], [3.0, 2.0] | [4. 9.] | =SAME | math.
+    divide_no_nan | DivNoNan | =_quotient_or_zero | =COMPLEX | .
+        | The quotient, and 0 where `y` is 0 | [1.0, 1.0], [2.0, 0.0] | [0.5 0. ] | =SAME | math.
+    multiply_no_nan | MulNoNan | =_product_or_zero | =COMPLEX | .
+        | The product, and 0 where `y` is 0, even if `x` is not finite
+        | [2.0, float('nan')], [3.0, 0.0] | [6. 0.] | =SAME | math.
+    """,
+    COMPLEX=COMPLEX,
+    FLAT=FLAT,
+    NUMBERS=NUMBERS,
+    REAL=REAL,
+    SAME=SAME,
+    _floor_divided=_floor_divided,
+    _greater=_greater,
+    _modulus=_modulus,
+    _power=_power,
+    _product_or_zero=_product_or_zero,
+    _quotient_or_zero=_quotient_or_zero,
+    _smaller=_smaller,
+    _squared_difference=_squared_difference,
 )
 xlogy = function_of(
     "Xlogy",

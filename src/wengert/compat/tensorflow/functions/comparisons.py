@@ -7,6 +7,7 @@ from typing import Any
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.rows import of_rows
 from wengert.compat.tensorflow.functions.templates import (
     ALL,
     FLAT,
@@ -36,9 +37,6 @@ __all__ = [
     "left_shift",
     "less",
     "less_equal",
-    "logical_and",
-    "logical_or",
-    "logical_xor",
     "not_equal",
     "right_shift",
 ]
@@ -80,29 +78,18 @@ greater_equal = function_of(
     TRUTH,
     "",
 )
-logical_and = logical(
-    "LogicalAnd",
-    wg.logical_and,
-    "logical_and",
-    "Whether both are true",
-    "[True, False], [True, True]",
-    "[ True False]",
-)
-logical_or = logical(
-    "LogicalOr",
-    wg.logical_or,
-    "logical_or",
-    "Whether at least one is true",
-    "[True, False], [False, False]",
-    "[ True False]",
-)
-logical_xor = logical(
-    "LogicalXor",
-    wg.logical_xor,
-    "logical_xor",
-    "Whether exactly one is true",
-    "[True, False], [True, True]",
-    "[False  True]",
+__all__ += of_rows(
+    globals(),
+    logical,
+    """
+    logical_and | LogicalAnd | =wg.logical_and | . | Whether both are true
+        | [True, False], [True, True] | [ True False]
+    logical_or | LogicalOr | =wg.logical_or | . | Whether at least one is true
+        | [True, False], [False, False] | [ True False]
+    logical_xor | LogicalXor | =wg.logical_xor | . | Whether exactly one is true
+        | [True, False], [True, True] | [False  True]
+    """,
+    wg=wg,
 )
 
 

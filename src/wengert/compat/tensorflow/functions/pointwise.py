@@ -8,6 +8,7 @@ from typing import Any
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.rows import of_rows
 from wengert.compat.tensorflow.functions.values import (
     COMPLEX,
     FLOATING,
@@ -26,45 +27,15 @@ from wengert.compat.tensorflow.functions.values import (
 
 __all__ = [
     "abs",
-    "acos",
-    "acosh",
     "angle",
-    "asin",
-    "asinh",
-    "atan",
-    "atanh",
-    "ceil",
     "conj",
-    "cos",
-    "cosh",
-    "exp",
-    "expm1",
-    "floor",
     "imag",
-    "is_finite",
-    "is_inf",
-    "is_nan",
-    "log",
-    "log1p",
-    "log_sigmoid",
     "logical_not",
-    "negative",
     "real",
-    "reciprocal",
     "reciprocal_no_nan",
-    "rint",
     "round",
-    "rsqrt",
-    "sigmoid",
-    "sign",
-    "sin",
-    "sinh",
     "softplus",
     "softsign",
-    "sqrt",
-    "square",
-    "tan",
-    "tanh",
     "unary",
 ]
 
@@ -151,96 +122,6 @@ def _reciprocal(x: Any) -> Any:
     return wg.reciprocal(x)
 
 
-acos = unary("Acos", wg.acos, COMPLEX, "acos", "The inverse cosine", "[0.0, 0.5]", "[1.571 1.047]")
-acosh = unary(
-    "Acosh",
-    wg.acosh,
-    COMPLEX,
-    "acosh",
-    "The inverse hyperbolic cosine",
-    "[1.0, 2.0]",
-    "[0.    1.317]",
-)
-asin = unary("Asin", wg.asin, COMPLEX, "asin", "The inverse sine", "[0.0, 0.5]", "[0.    0.524]")
-asinh = unary(
-    "Asinh",
-    wg.asinh,
-    COMPLEX,
-    "asinh",
-    "The inverse hyperbolic sine",
-    "[0.0, 1.0]",
-    "[0.    0.881]",
-)
-atan = unary("Atan", wg.atan, COMPLEX, "atan", "The inverse tangent", "[0.0, 1.0]", "[0.    0.785]")
-atanh = unary(
-    "Atanh",
-    wg.atanh,
-    COMPLEX,
-    "atanh",
-    "The inverse hyperbolic tangent",
-    "[0.0, 0.5]",
-    "[0.    0.549]",
-)
-cos = unary("Cos", wg.cos, COMPLEX, "cos", "The cosine", "[0.0, 1.0]", "[1.   0.54]")
-cosh = unary(
-    "Cosh", wg.cosh, COMPLEX, "cosh", "The hyperbolic cosine", "[0.0, 1.0]", "[1.    1.543]"
-)
-exp = unary("Exp", wg.exp, COMPLEX, "exp", "The exponential", "[0.0, 1.0]", "[1.    2.718]")
-expm1 = unary(
-    "Expm1",
-    wg.expm1,
-    COMPLEX,
-    "expm1",
-    "``exp(x) - 1``, exact for small `x`",
-    "[0.0, 1.0]",
-    "[0.    1.718]",
-)
-log = unary("Log", wg.log, COMPLEX, "log", "The natural logarithm", "[1.0, 2.0]", "[0.    0.693]")
-log1p = unary(
-    "Log1p",
-    wg.log1p,
-    COMPLEX,
-    "log1p",
-    "``log(1 + x)``, exact for small `x`",
-    "[0.0, 1.0]",
-    "[0.    0.693]",
-)
-log_sigmoid = unary(
-    "Softplus",
-    wg.nn.functional.logsigmoid,
-    FLOATING,
-    "log_sigmoid",
-    "The logarithm of `sigmoid`",
-    "[0.0, 1.0]",
-    "[-0.693 -0.313]",
-)
-negative = unary(
-    "Neg", wg.neg, NUMBERS, "negative", "Minus the elements", "[1.0, -2.0]", "[-1.  2.]"
-)
-reciprocal = unary(
-    "Reciprocal", _reciprocal, NUMBERS, "reciprocal", "``1 / x``", "[1.0, 4.0]", "[1.   0.25]"
-)
-rsqrt = unary("Rsqrt", wg.rsqrt, COMPLEX, "rsqrt", "``1 / sqrt(x)``", "[1.0, 4.0]", "[1.  0.5]")
-sigmoid = unary(
-    "Sigmoid",
-    wg.sigmoid,
-    COMPLEX,
-    "sigmoid",
-    "``1 / (1 + exp(-x))``",
-    "[0.0, 1.0]",
-    "[0.5   0.731]",
-)
-sign = unary(
-    "Sign",
-    wg.sgn,
-    NUMBERS,
-    "sign",
-    "The sign; of a complex number, the number divided by its absolute value",
-    "[-2.0, 0.0]",
-    "[-1.  0.]",
-)
-sin = unary("Sin", wg.sin, COMPLEX, "sin", "The sine", "[0.0, 1.0]", "[0.    0.841]")
-sinh = unary("Sinh", wg.sinh, COMPLEX, "sinh", "The hyperbolic sine", "[0.0, 1.0]", "[0.    1.175]")
 _softplus = unary(
     "Softplus",
     wg.nn.functional.softplus,
@@ -259,59 +140,68 @@ _softsign = unary(
     "[0.0, 1.0]",
     "[0.  0.5]",
 )
-sqrt = unary("Sqrt", wg.sqrt, COMPLEX, "sqrt", "The square root", "[1.0, 4.0]", "[1. 2.]")
-square = unary("Square", wg.square, NUMBERS, "square", "The square", "[2, -3]", "[4 9]")
-tan = unary("Tan", wg.tan, COMPLEX, "tan", "The tangent", "[0.0, 1.0]", "[0.    1.557]")
-tanh = unary(
-    "Tanh",
-    wg.tanh,
-    COMPLEX,
-    "tanh",
-    "The hyperbolic tangent",
-    "[0.0, 1.0]",
-    "[0.    0.762]",
+__all__ += of_rows(
+    globals(),
+    _stepwise,
+    """
+    ceil | Ceil | =wg.ceil | . | The next whole number above | [0.5, -0.5] | [ 1. -0.]
+    floor | Floor | =wg.floor | . | The next whole number below | [0.5, -0.5] | [ 0. -1.]
+    rint | Rint | =wg.round | . | The nearest whole number, halves to even ones | [0.5, 1.5]
+        | [0. 2.]
+    """,
+    wg=wg,
 )
-ceil = _stepwise("Ceil", wg.ceil, "ceil", "The next whole number above", "[0.5, -0.5]", "[ 1. -0.]")
-floor = _stepwise(
-    "Floor", wg.floor, "floor", "The next whole number below", "[0.5, -0.5]", "[ 0. -1.]"
-)
-rint = _stepwise(
-    "Rint",
-    wg.round,
-    "rint",
-    "The nearest whole number, halves to even ones",
-    "[0.5, 1.5]",
-    "[0. 2.]",
-)
-is_finite = unary(
-    "IsFinite",
-    wg.isfinite,
-    FLOATING,
-    "is_finite",
-    "Whether the elements are neither infinite nor NaN",
-    "[1.0, float('inf')]",
-    "[ True False]",
-    _BOOL,
-)
-is_inf = unary(
-    "IsInf",
-    wg.isinf,
-    FLOATING,
-    "is_inf",
-    "Whether the elements are infinite",
-    "[1.0, float('inf')]",
-    "[False  True]",
-    _BOOL,
-)
-is_nan = unary(
-    "IsNan",
-    wg.isnan,
-    FLOATING,
-    "is_nan",
-    "Whether the elements are NaN",
-    "[1.0, float('nan')]",
-    "[False  True]",
-    _BOOL,
+__all__ += of_rows(
+    globals(),
+    unary,
+    """
+    acos | Acos | =wg.acos | =COMPLEX | . | The inverse cosine | [0.0, 0.5] | [1.571 1.047]
+    acosh | Acosh | =wg.acosh | =COMPLEX | . | The inverse hyperbolic cosine | [1.0, 2.0]
+        | [0.    1.317]
+    asin | Asin | =wg.asin | =COMPLEX | . | The inverse sine | [0.0, 0.5] | [0.    0.524]
+    asinh | Asinh | =wg.asinh | =COMPLEX | . | The inverse hyperbolic sine | [0.0, 1.0]
+        | [0.    0.881]
+    atan | Atan | =wg.atan | =COMPLEX | . | The inverse tangent | [0.0, 1.0] | [0.    0.785]
+    atanh | Atanh | =wg.atanh | =COMPLEX | . | The inverse hyperbolic tangent | [0.0, 0.5]
+        | [0.    0.549]
+    cos | Cos | =wg.cos | =COMPLEX | . | The cosine | [0.0, 1.0] | [1.   0.54]
+    cosh | Cosh | =wg.cosh | =COMPLEX | . | The hyperbolic cosine | [0.0, 1.0] | [1.    1.543]
+    exp | Exp | =wg.exp | =COMPLEX | . | The exponential | [0.0, 1.0] | [1.    2.718]
+    expm1 | Expm1 | =wg.expm1 | =COMPLEX | . | ``exp(x) - 1``, exact for small `x` | [0.0, 1.0]
+        | [0.    1.718]
+    log | Log | =wg.log | =COMPLEX | . | The natural logarithm | [1.0, 2.0] | [0.    0.693]
+    log1p | Log1p | =wg.log1p | =COMPLEX | . | ``log(1 + x)``, exact for small `x` | [0.0, 1.0]
+        | [0.    0.693]
+    log_sigmoid | Softplus | =wg.nn.functional.logsigmoid | =FLOATING | .
+        | The logarithm of `sigmoid` | [0.0, 1.0] | [-0.693 -0.313]
+    negative | Neg | =wg.neg | =NUMBERS | . | Minus the elements | [1.0, -2.0] | [-1.  2.]
+    reciprocal | Reciprocal | =_reciprocal | =NUMBERS | . | ``1 / x`` | [1.0, 4.0] | [1.   0.25]
+    rsqrt | Rsqrt | =wg.rsqrt | =COMPLEX | . | ``1 / sqrt(x)`` | [1.0, 4.0] | [1.  0.5]
+    sigmoid | Sigmoid | =wg.sigmoid | =COMPLEX | . | ``1 / (1 + exp(-x))`` | [0.0, 1.0]
+        | [0.5   0.731]
+    sign | Sign | =wg.sgn | =NUMBERS | .
+        | The sign; of a complex number, the number divided by its absolute value | [-2.0, 0.0]
+        | [-1.  0.]
+    sin | Sin | =wg.sin | =COMPLEX | . | The sine | [0.0, 1.0] | [0.    0.841]
+    sinh | Sinh | =wg.sinh | =COMPLEX | . | The hyperbolic sine | [0.0, 1.0] | [0.    1.175]
+    sqrt | Sqrt | =wg.sqrt | =COMPLEX | . | The square root | [1.0, 4.0] | [1. 2.]
+    square | Square | =wg.square | =NUMBERS | . | The square | [2, -3] | [4 9]
+    tan | Tan | =wg.tan | =COMPLEX | . | The tangent | [0.0, 1.0] | [0.    1.557]
+    tanh | Tanh | =wg.tanh | =COMPLEX | . | The hyperbolic tangent | [0.0, 1.0] | [0.    0.762]
+    is_finite | IsFinite | =wg.isfinite | =FLOATING | .
+        | Whether the elements are neither infinite nor NaN | [1.0, float('inf')] | [ True False]
+        | =_BOOL
+    is_inf | IsInf | =wg.isinf | =FLOATING | . | Whether the elements are infinite
+        | [1.0, float('inf')] | [False  True] | =_BOOL
+    is_nan | IsNan | =wg.isnan | =FLOATING | . | Whether the elements are NaN
+        | [1.0, float('nan')] | [False  True] | =_BOOL
+    """,
+    COMPLEX=COMPLEX,
+    FLOATING=FLOATING,
+    NUMBERS=NUMBERS,
+    _BOOL=_BOOL,
+    _reciprocal=_reciprocal,
+    wg=wg,
 )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.rows import of_rows
 from wengert.compat.tensorflow.functions.values import (
     FLOATING,
     NUMBERS,
@@ -36,11 +37,8 @@ __all__ = [
     "reduce_all",
     "reduce_any",
     "reduce_euclidean_norm",
-    "reduce_logsumexp",
     "reduce_max",
-    "reduce_mean",
     "reduce_min",
-    "reduce_prod",
     "reduce_std",
     "reduce_sum",
     "reduce_variance",
@@ -149,18 +147,6 @@ def _logsumexp(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
 
 
 reduce_sum = _reduction("Sum", _sum, NUMBERS, "reduce_sum", "The sum", "[[1, 2], [3, 4]]", "[3 7]")
-reduce_mean = _reduction(
-    "Mean",
-    _mean,
-    NUMBERS,
-    "reduce_mean",
-    "The mean, which of whole numbers is a whole number",
-    "[[1.0, 2.0], [3.0, 4.0]]",
-    "[1.5 3.5]",
-)
-reduce_prod = _reduction(
-    "Prod", _prod, NUMBERS, "reduce_prod", "The product", "[[1, 2], [3, 4]]", "[ 2 12]"
-)
 reduce_max = _reduction(
     "Max",
     _extreme(wg.amax, True),
@@ -179,14 +165,23 @@ reduce_min = _reduction(
     "[[1, 2], [3, 4]]",
     "[1 3]",
 )
-reduce_logsumexp = _reduction(
-    "Exp",
-    _logsumexp,
-    FLOATING,
-    "reduce_logsumexp",
-    "The logarithm of the sum of the exponentials, without overflow",
-    "[[0.0, 0.0], [1000.0, 0.0]]",
-    "[6.931472e-01 1.000000e+03]",
+__all__ += of_rows(
+    globals(),
+    _reduction,
+    """
+    reduce_mean | Mean | =_mean | =NUMBERS | .
+        | The mean, which of whole numbers is a whole number | [[1.0, 2.0], [3.0, 4.0]]
+        | [1.5 3.5]
+    reduce_prod | Prod | =_prod | =NUMBERS | . | The product | [[1, 2], [3, 4]] | [ 2 12]
+    reduce_logsumexp | Exp | =_logsumexp | =FLOATING | .
+        | The logarithm of the sum of the exponentials, without overflow
+        | [[0.0, 0.0], [1000.0, 0.0]] | [6.931472e-01 1.000000e+03]
+    """,
+    FLOATING=FLOATING,
+    NUMBERS=NUMBERS,
+    _logsumexp=_logsumexp,
+    _mean=_mean,
+    _prod=_prod,
 )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit import updates
 from wengert.compat.tensorflow.configs import Configured, serialize_keras_object
 from wengert.compat.tensorflow.functions.values import numbers_of
 from wengert.compat.tensorflow.keras.backend import name_for
@@ -40,6 +41,9 @@ class Optimizer(Configured):
     ------
     ValueError: If an argument is not offered.
     """
+
+    kept: ClassVar[tuple[str, ...]] = ()
+    """The names of the arrays that are kept for each weight."""
 
     def __init__(
         self,
@@ -106,10 +110,10 @@ class Optimizer(Configured):
 
     def _new(self, value: Any) -> dict[str, Any]:
         """What is kept for one weight."""
-        return {}
+        return updates.kept(value, *self.kept)
 
-    def _step(self, value: Any, g: Any, lr: Any, state: dict[str, Any], t: int) -> Any:
-        """The weight after step `t`, given its gradient; `state` is changed."""
+    def _step(self, g: Any, lr: Any, state: dict[str, Any], t: int) -> Any:
+        """What step `t` subtracts from a weight, given its gradient; `state` is changed."""
         raise NotImplementedError
 
     def apply_gradients(self, grads_and_vars: Any, name: str | None = None, **kwargs: Any) -> Any:
@@ -166,10 +170,9 @@ class Optimizer(Configured):
             kind = value.dtype.type
             if self.weight_decay and not self._excluded(variable):
                 value = value - value * kind(self.weight_decay) * kind(rate)
-            new = self._step(
-                value, g.astype(value.dtype), kind(rate), self._states[id(variable)], step
-            )
-            variable.assign(np.asarray(new).astype(value.dtype))
+            state = self._states[id(variable)]
+            change = self._step(g.astype(value.dtype), kind(rate), state, step)
+            variable.assign(np.asarray(value - change).astype(value.dtype))
             if variable.constraint is not None:
                 variable.assign(variable.constraint(variable))
         self.iterations.assign_add(1)

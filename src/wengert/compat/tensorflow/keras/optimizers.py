@@ -11,12 +11,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit import updates
 from wengert.compat.tensorflow.configs import deserialize_keras_object
 from wengert.compat.tensorflow.keras import schedules
 from wengert.compat.tensorflow.keras.optimizer import Optimizer
@@ -34,15 +34,6 @@ __all__ = [
     "get",
     "schedules",
 ]
-
-
-def _zeros(*names: str) -> Callable[..., dict[str, Any]]:
-    """Arrays of zeros under these names, for one weight."""
-
-    def new(self: Any, value: Any) -> dict[str, Any]:
-        return {name: np.zeros_like(value) for name in names}
-
-    return new
 
 
 class SGD(Optimizer):
@@ -70,13 +61,10 @@ class SGD(Optimizer):
         self.momentum = momentum
         self.nesterov = nesterov
 
-    _new = _zeros("momentum")
+    kept = ("momentum",)
 
-    def _step(self, value: Any, g: Any, lr: Any, state: dict[str, Any], t: int) -> Any:
-        if not self.momentum:
-            return value - lr * g
-        m = state["momentum"] = state["momentum"] * value.dtype.type(self.momentum) - lr * g
-        return value + (m * value.dtype.type(self.momentum) - lr * g if self.nesterov else m)
+    def _step(self, g: Any, lr: Any, state: dict[str, Any], t: int) -> Any:
+        return updates.momentum(g, state, lr, self.momentum, self.nesterov)
 
 
 class Adam(Optimizer):
@@ -106,18 +94,13 @@ class Adam(Optimizer):
         self.epsilon = epsilon
         self.amsgrad = amsgrad
 
-    _new = _zeros("momentum", "velocity", "velocity_hat")
+    kept = ("momentum", "velocity", "velocity_hat")
 
-    def _step(self, value: Any, g: Any, lr: Any, state: dict[str, Any], t: int) -> Any:
-        kind = value.dtype.type
+    def _step(self, g: Any, lr: Any, state: dict[str, Any], t: int) -> Any:
+        kind = g.dtype.type
         one, two = kind(self.beta_1) ** kind(t), kind(self.beta_2) ** kind(t)
-        alpha = lr * np.sqrt(1 - two) / (1 - one)
-        m = state["momentum"] = state["momentum"] + (g - state["momentum"]) * kind(1 - self.beta_1)
-        squares = state["velocity"]
-        v = state["velocity"] = squares + (np.square(g) - squares) * kind(1 - self.beta_2)
-        if self.amsgrad:
-            v = state["velocity_hat"] = np.maximum(state["velocity_hat"], v)
-        return value - m * alpha / (np.sqrt(v) + kind(self.epsilon))
+        rate = lr * np.sqrt(1 - two) / (1 - one)
+        return updates.adam(g, state, rate, self.beta_1, self.beta_2, self.epsilon, self.amsgrad)
 
 
 class AdamW(Adam):
@@ -169,20 +152,10 @@ class RMSprop(Optimizer):
         self.epsilon = epsilon
         self.centered = centered
 
-    _new = _zeros("velocity", "momentum", "average_gradient")
+    kept = ("velocity", "momentum", "average_gradient")
 
-    def _step(self, value: Any, g: Any, lr: Any, state: dict[str, Any], t: int) -> Any:
-        kind = value.dtype.type
-        rho = kind(self.rho)
-        v = state["velocity"] = rho * state["velocity"] + (1 - rho) * np.square(g)
-        under = v + kind(self.epsilon)
-        if self.centered:
-            mean = state["average_gradient"] = rho * state["average_gradient"] + (1 - rho) * g
-            under = v - np.square(mean) + kind(self.epsilon)
-        step = lr * g / np.sqrt(under)
-        if self.momentum > 0:
-            step = state["momentum"] = kind(self.momentum) * state["momentum"] + step
-        return value - step
+    def _step(self, g: Any, lr: Any, state: dict[str, Any], t: int) -> Any:
+        return updates.rmsprop(g, state, lr, self.rho, self.epsilon, self.momentum, self.centered)
 
 
 class Adagrad(Optimizer):
@@ -209,11 +182,10 @@ class Adagrad(Optimizer):
         self.epsilon = epsilon
 
     def _new(self, value: Any) -> dict[str, Any]:
-        return {"accumulator": np.full_like(value, self.initial_accumulator_value)}
+        return updates.kept(value, "accumulator", value=self.initial_accumulator_value)
 
-    def _step(self, value: Any, g: Any, lr: Any, state: dict[str, Any], t: int) -> Any:
-        total = state["accumulator"] = state["accumulator"] + np.square(g)
-        return value - lr * g / np.sqrt(total + value.dtype.type(self.epsilon))
+    def _step(self, g: Any, lr: Any, state: dict[str, Any], t: int) -> Any:
+        return updates.adagrad(g, state, lr, self.epsilon)
 
 
 class Adadelta(Optimizer):
@@ -237,16 +209,10 @@ class Adadelta(Optimizer):
         self.rho = rho
         self.epsilon = epsilon
 
-    _new = _zeros("accumulated_grad", "accumulated_delta_var")
+    kept = ("accumulated_grad", "accumulated_delta_var")
 
-    def _step(self, value: Any, g: Any, lr: Any, state: dict[str, Any], t: int) -> Any:
-        rho, eps = value.dtype.type(self.rho), value.dtype.type(self.epsilon)
-        squares = rho * state["accumulated_grad"] + (1 - rho) * np.square(g)
-        steps = state["accumulated_delta_var"]
-        delta = -np.sqrt(steps + eps) * g / np.sqrt(squares + eps)
-        state["accumulated_grad"] = squares
-        state["accumulated_delta_var"] = rho * steps + (1 - rho) * np.square(delta)
-        return value + lr * delta
+    def _step(self, g: Any, lr: Any, state: dict[str, Any], t: int) -> Any:
+        return lr * updates.adadelta(g, state, self.rho, self.epsilon)
 
 
 class Adamax(Optimizer):
@@ -274,13 +240,12 @@ class Adamax(Optimizer):
         self.beta_2 = beta_2
         self.epsilon = epsilon
 
-    _new = _zeros("momentum", "norm")
+    kept = ("momentum", "norm")
 
-    def _step(self, value: Any, g: Any, lr: Any, state: dict[str, Any], t: int) -> Any:
-        kind = value.dtype.type
-        m = state["momentum"] = state["momentum"] + (g - state["momentum"]) * kind(1 - self.beta_1)
-        u = state["norm"] = np.maximum(kind(self.beta_2) * state["norm"], np.abs(g))
-        return value - lr * m / ((1 - kind(self.beta_1) ** kind(t)) * (u + kind(self.epsilon)))
+    def _step(self, g: Any, lr: Any, state: dict[str, Any], t: int) -> Any:
+        kind = g.dtype.type
+        rate = lr / (1 - kind(self.beta_1) ** kind(t))
+        return updates.adamax(g, state, rate, self.beta_1, self.beta_2, self.epsilon)
 
 
 _NAMES: dict[str, Any] = {

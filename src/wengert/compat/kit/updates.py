@@ -1,0 +1,104 @@
+"""Layer 9 · compat: the rules of optimizers, on arrays, each written once for all idioms.
+
+NOTE [rules of updates]
+A rule takes a gradient and what is kept of earlier ones, a dictionary of arrays, which it replaces,
+and gives what is to be subtracted from the weight. Defaults, decay of weights, clipping and the
+correction of means at the first steps differ by idiom, and are left to them. Numbers are of the
+dtype of the gradient throughout.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["adadelta", "adagrad", "adam", "adamax", "kept", "momentum", "rmsprop"]
+
+
+def kept(weight: Any, *names: str, value: float = 0.0) -> dict[str, Any]:
+    """What a rule begins with: arrays like a weight, of zeros or of another number."""
+    return {name: np.full_like(weight, value) for name in names}
+
+
+def _mean(state: dict[str, Any], name: str, value: Any, share: float) -> Any:
+    """A running mean, of which `share` stays."""
+    kind = value.dtype.type
+    state[name] = state[name] + (value - state[name]) * kind(1 - share)
+    return state[name]
+
+
+def momentum(g: Any, state: dict[str, Any], lr: Any, share: float, nesterov: bool) -> Any:
+    """Gradient descent with momentum, and Nesterov's way; without, if `share` is 0."""
+    if not share:
+        return lr * g
+    kind = g.dtype.type
+    m = state["momentum"] = state["momentum"] * kind(share) - lr * g
+    return lr * g - m * kind(share) if nesterov else -m
+
+
+def adam(
+    g: Any,
+    state: dict[str, Any],
+    lr: Any,
+    beta1: float,
+    beta2: float,
+    epsilon: float,
+    amsgrad: bool = False,
+) -> Any:
+    """Kingma and Ba (2014); `lr` is corrected for the first steps by who calls."""
+    m = _mean(state, "momentum", g, beta1)
+    v = _mean(state, "velocity", np.square(g), beta2)
+    if amsgrad:
+        v = state["velocity_hat"] = np.maximum(state["velocity_hat"], v)
+    return m * lr / (np.sqrt(v) + g.dtype.type(epsilon))
+
+
+def adamax(
+    g: Any, state: dict[str, Any], lr: Any, beta1: float, beta2: float, epsilon: float
+) -> Any:
+    """`adam` with the greatest gradient instead of the mean of squares."""
+    kind = g.dtype.type
+    m = _mean(state, "momentum", g, beta1)
+    u = state["norm"] = np.maximum(kind(beta2) * state["norm"], np.abs(g))
+    return lr * m / (u + kind(epsilon))
+
+
+def adagrad(g: Any, state: dict[str, Any], lr: Any, epsilon: float) -> Any:
+    """Duchi and others (2011)."""
+    total = state["accumulator"] = state["accumulator"] + np.square(g)
+    return lr * g / np.sqrt(total + g.dtype.type(epsilon))
+
+
+def rmsprop(
+    g: Any,
+    state: dict[str, Any],
+    lr: Any,
+    rho: float,
+    epsilon: float,
+    share: float = 0.0,
+    centered: bool = False,
+) -> Any:
+    """Tieleman and Hinton (2012), with momentum, and around the mean of the gradients."""
+    kind = g.dtype.type
+    stays = kind(rho)
+    v = state["velocity"] = stays * state["velocity"] + (1 - stays) * np.square(g)
+    under = v + kind(epsilon)
+    if centered:
+        mean = state["average_gradient"] = stays * state["average_gradient"] + (1 - stays) * g
+        under = v - np.square(mean) + kind(epsilon)
+    step = lr * g / np.sqrt(under)
+    if share > 0:
+        step = state["momentum"] = kind(share) * state["momentum"] + step
+    return step
+
+
+def adadelta(g: Any, state: dict[str, Any], rho: float, epsilon: float) -> Any:
+    """Zeiler (2012); the learning rate is applied by who calls."""
+    stays, eps = g.dtype.type(rho), g.dtype.type(epsilon)
+    squares = stays * state["accumulated_grad"] + (1 - stays) * np.square(g)
+    steps = state["accumulated_delta_var"]
+    step = np.sqrt(steps + eps) * g / np.sqrt(squares + eps)
+    state["accumulated_grad"] = squares
+    state["accumulated_delta_var"] = stays * steps + (1 - stays) * np.square(step)
+    return step
