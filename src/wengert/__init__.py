@@ -144,6 +144,7 @@ _LAZY = frozenset(
         "scipy",
         "serialization",
         "sparse",
+        "signal",
         "special",
         "testing",
         "torch_version",

@@ -258,3 +258,31 @@ def test_data_sets_side_by_side_and_one_after_the_other():
     for parts, named in (((), {}), (([1],), {"x": [1]}), (([1], [1, 2]), {})):
         with pytest.raises(ValueError):
             stack(*parts, **named)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"timeout": -1}, "timeout option should be non-negative"),
+        ({"prefetch_factor": 2}, "prefetch_factor option could only be specified in"),
+        ({"prefetch_factor": -1, "num_workers": 1}, "prefetch_factor option should be non-neg"),
+        ({"persistent_workers": True}, "persistent_workers option needs num_workers > 0"),
+        ({"multiprocessing_context": "fork"}, "can only be used with multi-process loading"),
+        (
+            {"multiprocessing_context": "bad", "num_workers": 1},
+            "option should specify a valid start method in",
+        ),
+    ],
+)
+def test_options_of_workers_that_exclude_one_another_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        DataLoader([1, 2], **options)
+
+
+def test_what_a_loader_was_made_of_stays():
+    loader = DataLoader([1, 2], batch_size=2)
+    for name in ("batch_size", "sampler", "batch_sampler", "drop_last", "dataset"):
+        with pytest.raises(ValueError, match=f"{name} attribute should not be set after DataLoad"):
+            setattr(loader, name, None)
+    loader.collate_fn = sum
+    assert list(loader) == [3]

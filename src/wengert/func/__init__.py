@@ -11,6 +11,7 @@ from wengert.func.custom import custom_jvp, custom_vjp
 from wengert.func.forward import jvp, linearize
 from wengert.func.functional_call import (
     functional_call,
+    functionalize,
     replace_all_batch_norm_modules_,
     stack_module_state,
 )
@@ -21,6 +22,7 @@ __all__ = [
     "custom_jvp",
     "custom_vjp",
     "functional_call",
+    "functionalize",
     "grad",
     "grad_and_value",
     "hessian",

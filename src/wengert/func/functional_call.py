@@ -5,8 +5,9 @@ Nothing here knows the class of modules, only what they hold.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import wraps
 from typing import Any
 
 from wengert.base.sections import fill_sections
@@ -15,6 +16,7 @@ from wengert.tape.base import TensorBase
 
 __all__ = [
     "functional_call",
+    "functionalize",
     "replace_all_batch_norm_modules_",
     "stack_module_state",
     "with_state",
@@ -72,6 +74,44 @@ def functional_call(
         args = (args,)
     with with_state(module, given, tie_weights=tie_weights, strict=strict):
         return module(*args, **(kwargs or {}))
+
+
+def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
+    """A function that computes what another does, as if it wrote to nothing but its arguments.
+
+    PyTorch takes operations in place, and views, apart for its tracers. Here nothing needs that, so
+    the operations stay as they are: values, and what is written to arguments, are the same.
+
+    Parameters
+    ----------
+    func : callable. The function.
+    remove : {"mutations", "mutations_and_views"}. Accepted for PyTorch's sake.
+
+    Returns
+    -------
+    callable: Takes what `func` takes.
+
+    Raises
+    ------
+    RuntimeError: For another value of `remove`, when the function is called.
+
+    Examples
+    --------
+    >>> wg.func.functionalize(lambda x: x.clone().add_(1))(wg.ones(2))
+    tensor([2., 2.])
+    """
+
+    @wraps(func)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        if remove not in ("mutations", "mutations_and_views"):
+            raise RuntimeError(
+                "functionalize(f, remove='mutations'): received invalid argument for "
+                f"remove={remove}. Valid options are:\n"
+                "     remove='mutations'\n     remove='mutations_and_views'"
+            )
+        return func(*args, **kwargs)
+
+    return wrapped
 
 
 def _merged(dicts: Any) -> dict[str, Any]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import Any
 
 from wengert.func.functional_call import functional_call as call
+from wengert.func.functional_call import with_state
 from wengert.tape.sites import warn
 
 __all__ = ["functional_call"]
@@ -28,3 +30,15 @@ def functional_call(
     return call(
         module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict
     )
+
+
+def _reparametrize_module(
+    module: Any,
+    parameters_and_buffers: dict[str, Any],
+    tie_weights: bool = False,
+    *,
+    strict: bool = False,
+    stack_weights: bool = False,
+) -> AbstractContextManager[None]:
+    """A context in which a module has other parameters and buffers."""
+    return with_state(module, parameters_and_buffers, tie_weights=tie_weights, strict=strict)

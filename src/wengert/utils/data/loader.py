@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from multiprocessing import get_all_start_methods
 from typing import Any, Generic
 
 import numpy as np
@@ -107,6 +108,27 @@ def default_collate(batch: Sequence[Any]) -> Any:
     )
 
 
+_FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
+"""Attributes from which others have been made."""
+
+
+def _check_context(context: Any, num_workers: int) -> None:
+    """Refuse what PyTorch refuses of ``multiprocessing_context``."""
+    if context is None:
+        return
+    if num_workers <= 0:
+        raise ValueError(
+            "multiprocessing_context can only be used with multi-process loading (num_workers > "
+            f"0), but got num_workers={num_workers}"
+        )
+    methods = get_all_start_methods()
+    if isinstance(context, str) and context not in methods:
+        raise ValueError(
+            f"multiprocessing_context option should specify a valid start method in {methods!r}, "
+            f"but got multiprocessing_context={context!r}"
+        )
+
+
 class DataLoader(Generic[T_co]):
     """Go through a data set in batches, again and again.
 
@@ -165,6 +187,19 @@ class DataLoader(Generic[T_co]):
                 f"num_workers option should be non-negative, but is {num_workers}; use "
                 "num_workers=0 to disable multiprocessing."
             )
+        if timeout < 0:
+            raise ValueError("timeout option should be non-negative")
+        if not num_workers and prefetch_factor is not None:
+            raise ValueError(
+                "prefetch_factor option could only be specified in multiprocessing."
+                "let num_workers > 0 to enable multiprocessing, otherwise set prefetch_factor to "
+                "None."
+            )
+        if prefetch_factor is not None and prefetch_factor < 0:
+            raise ValueError("prefetch_factor option should be non-negative")
+        if persistent_workers and not num_workers:
+            raise ValueError("persistent_workers option needs num_workers > 0")
+        _check_context(multiprocessing_context, num_workers)
         self._is_iterable = isinstance(dataset, IterableDataset)
         if self._is_iterable and (shuffle or sampler is not None or batch_sampler is not None):
             raise ValueError(
@@ -210,6 +245,14 @@ class DataLoader(Generic[T_co]):
         self.generator = generator
         makes_batches = batch_size is not None or batch_sampler is not None
         self.collate_fn = collate_fn or (default_collate if makes_batches else default_convert)
+        self._is_complete = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _FIXED and getattr(self, "_is_complete", False):
+            raise ValueError(
+                f"{name} attribute should not be set after {type(self).__name__} is initialized"
+            )
+        super().__setattr__(name, value)
 
     def __iter__(self) -> Iterator[Any]:
         # PyTorch draws a seed for workers in each pass, whether or not there are any
