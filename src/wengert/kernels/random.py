@@ -107,6 +107,14 @@ class Stream:
             # RandomState seeds by the twister's original rule; the newer classes hash the seed
             self._legacy.seed(seed & _WORD)
 
+    def state(self) -> Any:
+        """The state of the twister, for `restore`."""
+        return self._bits.state
+
+    def restore(self, state: Any) -> None:
+        """Go on from a state again."""
+        self._bits.state = state
+
     def words(self, count: int) -> Any:
         """`count` numbers of 32 bits."""
         # of each 64-bit number only the lower half is set; casting keeps it on any byte order
