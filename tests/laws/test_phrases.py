@@ -10,7 +10,13 @@ ROOT = Path(__file__).parents[2]
 STYLE = ROOT / "docs" / "style.md"
 WRITTEN = ("*.py", "*.md", "*.pyi", "*.toml", "*.pyx")
 # other languages, other people's words, and the rule itself
-EXCEPT = ("docs/ko/", "docs/style.md", "tests/programs/scripts/", "tests/parity/")
+EXCEPT = (
+    "docs/ko/",
+    "docs/style.md",
+    "tests/laws/test_phrases.py",
+    "tests/programs/",
+    "tests/parity/",
+)
 
 ROWS = re.findall(r"^\| `(.+)` \| .* \|$", STYLE.read_text(encoding="utf-8"), re.MULTILINE)
 PHRASES = [row.replace(r"\|", "|") for row in ROWS]

@@ -86,7 +86,7 @@ class _Statics:
     def converted(
         self, fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any], fresh: bool
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments with arrays for what is not static; in containers of their own if `fresh`."""
+        """Arrays for what is not static; in containers of their own if `fresh`."""
         given = []
         for i, arg in enumerate(args):
             if self.has(i, len(args)):
