@@ -133,3 +133,10 @@ def test_a_memory_format_of_another_rank_is_refused():
             make()
     with pytest.raises(RuntimeError, match="unsupported memory format"):
         wg.empty(2, memory_format=wg.preserve_format)
+
+
+def test_what_is_stacked_in_front_lies_in_the_order_of_its_dimensions():
+    parts = [wg.arange(6.0).reshape(2, 3).T + i for i in range(3)]
+    made = wg.stack(parts)
+    assert made.stride() == (6, 2, 1)
+    assert all(wg.equal(row, part) for row, part in zip(made, parts, strict=True))

@@ -72,7 +72,8 @@ class _Zeros:
     """What NumPy asks for a first state, which takes it longer to hash than to seed again."""
 
     def generate_state(self, n_words: int, dtype: Any = np.uint32) -> Any:
-        return np.zeros(n_words, dtype)
+        # NumPy takes them one by one, which is quickest off such a sequence
+        return bytes(n_words)
 
 
 @functools.cache
@@ -106,6 +107,14 @@ class Stream:
             self.ahead = None
             # RandomState seeds by the twister's original rule; the newer classes hash the seed
             self._legacy.seed(seed & _WORD)
+
+    def state(self) -> Any:
+        """The state of the twister, for `restore`."""
+        return self._bits.state
+
+    def restore(self, state: Any) -> None:
+        """Go on from a state again."""
+        self._bits.state = state
 
     def words(self, count: int) -> Any:
         """`count` numbers of 32 bits."""

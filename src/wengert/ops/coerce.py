@@ -62,6 +62,9 @@ def operands(values: Any, op: str) -> list[Any]:
             f"{op}(): argument 'tensors' (position 1) must be tuple of Tensors, not "
             f"{type(values).__name__}"
         )
+    if all(issubclass(kind, TensorBase) for kind in {*map(type, values)}):
+        # as many kinds as there are, rather than values
+        return list(values)
     for i, value in enumerate(values):
         if not isinstance(value, TensorBase | np.ndarray | np.generic):
             raise TypeError(

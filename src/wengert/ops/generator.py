@@ -94,7 +94,10 @@ class Generator:
         seed = int(seed)
         if not -(1 << 63) <= seed < 1 << 64:
             raise ValueError(f"Overflow when unpacking long long: the seed {seed} exceeds 64 bits")
-        self.stream.reseed(seed % (1 << 64))
+        if self._stream is None and type(self)._first_seed is Generator._first_seed:
+            self._stream = Stream(seed % (1 << 64))
+        else:
+            self.stream.reseed(seed % (1 << 64))
         return self
 
     def seed(self) -> int:

@@ -50,6 +50,9 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> Any
     if not values:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     shapes = [value.payload.shape for value in values]
+    if shapes[0] != () and shapes.count(shapes[0]) == len(shapes):
+        result = T.cat(*values, dim=normal_dim(integer(dim, "cat", "dim"), len(shapes[0])))
+        return result if out is None else into(out, result, "cat")
     if (0,) in shapes and any(shape != (0,) for shape in shapes):
         # empty vectors are of the shape of whatever stands beside them, and stay in the graph
         like = next(shape for shape in shapes if shape != (0,))
@@ -147,12 +150,13 @@ def stack(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> A
         raise RuntimeError("stack expects a non-empty TensorList")
     first = values[0].payload.shape
     axis = normal_dim(integer(dim, "stack", "dim"), len(first) + 1)
-    for i, value in enumerate(values):
-        if value.payload.shape != first:
-            raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
-                f"{list(value.payload.shape)} at entry {i}"
-            )
+    shapes = [value.payload.shape for value in values]
+    if shapes.count(first) != len(shapes):
+        i = next(i for i, shape in enumerate(shapes) if shape != first)
+        raise RuntimeError(
+            f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
+            f"{list(shapes[i])} at entry {i}"
+        )
     result = T.stack(*values, dim=axis)
     return result if out is None else into(out, result, "stack")
 
