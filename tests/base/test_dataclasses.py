@@ -19,7 +19,7 @@ class Frozen:
 
     def __post_init__(self):
         if isinstance(self.w, float):
-            raise ValueError("a number is no weight")
+            raise ValueError("a number is not a weight")
 
 
 @dataclasses.dataclass(slots=True)

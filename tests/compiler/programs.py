@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from wengert.compiler.ir import Program, Step, Value, apply
+from wengert.compiler.ir.programs import Program, Step, Value, apply
 from wengert.interp.eager import K
 from wengert.prims.whole import TABLE
 

@@ -13,7 +13,7 @@ from programs import Writer, programs, results
 import wengert
 from support.samples import samples
 from wengert.compiler.backends import numpy as numpy_backend
-from wengert.compiler.ir import Affine, Loop, Number, Program, Step, Value
+from wengert.compiler.ir.programs import Affine, Loop, Number, Program, Step, Value
 from wengert.prims.whole import TABLE
 
 pytest.importorskip("llvmlite.binding")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from programs import Writer, results
 
 from wengert.compiler.backends import numpy as numpy_backend
-from wengert.compiler.ir import Loop, Program, Value
+from wengert.compiler.ir.programs import Loop, Program, Value
 
 pytest.importorskip("llvmlite.binding")
 

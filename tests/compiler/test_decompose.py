@@ -8,18 +8,18 @@ import pytest
 
 from support.samples import samples, supports
 from wengert.compiler.backends.pulls import PULLS
-from wengert.compiler.decompose import DECOMPOSED
-from wengert.compiler.facets import COMBINES, MAPS, having
-from wengert.compiler.ir import Program, Step, apply
-from wengert.compiler.operations import S
+from wengert.compiler.decompose.all import DECOMPOSED
+from wengert.compiler.ir.facets import COMBINES, MAPS, having
+from wengert.compiler.ir.programs import Program, Step, apply
 from wengert.compiler.passes import simplify
-from wengert.compiler.trace import Trace
+from wengert.compiler.tracing.operations import S
+from wengert.compiler.tracing.trace import Trace
 from wengert.interp.eager import K
 from wengert.prims.whole import TABLE
 
 FORMS = ()
 if importlib.util.find_spec("llvmlite"):
-    from wengert.compiler.native_table import NATIVE
+    from wengert.compiler.codegen.native.table import NATIVE
 
     FORMS = (MAPS, COMBINES, PULLS, NATIVE)
 

@@ -7,8 +7,8 @@ import pytest
 
 import wengert as wg
 from support.samples import samples
-from wengert.compiler.ir import Step, Value
-from wengert.compiler.raising import is_within
+from wengert.compiler.ir.programs import Step, Value
+from wengert.compiler.ir.raising import is_within
 from wengert.prims.record import Primitive
 from wengert.prims.whole import TABLE
 

@@ -12,7 +12,7 @@ import pytest
 import wengert as wg
 from support.checks import BORROWING
 from support.samples import differentiable_args, draw, samples, supports
-from wengert.compiler.facets import SIZE
+from wengert.compiler.ir.facets import SIZE
 from wengert.prims.whole import TABLE
 from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, new_tensor

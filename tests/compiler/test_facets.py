@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from support.samples import samples, supports
-from wengert.compiler.facets import (
+from wengert.compiler.ir.facets import (
     COMBINES,
     COMMUTES,
     CYCLES,

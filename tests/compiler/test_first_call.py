@@ -8,10 +8,11 @@ import pytest
 from programs import Writer
 
 import wengert as wg
-from wengert.compiler import api, entry
-from wengert.compiler.collector import seldom
+from wengert.compiler import api
 from wengert.compiler.passes.repeats import labels
 from wengert.compiler.passes.unrolled import Unrolled
+from wengert.compiler.runtime import entry
+from wengert.compiler.tracing.collector import seldom
 
 
 @pytest.fixture

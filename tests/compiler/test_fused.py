@@ -7,7 +7,7 @@ import pytest
 
 import wengert as wg
 from wengert.base.ports import PORTS
-from wengert.compiler import fused
+from wengert.compiler.runtime import fused
 from wengert.interp.eager import FUSED, LARGE, K
 from wengert.prims.table import TABLE
 

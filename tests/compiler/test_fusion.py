@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from programs import Writer, results
 
-from wengert.compiler.ir import Loop, Program, Value
+from wengert.compiler.ir.programs import Loop, Program, Value
 
 pytest.importorskip("llvmlite.binding")
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import wengert as wg
-from wengert.compiler.leftovers import full_collections, instances
-from wengert.compiler.scalar import Scalar
-from wengert.compiler.sym import Sym
+from wengert.compiler.tracing.leftovers import full_collections, instances
+from wengert.compiler.tracing.scalar import Scalar
+from wengert.compiler.tracing.sym import Sym
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*is not compiled")
 BACKENDS = ["numpy", "llvm"]

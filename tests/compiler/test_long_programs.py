@@ -9,7 +9,7 @@ from wengert.compiler import api
 pytest.importorskip("llvmlite")
 emission = pytest.importorskip("wengert.compiler.backends.emission")
 wrapper = pytest.importorskip("wengert.compiler.backends.wrapper")
-native_products = pytest.importorskip("wengert.compiler.native_products")
+native_products = pytest.importorskip("wengert.compiler.codegen.native.products")
 
 
 def compiled(function):

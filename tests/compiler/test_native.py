@@ -7,9 +7,9 @@ pytest.importorskip("llvmlite")
 
 from support.native_forms import native_text, step_of, whole
 from support.samples import samples
-from wengert.compiler import native_products
-from wengert.compiler.ir import Value
-from wengert.compiler.native_table import NATIVE
+from wengert.compiler.codegen.native import products as native_products
+from wengert.compiler.codegen.native.table import NATIVE
+from wengert.compiler.ir.programs import Value
 from wengert.prims import records
 from wengert.prims.whole import TABLE
 

@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("llvmlite")
 
 from support.native_forms import step_of, whole
-from wengert.compiler import native_convolution
+from wengert.compiler.codegen.native import convolution as native_convolution
 from wengert.prims.whole import TABLE
 
 f2, f4, f8 = np.dtype("f2"), np.dtype("f4"), np.dtype("f8")

@@ -14,7 +14,7 @@ import pytest
 from kinds import BACK, CALL, KINDS, LOCAL, LOOP, PLACES, World
 
 import wengert as wg
-from wengert.compiler import objects
+from wengert.compiler.objects import walker as objects
 
 
 def told(world: World, backend: str | None) -> list[Any]:

@@ -20,7 +20,7 @@ from kinds import CALL, KINDS, World
 
 import wengert as wg
 from wengert import nn
-from wengert.compiler import objects
+from wengert.compiler.objects import walker as objects
 from wengert.nn import functional as F
 
 T = typing.TypeVar("T")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from programs import Writer, agree, programs, results
 
-from wengert.compiler.ir import Number, Program, Step, Value
+from wengert.compiler.ir.programs import Number, Program, Step, Value
 from wengert.compiler.passes import simplify
 from wengert.prims.whole import TABLE
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import Writer, agree
 
-from wengert.compiler.ir import Loop
+from wengert.compiler.ir.programs import Loop
 from wengert.compiler.passes import roll, simplify
 
 OPERATIONS = ("add", "sub", "mul", "tanh", "mv", "t", "scale", "number", "slice")

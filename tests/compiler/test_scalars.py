@@ -20,9 +20,9 @@ from support.native_forms import (
     ulps,
 )
 from support.samples import samples
-from wengert.compiler import scalars
-from wengert.compiler.code import llvm_type, memory_type
-from wengert.compiler.facets import having
+from wengert.compiler.codegen.code import llvm_type, memory_type
+from wengert.compiler.codegen.scalars import table as scalars
+from wengert.compiler.ir.facets import having
 from wengert.prims import records
 from wengert.prims.whole import TABLE
 

@@ -15,7 +15,8 @@ from support.native_forms import (
     pairs,
     ulps,
 )
-from wengert.compiler import scalars_formulas, vectors
+from wengert.compiler.codegen import vectors
+from wengert.compiler.codegen.scalars import formulas as scalars_formulas
 
 f4, f8 = np.dtype("f4"), np.dtype("f8")
 

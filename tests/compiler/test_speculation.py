@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
-from wengert.compiler import speculation
+from wengert.compiler.tracing import speculation
 from wengert.tape.masked import nan_in
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")

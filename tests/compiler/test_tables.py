@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
-from wengert.compiler import tables
+from wengert.compiler.tracing import tables
 
 STRICT = {"measure": False}
 BACKENDS = ["numpy", "llvm"] if importlib.util.find_spec("llvmlite") else ["numpy"]

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 import wengert as wg
-from wengert.compiler.trace import Trace
+from wengert.compiler.tracing.trace import Trace
 
 BACKENDS = ["numpy", "llvm"]
 

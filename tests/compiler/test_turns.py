@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import wengert as wg
-from wengert.compiler import state
-from wengert.compiler.stacks import is_bare
-from wengert.compiler.turns import Turns
+from wengert.compiler.objects.stacks import is_bare
+from wengert.compiler.tracing import state
+from wengert.compiler.tracing.turns import Turns
 
 STRICT = {"measure": False}
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from programs import Writer, agree
 from test_roll_random import loops, matrix_loops
 
-from wengert.compiler.ir import Loop, Step
+from wengert.compiler.ir.programs import Loop, Step
 from wengert.compiler.passes import roll, simplify, vectorise
 
 RNG = np.random.default_rng(60)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import wengert as wg
-from wengert.compiler import entry
-from wengert.compiler.exit import Effect
-from wengert.compiler.ir import Affine, Loop, Program, Step, Value
-from wengert.compiler.verifier import VerificationError, checked, is_on, verify, verify_trace
+from wengert.compiler.ir.programs import Affine, Loop, Program, Step, Value
+from wengert.compiler.ir.verifier import VerificationError, checked, is_on, verify, verify_trace
+from wengert.compiler.runtime import entry
+from wengert.compiler.tracing.exit import Effect
 from wengert.prims.table import TABLE
 
 F8 = np.dtype(np.float64)

@@ -5,7 +5,7 @@ import sys
 import types
 from pathlib import Path
 
-from wengert.compiler import objects
+from wengert.compiler.objects import walker as objects
 
 COMPILER_TESTS = Path(__file__).parents[1] / "compiler"
 sys.path.insert(0, str(COMPILER_TESTS))

@@ -85,6 +85,26 @@ def test_imports_point_downwards(part):
             assert layer_of(name) <= layer_of(module), f"{place} imports {name} upwards"
 
 
+COMPILER = (
+    *("control", "ir", "objects", "codegen", "decompose", "passes", "backends", "tracing"),
+    "runtime",
+)
+"""The parts of the compiler, from the lowest to the highest."""
+
+
+def test_parts_of_the_compiler_import_those_below():
+    places = {name: i for i, name in enumerate((*COMPILER, "api"))}
+    for module in modules_of("wengert.compiler"):
+        if module == "wengert.compiler":
+            continue
+        part = module.split(".")[2]
+        for name, node in imports_of(module, tree_of(module)):
+            if name.startswith("wengert.compiler."):
+                other = name.split(".")[2]
+                place = f"{module}:{node.lineno}"
+                assert places[other] <= places[part], f"{place} imports {name} upwards"
+
+
 @pytest.mark.parametrize("part", PARTS)
 def test_imports_stand_at_the_top(part):
     for module in modules_of(part):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import support.samples  # noqa: F401  # every module that declares a facet
 import wengert.amp.autocast
-import wengert.compiler.facets
+import wengert.compiler.ir.facets
 import wengert.func
 import wengert.numpy
 import wengert.ops.scatter

@@ -1,6 +1,5 @@
 """Modules as functions of their parameters, in batches, and compiled."""
 
-
 import pytest
 
 import wengert as wg

@@ -38,7 +38,7 @@ OWNERS = {
     "masked": "wengert.sparse.creation",
     "sparse_gradient": "wengert.sparse.creation",
     "shed": "wengert.autograd.levels",
-    "fused": "wengert.compiler.fused",
+    "fused": "wengert.compiler.runtime.fused",
 }
 """The module that fills each port."""
 
@@ -68,7 +68,7 @@ class Ports:
         `wengert.autograd.levels`).
     sparse, masked: A sparse tensor of a dense one's elements: all that are not zero, or some.
     sparse_gradient: A sparse tensor of places and values, which nobody has checked.
-    fused: A primitive on large arrays, by native code (see `wengert.compiler.fused`).
+    fused: A primitive on large arrays, by native code (see `wengert.compiler.runtime.fused`).
     """
 
     namespace: Any

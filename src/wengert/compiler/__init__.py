@@ -1,7 +1,8 @@
 """Layer 8 · compiler: `wengert.compile`, and what belongs to it under PyTorch's names.
 
-Functions of tensors become programs (`wengert.compiler.ir`) by being run once on values that note
-what is computed with them (`trace`); programs are made simpler (`passes`) and run by a backend.
+Functions of tensors become programs (`wengert.compiler.ir.programs`) by being run once on values
+that note what is computed with them (`trace`); programs are made simpler (`passes`) and run by a
+backend.
 """
 
 from wengert.base.names import shows

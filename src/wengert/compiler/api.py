@@ -16,24 +16,24 @@ from wengert.base.containers import flatten
 from wengert.base.dtypes import default_float
 from wengert.base.sections import fill_sections
 from wengert.base.threads import get_num_threads
-from wengert.compiler.capture import Captured, capture
-from wengert.compiler.collector import seldom
 from wengert.compiler.control import COMPILED, CONFIG, STANCES
-from wengert.compiler.decisions import Reason, crowded
-from wengert.compiler.effects import EXACT, Openings, Search
-from wengert.compiler.entry import Entry, Options
-from wengert.compiler.environment import Environment
-from wengert.compiler.explanation import Explanation
-from wengert.compiler.ir import Step
-from wengert.compiler.prints import told_before
-from wengert.compiler.quick import MISS, quick_call
-from wengert.compiler.transformed import (
+from wengert.compiler.ir.decisions import Reason, crowded
+from wengert.compiler.ir.programs import Step
+from wengert.compiler.runtime.entry import Entry, Options
+from wengert.compiler.runtime.explanation import Explanation
+from wengert.compiler.runtime.quick import MISS, quick_call
+from wengert.compiler.runtime.transformed import (
     TransformedEntry,
     TransformedEnvironment,
     capture_transformed,
     kinds_of,
 )
-from wengert.compiler.tree import Elsewhere, Missing
+from wengert.compiler.tracing.capture import Captured, capture
+from wengert.compiler.tracing.collector import seldom
+from wengert.compiler.tracing.effects import EXACT, Openings, Search
+from wengert.compiler.tracing.environment import Environment
+from wengert.compiler.tracing.prints import told_before
+from wengert.compiler.tracing.tree import Elsewhere, Missing
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import NO_GRAD, current_mode
 from wengert.tape.sites import warn
@@ -505,7 +505,7 @@ def _least(step: Step) -> float:
 class _Beneath(Compiled):
     """The calls of a compiled function under transforms of certain kinds.
 
-    See NOTE [calls under transforms] in `wengert.compiler.transformed`.
+    See NOTE [calls under transforms] in `wengert.compiler.runtime.transformed`.
     """
 
     __slots__ = ()

@@ -88,11 +88,11 @@ class Interpreter:
         return getattr(self, n.op)(n.target, args, kwargs)
 
     def fetch_args_kwargs_from_env(self, n: Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments of a node, with values in the place of nodes."""
+        """The arguments of a node, with values in place of nodes."""
         return self.map_nodes_to_values(n.args, n), self.map_nodes_to_values(n.kwargs, n)
 
     def map_nodes_to_values(self, args: Any, n: Node) -> Any:
-        """`args` with values in the place of nodes."""
+        """`args` with values in place of nodes."""
 
         def value(node: Node) -> Any:
             if node not in self.env:

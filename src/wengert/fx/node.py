@@ -179,7 +179,7 @@ class Node:
         return self.meta.get("stack_trace")
 
     def update_arg(self, idx: int, arg: Any) -> None:
-        """Put `arg` in the place of argument number `idx`."""
+        """Put `arg` in place of argument number `idx`."""
         self.args = (*self._args[:idx], arg, *self._args[idx + 1 :])
 
     def insert_arg(self, idx: int, arg: Any) -> None:
@@ -187,7 +187,7 @@ class Node:
         self.args = (*self._args[:idx], arg, *self._args[idx:])
 
     def update_kwarg(self, key: str, arg: Any) -> None:
-        """Put `arg` in the place of the argument `key`."""
+        """Put `arg` in place of the argument `key`."""
         self.kwargs = {**self._kwargs, key: arg}
 
     def _unlink(self) -> None:
@@ -209,7 +209,7 @@ class Node:
             self._next.prepend(x)
 
     def replace_input_with(self, old_input: Node, new_input: Node) -> None:
-        """Put one node in the place of another among the arguments."""
+        """Put one node in place of another among the arguments."""
 
         def swapped(node: Node) -> Node:
             return new_input if node is old_input else node
@@ -223,7 +223,7 @@ class Node:
         *,
         propagate_meta: bool = False,
     ) -> list[Node]:
-        """Put `replace_with` in the place of this node wherever it is used.
+        """Put `replace_with` in place of this node wherever it is used.
 
         Returns
         -------

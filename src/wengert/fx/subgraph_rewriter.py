@@ -1,4 +1,4 @@
-"""Layer 9 · fx: `replace_pattern`, which puts one graph in the place of another within a third."""
+"""Layer 9 · fx: `replace_pattern`, which puts one graph in place of another within a third."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class _Search:
 
 
 def replace_pattern(gm: GraphModule, pattern: Any, replacement: Any) -> list[Match]:
-    """Put `replacement` in the place of `pattern` wherever a graph has it.
+    """Put `replacement` in place of `pattern` wherever a graph has it.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ POINTWISE: Facet[bool] = Facet("pointwise", lambda prim: prim.family == "element
 FUSED: Facet[str] = Facet("fused", lambda prim: "")
 """How native code computes large arrays where that is much quicker than the kernel: ``"elements"``,
 a piece at a time, ``"whole"``, or ``"kernel"``, whole and without the rules of the derivative,
-which are such kernels themselves (NOTE [fused kernels] in `wengert.compiler.fused`)."""
+which are such kernels themselves (NOTE [fused kernels] in `wengert.compiler.runtime.fused`)."""
 LARGE = 8192
 """So many elements are worth looking for native code."""
 

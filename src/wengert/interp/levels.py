@@ -119,7 +119,8 @@ class Lifted:
 
     wraps = False
     traced = False
-    """Whether it is a value of a trace, which belongs to no level (see `wengert.compiler.sym`)."""
+    """Whether it is a value of a trace, which belongs to no level (see
+    `wengert.compiler.tracing.sym`)."""
     trace: Any
     array: Any
     # NumPy's operators and functions leave values of transforms to these

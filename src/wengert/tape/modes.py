@@ -64,8 +64,9 @@ class Mode:
     levels: The transforms that are under way (see NOTE [levels] in `wengert.interp.levels`).
     sides: On which sides of levels the backward pass under way works, or None (see NOTE [sides of a
         level] in `wengert.tape.levels`).
-    tracing: What makes a program of all that is computed, or None (see `wengert.compiler.trace`).
-        Functions that make tensors know of it by `traced` and `untraced` alone.
+    tracing: What makes a program of all that is computed, or None (see
+        `wengert.compiler.tracing.trace`). Functions that make tensors know of it by `traced` and
+        `untraced` alone.
     records, lifts, observed, special, inner, below: What follows: whether operations are recorded,
         whether they may compute with other things than arrays, whether they take the common way
         and are looked at afterwards, what computes them if not the common way, the mode in which

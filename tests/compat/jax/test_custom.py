@@ -373,7 +373,7 @@ def test_rules_that_close_over_values_of_a_transform_follow_it(kind):
     def mapped(x):
         return jax.vmap(lambda y: ruled(y)(x))(ys)
 
-    # the argument is no part of the batch
+    # the argument is not part of the batch
     assert grad(lambda x: mapped(x).sum())(2.0) == 1.5
     assert jax.jvp(mapped, (2.0,), (1.0,))[1].tolist() == ys.tolist()
     assert jax.jacrev(mapped)(2.0).tolist() == ys.tolist()

@@ -11,12 +11,12 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 
-from wengert.compiler import scalars
 from wengert.compiler.backends.machine import optimise
-from wengert.compiler.code import Array, Code, Module, Operand, llvm_type
-from wengert.compiler.ir import Number, Step, Value, substitute
-from wengert.compiler.native_table import NATIVE
-from wengert.compiler.vectors import register_bytes
+from wengert.compiler.codegen.code import Array, Code, Module, Operand, llvm_type
+from wengert.compiler.codegen.native.table import NATIVE
+from wengert.compiler.codegen.scalars import table as scalars
+from wengert.compiler.codegen.vectors import register_bytes
+from wengert.compiler.ir.programs import Number, Step, Value, substitute
 from wengert.prims.whole import TABLE
 
 __all__ = [

@@ -1,7 +1,7 @@
 """Layer 9 · compat: what the payload of an array holds under transforms, and while it is traced.
 
-The value of a trace (`wengert.compiler.sym`) is an array to us: it is asked what an array is asked,
-and notes it. Values of `vmap` and of forward mode stand for something else.
+The value of a trace (`wengert.compiler.tracing.sym`) is an array to us: it is asked what an array
+is asked, and notes it. Values of `vmap` and of forward mode stand for something else.
 """
 
 from __future__ import annotations

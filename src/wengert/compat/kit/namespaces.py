@@ -1,7 +1,7 @@
 """Layer 9 · compat: namespaces as rows, and what is said of names that are not in them.
 
 NOTE [namespaces of rows]
-A namespace of an original is mostly a choice of names that are defined elsewhere. It is written as
+A namespace of an original is usually a choice of names that are defined elsewhere. It is written as
 rows, ``module: name name name``, of the modules that define them; a row may go on, further in, on
 the lines below it.
 """

@@ -41,7 +41,7 @@ def bytes_of(value: Any) -> Any:
 
     Raises
     ------
-    TypeError: If something in it is no string.
+    TypeError: If something in it is not a string.
     ValueError: If a list is not rectangular.
     """
     if isinstance(value, StringTensor):

@@ -20,14 +20,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.compiler.backends.executable import Station
 from wengert.compiler.backends.machine import DATA, Machine, State, builtin
 from wengert.compiler.backends.plan import Plan
 from wengert.compiler.backends.segments import segments
 from wengert.compiler.backends.storage import Storage
 from wengert.compiler.backends.wrapper import DECLARATIONS, constants_of, point, write_run
-from wengert.compiler.code import MEMCPY, MEMCPY_DECLARATION, Code, Module, literal, llvm_type
-from wengert.compiler.ir import Program, Value
+from wengert.compiler.codegen.code import (
+    MEMCPY,
+    MEMCPY_DECLARATION,
+    Code,
+    Module,
+    literal,
+    llvm_type,
+)
+from wengert.compiler.ir.executable import Station
+from wengert.compiler.ir.programs import Program, Value
 
 __all__ = ["Driver", "drive"]
 

@@ -10,9 +10,9 @@ from wengert.compiler.backends.nodes import Apply, Choice, Literal, Load, Node, 
 from wengert.compiler.backends.plan import Plan
 from wengert.compiler.backends.scope import Scope
 from wengert.compiler.backends.storage import Slot, Storage
-from wengert.compiler.code import Array, Code, Operand, literal, llvm_type
-from wengert.compiler.ir import Value
-from wengert.compiler.scalars import emit
+from wengert.compiler.codegen.code import Array, Code, Operand, literal, llvm_type
+from wengert.compiler.codegen.scalars.table import emit
+from wengert.compiler.ir.programs import Value
 
 __all__ = ["Elements"]
 

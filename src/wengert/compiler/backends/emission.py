@@ -32,9 +32,9 @@ from wengert.compiler.backends.sharing import (
 from wengert.compiler.backends.strips import Strips
 from wengert.compiler.backends.trees import slight_trees, written_once
 from wengert.compiler.backends.unrolling import Shaper
-from wengert.compiler.code import MEMCPY, MEMCPY_DECLARATION, Array, Code, llvm_type
-from wengert.compiler.ir import open_ended
-from wengert.compiler.native_products import multiply
+from wengert.compiler.codegen.code import MEMCPY, MEMCPY_DECLARATION, Array, Code, llvm_type
+from wengert.compiler.codegen.native.products import multiply
+from wengert.compiler.ir.programs import open_ended
 
 __all__ = ["Emission"]
 

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.compiler.backends.pulls import PULLS
-from wengert.compiler.code import is_native
-from wengert.compiler.facets import COMBINES, REARRANGES
-from wengert.compiler.ir import Affine, Loop, Number, Program, Step, Value, uses
-from wengert.compiler.native_table import NATIVE
-from wengert.compiler.scalars import supports
+from wengert.compiler.codegen.code import is_native
+from wengert.compiler.codegen.native.table import NATIVE
+from wengert.compiler.codegen.scalars.table import supports
+from wengert.compiler.ir.facets import COMBINES, REARRANGES
+from wengert.compiler.ir.programs import Affine, Loop, Number, Program, Step, Value, uses
 
 __all__ = ["Reduction", "is_counted", "is_native_step", "kind_of", "reduction_of", "with_values"]
 

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.backends.driver import drive
-from wengert.compiler.backends.executable import Description, LoopNest, isolated
 from wengert.compiler.backends.loops import LoopTree
 from wengert.compiler.backends.machine import Machine, State, builtin
 from wengert.compiler.backends.numpy import ordered
@@ -25,8 +24,9 @@ from wengert.compiler.backends.sizes import Families
 from wengert.compiler.backends.storage import Storage
 from wengert.compiler.backends.trees import extents_of, steps_of
 from wengert.compiler.backends.wrapper import Function, write_module
-from wengert.compiler.ir import Affine, Loop, Program, Step, Value, apply, substitute
-from wengert.compiler.native_table import NATIVE
+from wengert.compiler.codegen.native.table import NATIVE
+from wengert.compiler.ir.executable import Description, LoopNest, isolated
+from wengert.compiler.ir.programs import Affine, Loop, Program, Step, Value, apply, substitute
 from wengert.interp.eager import K
 
 __all__ = ["Families", "LlvmExecutable", "build", "drive"]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from wengert.compiler.backends.affine import Counter, Place, of
 from wengert.compiler.backends.nodes import Load, Node, walk
-from wengert.compiler.ir import Value
+from wengert.compiler.ir.programs import Value
 
 __all__ = [
     "Accumulate",

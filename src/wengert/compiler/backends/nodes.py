@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.backends.affine import Index, Looked, Place
-from wengert.compiler.ir import Step, Value
+from wengert.compiler.ir.programs import Step, Value
 from wengert.prims.record import Primitive
 
 __all__ = ["Apply", "Choice", "Literal", "Load", "Node", "Position", "leaves", "walk"]

@@ -3,7 +3,7 @@
 A program becomes the source of a function in which each step is a line. What eager code pays around
 its kernels (dispatch, recording, tensors) is gone, and large intermediate values are computed over
 the memory of others that nobody needs any more. It does everything that a program may hold, and is
-what the tests of other backends compare with, next to `wengert.compiler.ir.apply`.
+what the tests of other backends compare with, next to `wengert.compiler.ir.programs.apply`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.backends.executable import Description, isolated, kernels_of
-from wengert.compiler.ir import Affine, Loop, Number, Program, Step, Value, uses
+from wengert.compiler.ir.executable import Description, isolated, kernels_of
+from wengert.compiler.ir.programs import Affine, Loop, Number, Program, Step, Value, uses
 from wengert.prims.whole import TABLE
 
 __all__ = ["NumpyExecutable", "build", "ordered"]

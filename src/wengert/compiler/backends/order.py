@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wengert.compiler.ir import Loop, Program, Step, Value, uses
-from wengert.compiler.raising import is_within, may_raise
+from wengert.compiler.ir.programs import Loop, Program, Step, Value, uses
+from wengert.compiler.ir.raising import is_within, may_raise
 
 __all__ = ["ordered_steps"]
 

@@ -23,10 +23,10 @@ from wengert.compiler.backends.nodes import Apply, Literal, Load, Node
 from wengert.compiler.backends.pull import aligned
 from wengert.compiler.backends.regions import REGIONS, Region
 from wengert.compiler.backends.stored import Elementwise, is_tall, lookups
-from wengert.compiler.ir import Loop, Program, Step, Value, uses
-from wengert.compiler.native import Native
-from wengert.compiler.native_table import NATIVE
-from wengert.compiler.scalars import cost
+from wengert.compiler.codegen.native.forms import Native
+from wengert.compiler.codegen.native.table import NATIVE
+from wengert.compiler.codegen.scalars.table import cost
+from wengert.compiler.ir.programs import Loop, Program, Step, Value, uses
 from wengert.prims import records
 
 __all__ = ["Call", "Check", "Plan", "Repeat", "start_of"]

@@ -22,7 +22,7 @@ from wengert.compiler.backends.affine import (
     place_of,
 )
 from wengert.compiler.backends.nodes import Literal, Node
-from wengert.compiler.ir import Affine, Step, Value
+from wengert.compiler.ir.programs import Affine, Step, Value
 from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 

@@ -18,7 +18,7 @@ from wengert.compiler.backends.pull import (
     pulled,
     zero,
 )
-from wengert.compiler.ir import Step, Value
+from wengert.compiler.ir.programs import Step, Value
 from wengert.prims import records
 
 __all__: list[str] = []

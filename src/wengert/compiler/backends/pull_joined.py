@@ -19,7 +19,7 @@ from wengert.compiler.backends.pull import (
     whole,
     zero,
 )
-from wengert.compiler.ir import Step, Value
+from wengert.compiler.ir.programs import Step, Value
 from wengert.prims import records
 
 __all__: list[str] = []

@@ -18,8 +18,8 @@ from wengert.compiler.backends.pull import (
     static,
     whole,
 )
-from wengert.compiler.facets import REARRANGES, having
-from wengert.compiler.ir import Step
+from wengert.compiler.ir.facets import REARRANGES, having
+from wengert.compiler.ir.programs import Step
 from wengert.prims import records
 
 __all__: list[str] = []

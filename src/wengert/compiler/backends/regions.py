@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from wengert.compiler.backends.affine import Counter, Index, Place
 from wengert.compiler.backends.nodes import Literal, Node
 from wengert.compiler.backends.pull import Source, at_dim, whole
-from wengert.compiler.ir import Step, Value
+from wengert.compiler.ir.programs import Step, Value
 from wengert.prims import records
 from wengert.prims.facet import Facet
 

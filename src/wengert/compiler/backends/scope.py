@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.compiler.code import Code
+from wengert.compiler.codegen.code import Code
 
 __all__ = ["Scope", "Workspace"]
 

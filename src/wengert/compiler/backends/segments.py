@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wengert.compiler.backends.kinds import is_counted, is_native_step
-from wengert.compiler.ir import Loop, Program, Step, Value, uses
+from wengert.compiler.ir.programs import Loop, Program, Step, Value, uses
 
 __all__ = ["segments"]
 

@@ -24,7 +24,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from wengert.compiler.backends.machine import Machine
-from wengert.compiler.ir import Loop, Program, Value, Varying, open_ended, uses
+from wengert.compiler.ir.programs import Loop, Program, Value, Varying, open_ended, uses
 
 __all__ = ["Families"]
 

@@ -19,7 +19,7 @@ from wengert.compiler.backends.affine import Counter, Place, strides_of
 from wengert.compiler.backends.loops import LoopTree, Store
 from wengert.compiler.backends.nodes import Load, walk
 from wengert.compiler.backends.plan import Call, Check, Plan, Repeat
-from wengert.compiler.ir import Value, open_ended, uses
+from wengert.compiler.ir.programs import Value, open_ended, uses
 
 __all__ = ["Slot", "Storage"]
 

@@ -22,11 +22,11 @@ from wengert.compiler.backends.nodes import Apply, Literal, Load, Node
 from wengert.compiler.backends.order import ordered_steps
 from wengert.compiler.backends.pull import aligned
 from wengert.compiler.backends.pulls import PULLS
-from wengert.compiler.code import is_native
-from wengert.compiler.ir import Loop, Number, Program, Step, Value, open_ended, uses
-from wengert.compiler.native_table import NATIVE
-from wengert.compiler.raising import may_raise
-from wengert.compiler.scalars import cost
+from wengert.compiler.codegen.code import is_native
+from wengert.compiler.codegen.native.table import NATIVE
+from wengert.compiler.codegen.scalars.table import cost
+from wengert.compiler.ir.programs import Loop, Number, Program, Step, Value, open_ended, uses
+from wengert.compiler.ir.raising import may_raise
 from wengert.prims import records
 from wengert.prims.record import Primitive
 

@@ -27,11 +27,11 @@ from wengert.compiler.backends.loops import Accumulate, LoopTree, Store
 from wengert.compiler.backends.nodes import Apply, Choice, Literal, Load, Node, Position, walk
 from wengert.compiler.backends.plan import start_of
 from wengert.compiler.backends.scope import Scope
-from wengert.compiler.code import Operand, llvm_type
-from wengert.compiler.ir import Value, Varying, open_ended
-from wengert.compiler.scalars import cost, emit, has_vectors
-from wengert.compiler.scalars_lane import Lane
-from wengert.compiler.vectors import register_bytes
+from wengert.compiler.codegen.code import Operand, llvm_type
+from wengert.compiler.codegen.scalars.lane import Lane
+from wengert.compiler.codegen.scalars.table import cost, emit, has_vectors
+from wengert.compiler.codegen.vectors import register_bytes
+from wengert.compiler.ir.programs import Value, Varying, open_ended
 
 __all__ = ["Strips"]
 

@@ -8,8 +8,8 @@ from typing import Any
 from wengert.compiler.backends.loops import Accumulate, Block, LoopTree, Product, Statement, Store
 from wengert.compiler.backends.nodes import Apply, walk
 from wengert.compiler.backends.plan import Call, Plan, Repeat
-from wengert.compiler.ir import Step, Value
-from wengert.compiler.scalars import cost
+from wengert.compiler.codegen.scalars.table import cost
+from wengert.compiler.ir.programs import Step, Value
 
 __all__ = [
     "extents_of",

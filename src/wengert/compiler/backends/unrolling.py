@@ -15,7 +15,7 @@ from typing import Any
 from wengert.compiler.backends.affine import Counter, Index, Looked, Place, of
 from wengert.compiler.backends.loops import Accumulate, LoopTree, Product, Store
 from wengert.compiler.backends.nodes import Apply, Choice, Load, Node, Position, walk
-from wengert.compiler.ir import open_ended
+from wengert.compiler.ir.programs import open_ended
 
 __all__ = ["Shaper"]
 

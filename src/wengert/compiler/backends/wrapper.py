@@ -20,8 +20,8 @@ from wengert.compiler.backends.plan import Plan
 from wengert.compiler.backends.scope import Workspace
 from wengert.compiler.backends.storage import Storage
 from wengert.compiler.backends.trees import length
-from wengert.compiler.code import Code, Module
-from wengert.compiler.ir import Value
+from wengert.compiler.codegen.code import Code, Module
+from wengert.compiler.ir.programs import Value
 
 __all__ = ["DECLARATIONS", "Function", "constants_of", "point", "write_module", "write_run"]
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.facets import INVERSE, MAPS, POSITIVE, having
-from wengert.compiler.ir import Number, Value
+from wengert.compiler.ir.facets import INVERSE, MAPS, POSITIVE, having
+from wengert.compiler.ir.programs import Number, Value
 from wengert.compiler.passes.builder import Book, Builder
 from wengert.prims import records
 from wengert.prims.record import TABLE

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.facets import COMMUTES, MAPS
-from wengert.compiler.ir import Loop, Number, Step, Value, substitute, uses
+from wengert.compiler.ir.facets import COMMUTES, MAPS
+from wengert.compiler.ir.programs import Loop, Number, Step, Value, substitute, uses
+from wengert.compiler.ir.raising import is_within, may_raise
 from wengert.compiler.passes.keys import constant_key, params_key
-from wengert.compiler.raising import is_within, may_raise
 from wengert.prims.record import TABLE, Primitive
 
 __all__ = ["Book", "Builder", "Rule", "live", "read"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.ir import Value
+from wengert.compiler.ir.programs import Value
 from wengert.compiler.passes.builder import Book, Builder
 from wengert.prims import records
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from wengert.compiler.facets import COMBINES, having
-from wengert.compiler.ir import Value
+from wengert.compiler.ir.facets import COMBINES, having
+from wengert.compiler.ir.programs import Value
 from wengert.compiler.passes.builder import Book, Builder
 from wengert.prims import records
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeGuard
 
-from wengert.compiler.ir import Loop, Program, Step, Value, uses
+from wengert.compiler.ir.programs import Loop, Program, Step, Value, uses
 
 __all__ = ["is_product", "is_sum", "parted"]
 

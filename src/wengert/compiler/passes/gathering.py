@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wengert.compiler.ir import Loop, Program, Step, Value
+from wengert.compiler.ir.programs import Loop, Program, Step, Value
 from wengert.compiler.passes.builder import read
 from wengert.prims.record import TABLE
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.ir import Loop, Number, Program, Value
+from wengert.compiler.ir.programs import Loop, Number, Program, Value
 
 __all__ = ["constant_key", "param_key", "params_key", "program_key"]
 

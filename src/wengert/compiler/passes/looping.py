@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.ir import Affine, Loop
+from wengert.compiler.ir.programs import Affine, Loop
 from wengert.compiler.passes.repeats import NUMBERS, POSITIONS, Region
 from wengert.compiler.passes.unrolled import Unrolled
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from wengert.compiler.facets import REARRANGES, having
-from wengert.compiler.ir import Value
+from wengert.compiler.ir.facets import REARRANGES, having
+from wengert.compiler.ir.programs import Value
 from wengert.compiler.passes.builder import Book, Builder
 from wengert.prims import records
 

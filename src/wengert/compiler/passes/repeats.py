@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.compiler.ir import Loop, Number, Step, Value, uses
+from wengert.compiler.ir.programs import Loop, Number, Step, Value, uses
 from wengert.compiler.passes.keys import param_key, program_key
 from wengert.compiler.passes.unrolled import Unrolled
 

@@ -8,7 +8,7 @@ the number of repetitions.
 
 from __future__ import annotations
 
-from wengert.compiler.ir import Loop, Program
+from wengert.compiler.ir.programs import Loop, Program
 from wengert.compiler.passes.repeats import labels, regions
 from wengert.compiler.passes.rolling import rolled
 from wengert.compiler.passes.simplify import simplify

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.ir import Loop, Number, Program, Step, Value, substitute
+from wengert.compiler.ir.programs import Loop, Number, Program, Step, Value, substitute
 from wengert.compiler.passes.builder import live
 from wengert.compiler.passes.looping import FEWEST, FIXED, LOCAL, SLICED, Shape
 from wengert.compiler.passes.repeats import Region

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from wengert.compiler.ir import Loop, Program
+from wengert.compiler.ir.programs import Loop, Program
+from wengert.compiler.ir.verifier import checked
 from wengert.compiler.passes.arithmetic import ARITHMETIC
 from wengert.compiler.passes.builder import Builder, live
 from wengert.compiler.passes.choices import CHOICES
 from wengert.compiler.passes.combining import COMBINING
 from wengert.compiler.passes.gathering import gathered
 from wengert.compiler.passes.moves import MOVES
-from wengert.compiler.verifier import checked
 
 __all__ = ["simplify"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.ir import Program, Step, Value
+from wengert.compiler.ir.programs import Program, Step, Value
 from wengert.compiler.passes.builder import read
 
 __all__ = ["Unrolled"]

@@ -13,8 +13,8 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wengert.compiler.facets import COMBINES, MAPS
-from wengert.compiler.ir import Affine, Loop, Number, Program, Step, Value, uses
+from wengert.compiler.ir.facets import COMBINES, MAPS
+from wengert.compiler.ir.programs import Affine, Loop, Number, Program, Step, Value, uses
 from wengert.compiler.passes.fission import is_product, is_sum, parted
 from wengert.compiler.passes.simplify import simplify
 from wengert.prims import records

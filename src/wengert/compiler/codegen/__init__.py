@@ -1,0 +1,1 @@
+"""Layer 8 · compiler: LLVM's text: loops, elements, calls."""

@@ -1,0 +1,347 @@
+"""Layer 8 · compiler: LLVM's text under construction: modules, functions, loops, elements.
+
+NOTE [elements in registers]
+An element of float64 is a ``double``, of float32 a ``float``, an integer of n bits an ``in``, and a
+bool an ``i1`` in a register and a byte in memory. Signs of integers are a matter of instructions.
+
+NOTE [trouble]
+Native code raises nothing. Where an eager operation would raise (an integer divided by 0, an index
+out of range), native code does something harmless and marks it in the cell ``%trouble``, which each
+function has in scope; whoever called it then runs the same program by NumPy, which raises the error
+that eager code raises.
+
+NOTE [hidden counters]
+For each loop LLVM looks at length for other counters than the loop's own, which would make fewer
+addresses to compute, and hardly ever finds quicker ones: the processor adds up an address on the
+way. So in long functions counters pass through an instruction that does nothing, and that LLVM does
+not see through.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.compiler.ir.programs import Varying, open_ended
+
+__all__ = [
+    "MEMCPY",
+    "MEMCPY_DECLARATION",
+    "Array",
+    "Code",
+    "Module",
+    "Operand",
+    "is_native",
+    "literal",
+    "llvm_type",
+    "memory_type",
+    "several",
+]
+
+_TYPES: dict[np.dtype[Any], str] = {
+    np.dtype(np.float64): "double",
+    np.dtype(np.float32): "float",
+    np.dtype(np.bool_): "i1",
+    **{np.dtype(f"{sign}{size}"): f"i{8 * size}" for sign in "iu" for size in (1, 2, 4, 8)},
+}
+
+
+MEMCPY = "llvm.memcpy.p0.p0.i64"
+"""The symbol of what copies memory, for `Module.declare`."""
+MEMCPY_DECLARATION = f"declare void @{MEMCPY}(ptr, ptr, i64, i1)"
+
+
+class Operand(NamedTuple):
+    """One element in a register: an SSA name or a literal, and its dtype."""
+
+    name: str
+    dtype: np.dtype[Any]
+
+
+class Array(NamedTuple):
+    """An array in memory: the address of its first element, and strides counted in elements."""
+
+    pointer: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+def is_native(dtype: np.dtype[Any]) -> bool:
+    """Whether native code can hold elements of a dtype."""
+    return dtype in _TYPES
+
+
+def llvm_type(dtype: np.dtype[Any]) -> str:
+    """The type of an element in a register."""
+    return _TYPES[dtype]
+
+
+def memory_type(dtype: np.dtype[Any]) -> str:
+    """The type of an element in memory."""
+    return "i8" if dtype.kind == "b" else _TYPES[dtype]
+
+
+def several(kind: str, count: int) -> str:
+    """The type of a vector of so many, or of just one."""
+    return kind if count == 1 else f"<{count} x {kind}>"
+
+
+def literal(value: Any, dtype: np.dtype[Any]) -> str:
+    """A Python number as a constant of a dtype."""
+    if dtype.kind == "b":
+        return "true" if value else "false"
+    if dtype.kind in "iu":
+        return str(int(value))
+    with np.errstate(over="ignore"):
+        rounded = float(dtype.type(value))
+    # NaN of one kind only, so that equal constants are equal text
+    bits = struct.unpack("<Q", struct.pack("<d", math.nan if rounded != rounded else rounded))[0]
+    return f"0x{bits:016X}"
+
+
+class Module:
+    """What the functions of a module need beside themselves.
+
+    Parameters
+    ----------
+    fast: Whether floats may be computed by rules that hold for real numbers only.
+
+    Attributes
+    ----------
+    flags: The fast-math flags of an instruction, with a blank behind them, or nothing.
+    """
+
+    def __init__(self, fast: bool = False) -> None:
+        self.fast = fast
+        self.flags = "fast " if fast else ""
+        self._declared: dict[str, str] = {}
+        self._functions: dict[str, str] = {}
+        self._symbols = 0
+
+    def declare(self, symbol: str, text: str) -> None:
+        """Add a declaration, a constant or a function, unless `symbol` is there already."""
+        self._declared.setdefault(symbol, text)
+
+    def function(self, hint: str, text: str) -> str:
+        """The symbol of a function, the same for the same text, in which it stands as ``@@``."""
+        symbol = self._functions.get(text)
+        if symbol is None:
+            symbol = self._functions[text] = self.unique(hint)
+            self.declare(symbol, text.replace("@@", f"@{symbol}", 1))
+        return symbol
+
+    def mark(self) -> tuple[int, int]:
+        """How much there is, for `back_to`."""
+        return len(self._declared), len(self._functions)
+
+    def back_to(self, mark: tuple[int, int]) -> None:
+        """Drop what was added since `mark` gave this."""
+        for kept, size in zip((self._declared, self._functions), mark, strict=True):
+            for key in list(kept)[size:]:
+                del kept[key]
+
+    def unique(self, hint: str) -> str:
+        """A symbol that no other call gives."""
+        self._symbols += 1
+        return f"{hint}.{self._symbols}"
+
+    def text(self) -> str:
+        """Everything that was declared."""
+        return "\n".join(self._declared.values()) + "\n"
+
+
+class Code:
+    """The instructions of one function, in the order in which they are written.
+
+    Attributes
+    ----------
+    module: The module of the function.
+    lines, allocations: The instructions, and those that belong at the beginning of the function.
+    current: The label of the block that is being written.
+    long
+        Whether LLVM takes long for the function, so that it is worth sparing it work: counters are
+        hidden (NOTE [hidden counters]).
+    workspace
+        ``workspace(bytes)`` gives the address of aligned memory that may be used until what is
+        being written is complete. It is on the stack unless the owner of the function says where.
+    """
+
+    def __init__(self, module: Module, entry: str = "entry") -> None:
+        self.module = module
+        self.lines: list[str] = []
+        self.allocations: list[str] = []
+        self.current = entry
+        self.long = False
+        self.workspace: Callable[[int], str] = lambda size: self.stack(np.dtype(np.uint8), size)
+        self._count = 0
+
+    # -- instructions -----------------------------------------------------------------------------
+
+    def fresh(self, hint: str = "") -> str:
+        """A name that nothing in this function has."""
+        self._count += 1
+        return f"%{hint}.{self._count}" if hint else f"%.{self._count}"
+
+    def do(self, text: str) -> None:
+        """Append an instruction without a result."""
+        self.lines.append(f"  {text}")
+
+    def let(self, text: str) -> str:
+        """Append an instruction, and return the name of its result."""
+        self._count += 1
+        name = f"%.{self._count}"
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def added(self, a: str, b: str) -> str:
+        """The sum of two 64-bit integers."""
+        if "0" in (a, b):
+            return b if a == "0" else a
+        return self.let(f"add nsw i64 {a}, {b}")
+
+    def spread(self, value: str, kind: str, count: int) -> str:
+        """A vector of so many equal elements of an LLVM type."""
+        vector = f"<{count} x {kind}>"
+        first = self.let(f"insertelement {vector} poison, {kind} {value}, i64 0")
+        mask = f"<{count} x i32> zeroinitializer"
+        return self.let(f"shufflevector {vector} {first}, {vector} poison, {mask}")
+
+    def stack(self, dtype: np.dtype[Any], count: int) -> str:
+        """The address of memory for some elements that lasts as long as the function runs."""
+        name = self.fresh("stack")
+        self.allocations.append(
+            f"  {name} = alloca [{max(count, 1)} x {memory_type(dtype)}], align 64"
+        )
+        return name
+
+    def cell(self, kind: str) -> str:
+        """The address of memory for one value of an LLVM type, which becomes a register."""
+        name = self.fresh("cell")
+        self.allocations.append(f"  {name} = alloca {kind}")
+        return name
+
+    def entry(self, table: str, k: int) -> str:
+        """The address at a position of a table, read at the beginning of the function."""
+        at, name = self.fresh("at"), self.fresh("given")
+        self.allocations.append(f"  {at} = getelementptr inbounds ptr, ptr {table}, i64 {k}")
+        self.allocations.append(f"  {name} = load ptr, ptr {at}")
+        return name
+
+    def function(self, head: str, result: str = "void") -> str:
+        """The whole text of a function, of which `head` says all but its body."""
+        body = "\n".join([*self.allocations, *self.lines])
+        return f"define {head} {{\nentry:\n{body}\n  ret {result}\n}}"
+
+    # -- blocks -----------------------------------------------------------------------------------
+
+    def label(self, name: str) -> None:
+        """Begin the block of a name from `fresh`; the one before must have been ended."""
+        self.current = name[1:]
+        self.lines.append(f"{self.current}:")
+
+    def jump(self, name: str) -> None:
+        """End the block by a jump to another one."""
+        self.do(f"br label {name}")
+
+    def branch(self, condition: str, then: str, other: str) -> None:
+        """End the block by a jump to one of two."""
+        self.do(f"br i1 {condition}, label {then}, label {other}")
+
+    @contextmanager
+    def loop(self, extent: int | str, start: str = "0", *, step: int = 1) -> Iterator[str]:
+        """Repeat what is written within for a counter from `start`, not below 0, up to `extent`.
+
+        Parameters
+        ----------
+        extent: Where to end, before it: a number, or the name of an ``i64``.
+        step: How far the counter goes each time.
+
+        Yields
+        ------
+        str: The counter, an ``i64``.
+        """
+        known = isinstance(extent, int) and start.isdigit() and not open_ended(extent)
+        if known and 0 < int(extent) - int(start) <= step:
+            yield start
+            return
+        body, done = self.fresh("loop"), self.fresh("done")
+        counter, following = self.fresh("i"), self.fresh("next")
+        if known:
+            if int(start) < int(extent):
+                self.jump(body)
+            else:
+                self.branch("false", body, done)
+        else:
+            self.branch(self.let(f"icmp slt i64 {start}, {extent}"), body, done)
+        before, at = self.current, len(self.lines) + 1
+        self.label(body)
+        own = self.fresh("own") if self.long else counter
+        yield counter
+        self.do(f"{following} = add nuw nsw i64 {own}, {step}")
+        again = self.let(f"icmp slt i64 {following}, {extent}")
+        head = [f"  {own} = phi i64 [ {start}, %{before} ], [ {following}, %{self.current} ]"]
+        if own != counter:
+            head.append(f'  {counter} = call i64 asm "", "=r,0"(i64 {own})')
+        self.lines[at:at] = head
+        self.branch(again, body, done)
+        self.label(done)
+
+    @contextmanager
+    def covering(self, extent: int, step: int) -> Iterator[str]:
+        """Repeat for counters `step` apart, the last one so that it ends at `extent`, no less.
+
+        What is written within may thus compute some of its places twice.
+        """
+        with self.loop(Varying(extent), step=step) as counter:
+            last = extent - step
+            before = self.let(f"icmp slt i64 {counter}, {last}")
+            yield self.let(f"select i1 {before}, i64 {counter}, i64 {last}")
+
+    def trouble(self, condition: str) -> None:
+        """Note that a condition holds which eager code raises an error for (NOTE [trouble])."""
+        marked = self.let(f"zext i1 {condition} to i8")
+        before = self.let("load i8, ptr %trouble")
+        self.do(f"store i8 {self.let(f'or i8 {before}, {marked}')}, ptr %trouble")
+
+    # -- memory -----------------------------------------------------------------------------------
+
+    def load(self, pointer: str, dtype: np.dtype[Any], count: int = 1) -> str:
+        """The element at an address, or a vector of so many from there on."""
+        kind = several(memory_type(dtype), count)
+        found = self.let(f"load {kind}, ptr {pointer}, align {dtype.itemsize}")
+        if dtype.kind != "b":
+            return found
+        return self.let(f"trunc {kind} {found} to {several('i1', count)}")
+
+    def store(self, value: str, pointer: str, dtype: np.dtype[Any], count: int = 1) -> None:
+        """Write an element, or a vector of so many, to an address."""
+        kind = several(memory_type(dtype), count)
+        if dtype.kind == "b":
+            value = self.let(f"zext {several('i1', count)} {value} to {kind}")
+        self.do(f"store {kind} {value}, ptr {pointer}, align {dtype.itemsize}")
+
+    def at(self, pointer: str, dtype: np.dtype[Any], offset: int | str) -> str:
+        """The address of the element so many elements behind another."""
+        if offset in (0, "0"):
+            return pointer
+        return self.let(f"getelementptr inbounds {memory_type(dtype)}, ptr {pointer}, i64 {offset}")
+
+    def offset(self, strides: tuple[int, ...], indices: list[str]) -> str:
+        """Where an element stands, counted from the first: an ``i64``."""
+        total = "0"
+        for stride, index in zip(strides, indices, strict=True):
+            if stride == 0 or index == "0":
+                continue
+            term = index if stride == 1 else self.let(f"mul nsw i64 {index}, {stride}")
+            total = term if total == "0" else self.let(f"add nsw i64 {total}, {term}")
+        return total
+
+    def element(self, array: Array, indices: list[str]) -> str:
+        """The address of an element of an array."""
+        return self.at(array.pointer, array.dtype, self.offset(array.strides, indices))

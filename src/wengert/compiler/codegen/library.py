@@ -1,0 +1,186 @@
+"""Layer 8 · compiler: what native code calls: functions of C, BLAS and LAPACK.
+
+NOTE [routines]
+SciPy's modules for Cython hold the addresses of all routines of the BLAS and LAPACK that it uses,
+in capsules. Native code calls them by Fortran's conventions: everything by address, matrices column
+by column, integers of 32 bits. Without SciPy there are none.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import importlib.util
+import os
+import sys
+from collections.abc import Sequence
+from functools import cache
+from importlib.machinery import PathFinder
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+
+from wengert.base.extras import scipy_module
+from wengert.compiler.codegen.code import Code, literal, several
+from wengert.compiler.codegen.vectors import provide, vector_forms
+from wengert.compiler.ir.facets import CYCLES, having
+from wengert.compiler.ir.programs import open_ended
+
+__all__ = ["call_function", "call_routine", "has_routine", "setup"]
+
+# the functions with their numbers of arguments; LLVM calls the last for remainders
+FUNCTIONS = {**{prim.name: len(prim.args) for prim in having(CYCLES)}, "fmod": 2}
+
+
+@cache
+def _c_library() -> Any:
+    """The C library's functions of mathematics."""
+    if sys.platform == "win32":
+        return ctypes.CDLL("ucrtbase")
+    return ctypes.CDLL(ctypes.util.find_library("m") if sys.platform != "darwin" else None)
+
+
+def _symbol(name: str, element: str) -> str:
+    return name if element == "double" else f"{name}f"
+
+
+_PURE = "nounwind willreturn memory(none)"
+
+
+def call_function(
+    code: Code, name: str, element: str, operands: Sequence[str], count: int = 1
+) -> str:
+    """Emit the call of a C function of `FUNCTIONS` for one element, or a vector of so many.
+
+    Vectors are taken by one of the function's vector forms, if there is one for as many or more
+    (NOTE [vector functions] in `wengert.compiler.codegen.vectors`), or else element by element.
+    """
+    if count == 1:
+        setup()
+        return _call(code, _symbol(name, element), element, operands)
+    kind = several(element, count)
+    forms = vector_forms(name, element, FUNCTIONS[name])
+    form = next((form for form in forms if form.length >= count), None)
+    if form is None:
+        return _call_each(code, name, element, operands, count)
+    provide(form)
+    if form.length == count:
+        return _call(code, form.symbol, kind, operands, form.convention)
+    wide = several(element, form.length)
+    longer = [_resized(code, kind, operand, count, form.length) for operand in operands]
+    found = _call(code, form.symbol, wide, longer, form.convention)
+    return _resized(code, wide, found, form.length, count)
+
+
+def _call(code: Code, symbol: str, kind: str, operands: Sequence[str], convention: str = "") -> str:
+    types = ", ".join([kind] * len(operands))
+    code.module.declare(symbol, f"declare {convention}{kind} @{symbol}({types}) {_PURE}")
+    given = ", ".join([f"{kind} {operand}" for operand in operands])
+    return code.let(f"call {convention}{kind} @{symbol}({given})")
+
+
+def _call_each(code: Code, name: str, element: str, operands: Sequence[str], count: int) -> str:
+    kind, result = several(element, count), "poison"
+    for k in range(count):
+        parts = [code.let(f"extractelement {kind} {operand}, i64 {k}") for operand in operands]
+        found = call_function(code, name, element, parts)
+        result = code.let(f"insertelement {kind} {result}, {element} {found}, i64 {k}")
+    return result
+
+
+def _resized(code: Code, kind: str, vector: str, count: int, size: int) -> str:
+    """A vector with another number of places; new ones hold what others hold."""
+    places = ", ".join([f"i32 {k % count}" for k in range(size)])
+    return code.let(f"shufflevector {kind} {vector}, {kind} poison, <{size} x i32> <{places}>")
+
+
+@cache
+def setup() -> None:
+    """Make every function that native code may call known to LLVM."""
+    library = _c_library()
+    for name in FUNCTIONS:
+        for symbol in (name, f"{name}f"):
+            function = getattr(library, symbol, None)
+            if function is not None:
+                llvm.add_symbol(symbol, ctypes.cast(function, ctypes.c_void_p).value)
+
+
+# -- BLAS and LAPACK ------------------------------------------------------------------------------
+
+
+@cache
+def _routines(part: str) -> Any:
+    """The capsules of a module of SciPy's for Cython, by name (see NOTE [routines])."""
+    name = f"scipy.linalg.{part}"
+    if name not in sys.modules:
+        # on its own, for the package around it takes a third of a second to import
+        package = importlib.util.find_spec("scipy")
+        for path in (package and package.submodule_search_locations) or ():
+            spec = PathFinder.find_spec(name, [os.path.join(path, "linalg")])
+            if spec is not None and spec.loader is not None:
+                module = importlib.util.module_from_spec(spec)
+                spec.loader.exec_module(module)
+                return module.__pyx_capi__
+    return scipy_module(f"linalg.{part}", "compile").__pyx_capi__
+
+
+@cache
+def _address(name: str) -> int:
+    """Where a routine begins, or 0."""
+    api = ctypes.pythonapi
+    for part in ("cython_blas", "cython_lapack"):
+        try:
+            capsule = _routines(part).get(name)
+        except ImportError:
+            return 0
+        if capsule is not None:
+            api.PyCapsule_GetName.restype = ctypes.c_char_p
+            api.PyCapsule_GetName.argtypes = [ctypes.py_object]
+            api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+            api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+            signature = api.PyCapsule_GetName(capsule)
+            return int(api.PyCapsule_GetPointer(capsule, signature) or 0)
+    return 0
+
+
+def has_routine(name: str) -> bool:
+    """Whether a routine of BLAS or LAPACK is there: ``"dgemm"``."""
+    return _address(name) != 0
+
+
+def call_routine(code: Code, name: str, arguments: Sequence[str | int | float | bytes]) -> None:
+    """Emit the call of a routine that `has_routine` finds.
+
+    Parameters
+    ----------
+    arguments
+        Names of pointers, and constants of which the routine gets the address: a number (an
+        ``int`` of 32 bits, or a ``float`` of the routine's own precision) or a letter.
+    """
+    symbol = f"wengert.{name}"
+    llvm.add_symbol(symbol, _address(name))
+    element = "double" if name.startswith("d") else "float"
+    given = ", ".join([f"ptr {_constant(code, value, element)}" for value in arguments])
+    types = ", ".join(["ptr"] * len(arguments))
+    code.module.declare(symbol, f"declare void @{symbol}({types}) nounwind")
+    code.do(f"call void @{symbol}({given})")
+
+
+def _constant(code: Code, value: str | int | float | bytes, element: str) -> str:
+    """The address of a constant, or the pointer that is given."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bytes):
+        symbol, text = f"letter.{value.decode()}", f"i8 {value[0]}"
+    elif open_ended(value):
+        cell = code.cell("i32")
+        code.do(f"store i32 {value}, ptr {cell}")
+        return cell
+    elif isinstance(value, int):
+        symbol, text = f"int.{value}", f"i32 {value}"
+    else:
+        dtype = np.dtype(np.float64 if element == "double" else np.float32)
+        symbol, text = f"{element}.{value}", f"{element} {literal(value, dtype)}"
+    code.module.declare(symbol, f'@"{symbol}" = private unnamed_addr constant {text}')
+    return f'@"{symbol}"'

@@ -1,0 +1,659 @@
+"""Layer 8 · compiler: convolution and its derivatives in native code.
+
+NOTE [windows in place]
+Each image is copied once, to a box among the zeros that its windows reach; with a stride, elements
+that are a stride apart lie side by side there, in a plane of their own for each remainder.
+So a tap sees the elements for neighbouring results as neighbours, at a distance that is known, and
+nothing is laid out as columns. A tile of results, of several planes and several vectors of
+positions, stays in registers while all taps are walked; each takes a vector from the box for each
+vector of the tile, and one weight for each of its planes. The derivative by the weights keeps sums
+of several planes and several taps in registers in the same way, and walks positions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.compiler.codegen.code import MEMCPY, MEMCPY_DECLARATION, Array, Code, llvm_type
+from wengert.compiler.codegen.native.forms import NATIVE, Native, fill_zeros, nest, outlined
+from wengert.compiler.codegen.native.vectors import Vector
+from wengert.compiler.codegen.vectors import register_bytes
+from wengert.compiler.ir.programs import Step
+from wengert.kernels.convolution import phases_of
+from wengert.prims import records
+
+__all__: list[str] = []
+
+Shape = tuple[int, ...]
+_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+_INT64 = np.dtype(np.int64)
+# vectors, or taps, of a tile
+_ACROSS = 3
+# bytes of a box, of which there is one for each use of a convolution
+_LARGEST = 1 << 22
+# what the planes of a tile may take of the nearest cache, and the images of a box of the next one
+_NEAR, _NEXT = 24 << 10, 1 << 18
+# from so many products on BLAS, which copies columns, wins where vectors would be quite empty
+_LARGE = 1 << 21
+
+
+class _Copy(NamedTuple):
+    """Elements of a plane and where they go: from where, to where, how many, and how far apart."""
+
+    source: int
+    target: int
+    counts: Shape
+    steps: Shape
+
+
+class _Box:
+    """How windows of images lie in the copies of these (see NOTE [windows in place]).
+
+    Parameters
+    ----------
+    planes: Of a group.
+    sizes, kernel, size: The last dimensions of the images, of a window, and of the results.
+
+    Attributes
+    ----------
+    size: The last dimensions of the results; those that are as good as one are one.
+    pitches: How far apart neighbouring results' windows are, along each dimension.
+    plane: Elements of one plane in the box.
+    taps: How far each element of a window is from its first.
+    copies: What makes a plane of the box, which is 0 elsewhere.
+    """
+
+    def __init__(
+        self,
+        planes: int,
+        sizes: Shape,
+        kernel: Shape,
+        size: Shape,
+        stride: Shape,
+        padding: Shape,
+        dilation: Shape,
+    ) -> None:
+        if set(kernel) == set(stride) == {1} and not any(padding) and sizes == size:
+            sizes = size = (math.prod(size),)
+            kernel, stride, padding, dilation = (1,), (1,), (0,), (1,)
+        self.planes, self.size = planes, size
+        each = list(zip(kernel, stride, dilation, strict=True))
+        shifts = [[k * gap // step for k in range(n)] for n, step, gap in each]
+        phases = [sorted({k * gap % step for k in range(n)}) for n, step, gap in each]
+        room = [n + max(shift) for n, shift in zip(size, shifts, strict=True)]
+        self.pitches = _strides(room)
+        whole = math.prod(room)
+        grid = _strides([len(found) for found in phases])
+        self.plane = whole * math.prod(map(len, phases))
+        self.taps = []
+        for tap in product(*map(range, kernel)):
+            at = 0
+            for d, (k, (_, step, gap)) in enumerate(zip(tap, each, strict=True)):
+                phase = phases[d].index(k * gap % step)
+                at += phase * grid[d] * whole + shifts[d][k] * self.pitches[d]
+            self.taps.append(at)
+        steps = _strides(sizes)
+        self.copies = []
+        for number, chosen in enumerate(product(*phases)):
+            source, target, counts = 0, number * whole, []
+            for d, phase in enumerate(chosen):
+                # positions i of the box hold elements i * stride + phase - padding
+                first = max(0, -((phase - padding[d]) // stride[d]))
+                last = min(room[d], (sizes[d] - 1 - phase + padding[d]) // stride[d] + 1)
+                source += (first * stride[d] + phase - padding[d]) * steps[d]
+                target += first * self.pitches[d]
+                counts.append(last - first)
+            if min(counts) > 0:
+                apart = tuple([s * step for s, step in zip(steps, stride, strict=True)])
+                self.copies.append(_Copy(source, target, tuple(counts), apart))
+
+    def fill(self, code: Code, image: Array, box: Array, plane: int) -> None:
+        """Emit the copy of the planes of an image, of `plane` elements each."""
+        code.module.declare(MEMCPY, MEMCPY_DECLARATION)
+        width = image.dtype.itemsize
+        for source, target, counts, steps in self.copies:
+            rows = [(self.planes, *counts[:-1]), (plane, *steps[:-1])]
+            pitches = (self.plane, *self.pitches[:-1])
+            start = (str(source), str(target))
+            with nest(code, rows[0], rows[1], pitches, start=start) as (given, to):
+                given = code.at(image.pointer, image.dtype, given)
+                to = code.at(box.pointer, box.dtype, to)
+                if steps[-1] == 1:
+                    size = counts[-1] * width
+                    code.do(f"call void @{MEMCPY}(ptr {to}, ptr {given}, i64 {size}, i1 false)")
+                    continue
+                with code.loop(counts[-1]) as i:
+                    at = code.at(given, image.dtype, code.offset((steps[-1],), [i]))
+                    code.store(code.load(at, image.dtype), code.at(to, box.dtype, i), box.dtype)
+
+
+def _strides(shape: Sequence[int]) -> Shape:
+    return tuple([math.prod(shape[d + 1 :]) for d in range(len(shape))])
+
+
+# -- tiles ----------------------------------------------------------------------------------------
+
+
+class _Piece(NamedTuple):
+    """Results that a vector holds: of which line, from where on, of how many elements, all used."""
+
+    line: int
+    start: int
+    width: int
+    used: int
+
+
+def _lanes(dtype: np.dtype[Any]) -> int:
+    return register_bytes() // dtype.itemsize
+
+
+def _rows() -> int:
+    """The planes of a tile: all its sums are to be in registers, of which AVX-512 has 32."""
+    return 8 if register_bytes() == 64 else 4
+
+
+def _pieces(length: int, lanes: int) -> list[_Piece]:
+    """A line in vectors, of which the last one may be shorter, or not be used to its end."""
+    pieces = []
+    for start in range(0, length, lanes):
+        used = min(lanes, length - start)
+        pieces.append(_Piece(0, start, 1 << (used - 1).bit_length(), used))
+    return pieces
+
+
+def _tiles(code: Code, lines: int, pieces: list[_Piece]) -> Iterator[tuple[str, str, list[_Piece]]]:
+    """Loops over all tiles of some lines: the first line of each, its start, and its pieces."""
+    if len(pieces) < _ACROSS:
+        several = _ACROSS // len(pieces)
+        for first, stop, count in _runs(lines, several):
+            tile = [piece._replace(line=k) for k in range(count) for piece in pieces]
+            with code.loop(stop, str(first), step=count) as line:
+                yield line, "0", tile
+        return
+    whole = [piece for piece in pieces if piece.used == pieces[0].width]
+    lanes, end = pieces[0].width, len(whole) - len(whole) % _ACROSS
+    with code.loop(lines) as line:
+        if end:
+            with code.loop(end * lanes, step=_ACROSS * lanes) as start:
+                yield line, start, pieces[:_ACROSS]
+        if end < len(pieces):
+            yield line, "0", pieces[end:]
+
+
+def _runs(count: int, width: int) -> list[tuple[int, int, int]]:
+    """Whole groups of so many, and the rest: where they begin and end, and how many each holds."""
+    end = count - count % width
+    runs = [(0, end, width)] if end else []
+    return [*runs, (end, count, count - end)] if end < count else runs
+
+
+# -- the convolution ------------------------------------------------------------------------------
+
+
+class _Weights(NamedTuple):
+    """Where weights stand: of a group, of a result's plane, of a plane and along a window."""
+
+    start: int
+    group: int
+    result: int
+    plane: int
+    taps: Shape
+
+
+class _Job:
+    """Sums of the products of windows and weights: a convolution, or a part of it.
+
+    Attributes
+    ----------
+    each: Planes of results of a group.
+    size: How many windows there are, along each dimension.
+    start, steps: Where the first one is, and how far apart neighbours are, in a plane of results.
+    """
+
+    def __init__(
+        self, given: Shape, groups: int, each: int, size: Shape, kernel: Shape, weights: _Weights
+    ) -> None:
+        self.given, self.groups, self.each = given, groups, each
+        self.kernel, self.weights = kernel, weights
+        self.planes, self.plane = given[1] // groups, math.prod(given[2:])
+        self.taps = self.planes * math.prod(kernel)
+        self.places = math.prod(size)
+        self.start, self.steps = 0, _strides(size)
+
+    def seen(self, size: Shape, stride: Shape, padding: Shape, dilation: Shape) -> _Job:
+        """Let there be so many windows."""
+        given, kernel = self.given[2:], self.kernel
+        self.size = size
+        self.box = _Box(self.planes, given, kernel, size, stride, padding, dilation)
+        return self
+
+    def apart(self, places: Sequence[slice], size: Shape) -> _Job:
+        """Let the results be some of all that there are."""
+        own = _strides(size)
+        pairs = list(zip(own, places, strict=True))
+        self.start = sum(step * place.start for step, place in pairs)
+        self.steps = tuple([step * place.step for step, place in pairs])
+        return self
+
+    def scattered(self) -> bool:
+        """Whether results are not neighbours."""
+        return math.prod(self.box.size) < self.places
+
+    def room(self, dtype: np.dtype[Any]) -> int:
+        """Elements of the box, behind which vectors read."""
+        return self.planes * self.box.plane + _lanes(dtype)
+
+    def work(self) -> int:
+        """The number of products."""
+        return self.given[0] * self.groups * self.each * self.taps * math.prod(self.box.size)
+
+
+def _turned(step: Step) -> bool:
+    """Whether it is the derivative of a convolution by its input."""
+    return step.prim is records.correlate_input or bool(step.params.get("transposed"))
+
+
+def _jobs(step: Step) -> list[_Job]:
+    params = step.params
+    given, weight = (value.shape for value in step.args[:2])
+    kernel, groups, size = weight[2:], params["groups"], step.outs[0].shape[2:]
+    window = {name: params[name] for name in ("stride", "padding", "dilation")}
+    taps, own = math.prod(kernel), _strides(kernel)
+    if not _turned(step):
+        each, planes = weight[0] // groups, weight[1]
+        weights = _Weights(0, each * planes * taps, planes * taps, taps, own)
+        return [_Job(given, groups, each, size, kernel, weights).seen(size, **window)]
+    each, planes = weight[1], weight[0] // groups
+    jobs = []
+    for (_, *places), (_, *chosen), seen in phases_of(size, kernel, *window.values()):
+        parts = [range(n)[part] for n, part in zip(kernel, chosen, strict=True)]
+        start = sum(step * part[0] for step, part in zip(own, parts, strict=True))
+        steps = tuple([step * part.step for step, part in zip(own, parts, strict=True)])
+        weights = _Weights(start, planes * each * taps, taps, each * taps, steps)
+        job = _Job(given, groups, each, size, tuple(map(len, parts)), weights)
+        jobs.append(job.seen(**seen).apart(places, size))
+    return jobs
+
+
+def _accepts(step: Step) -> bool:
+    values = (*step.args, *step.outs)
+    dtype = step.outs[0].dtype
+    if dtype not in _FLOATS or any(value.dtype != dtype for value in values):
+        return False
+    if not all(value.size for value in values):
+        return False
+    jobs = _jobs(step)
+    if len(step.args) == 3 and _leaves_out(jobs):
+        return False
+    work = sum(job.work() for job in jobs)
+    return all(
+        job.room(dtype) * dtype.itemsize <= _LARGEST and _is_quick(work, job.box.size, dtype)
+        for job in jobs
+    )
+
+
+def _leaves_out(jobs: Sequence[_Job]) -> bool:
+    """Whether there are results that no tap takes part in."""
+    return sum(math.prod(job.box.size) for job in jobs) < (jobs[0].places if jobs else 1)
+
+
+def _is_quick(work: int, size: Shape, dtype: np.dtype[Any]) -> bool:
+    """Whether vectors are used well, or there is little to do."""
+    vectors = -(-size[-1] // _lanes(dtype))
+    return work < _LARGE or 2 * size[-1] >= vectors * _lanes(dtype)
+
+
+def _cost(step: Step) -> int:
+    return 1000 + sum(job.work() for job in _jobs(step)) * step.outs[0].dtype.itemsize // 64
+
+
+def _table(code: Code, box: _Box) -> Array:
+    """Emit where the box has each tap of each plane, seen from the first."""
+    count = len(box.taps)
+    text = ", ".join([f"i64 {tap}" for tap in box.taps])
+    symbol = code.module.unique("taps")
+    code.module.declare(symbol, f"@{symbol} = private constant [{count} x i64] [{text}]")
+    found = Array(code.workspace(8 * box.planes * count), _INT64, (box.planes * count,), (1,))
+    with code.loop(box.planes) as c, code.loop(count) as k:
+        tap = code.load(code.at(f"@{symbol}", _INT64, k), _INT64)
+        at = code.added(tap, code.offset((box.plane,), [c]))
+        to = code.at(found.pointer, _INT64, code.offset((count, 1), [c, k]))
+        code.store(at, to, _INT64)
+    return found
+
+
+def _blocks(each: int, write: Callable[[int, int, int], None]) -> None:
+    for first, stop, count in _runs(each, _rows()):
+        write(first, stop, count)
+
+
+def _packed(code: Code, job: _Job, weight: Array) -> Array:
+    """Emit the weights of some planes of results after the other, tap by tap."""
+    dtype, taps = weight.dtype, _strides(job.kernel)
+    size = job.groups * job.each * job.taps
+    packed = Array(code.workspace(size * dtype.itemsize), dtype, (size,), (1,))
+    own, window = job.weights, math.prod(job.kernel)
+
+    def write(first: int, stop: int, count: int) -> None:
+        shape = (job.groups, (stop - first) // count, job.planes, *job.kernel)
+        given = (own.group, count * own.result, own.plane, *own.taps)
+        to = (job.each * job.taps, count * job.taps, window * count, *[n * count for n in taps])
+        start = (str(own.start + first * own.result), str(first * job.taps))
+        with nest(code, shape, given, to, start=start) as (source, target):
+            for r in range(count):
+                at = code.added(source, str(r * own.result))
+                value = code.load(code.at(weight.pointer, dtype, at), dtype)
+                code.store(value, code.at(packed.pointer, dtype, code.added(target, str(r))), dtype)
+
+    _blocks(job.each, write)
+    return packed
+
+
+def _emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    jobs, (out,) = _jobs(step), outs
+    if _leaves_out(jobs):
+        fill_zeros(code, out.pointer, step.outs[0].size * out.dtype.itemsize)
+    # one after the other, in the same memory
+    needs = zip(*[_lengths(job, out.dtype) for job in jobs], strict=True)
+    lengths = [max(each) for each in needs]
+    memory = [Array(code.workspace(n), np.dtype(np.uint8), (n,), (1,)) for n in lengths]
+    for job in jobs:
+        _emit_job(code, step.prim.name, job, ins, out, memory)
+
+
+def _lengths(job: _Job, dtype: np.dtype[Any]) -> list[int]:
+    """Bytes of the box, of the table of taps, and of the weights in another order."""
+    width = dtype.itemsize
+    lengths = [job.room(dtype) * width, 8 * job.taps, job.groups * job.each * job.taps * width]
+    # results that are not neighbours are so at first, in memory of their own
+    return [*lengths, _rows() * math.prod(job.size) * width] if job.scattered() else lengths
+
+
+def _emit_job(
+    code: Code, name: str, job: _Job, ins: Sequence[Array], out: Array, memory: Sequence[Array]
+) -> None:
+    dtype = out.dtype
+
+    def write(inner: Code, arrays: list[Array]) -> None:
+        target, image, weight, *more = arrays
+        bias, rooms = more[: len(ins) - 2], more[len(ins) - 2 :]
+        given = iter(rooms)
+        inner.workspace = lambda _: next(given).pointer
+        box = image._replace(pointer=inner.workspace(0))
+        fill_zeros(inner, box.pointer, job.room(dtype) * dtype.itemsize)
+        table, packed = _table(inner, job.box), _packed(inner, job, weight)
+        near = [room._replace(dtype=dtype) for room in given]
+        with inner.loop(job.given[0]) as n, inner.loop(job.groups) as g:
+            planes = job.planes * job.plane
+            at = inner.offset((job.groups * planes, planes), [n, g])
+            own = image._replace(pointer=inner.at(image.pointer, dtype, at))
+            job.box.fill(inner, own, box, job.plane)
+            to = inner.offset((job.groups * job.each * job.places, job.each * job.places), [n, g])
+            start = inner.offset((job.each,), [g])
+
+            def block(first: int, stop: int, count: int) -> None:
+                with inner.loop(stop, str(first), step=count) as o:
+                    at = inner.offset((job.taps, job.each * job.taps), [o, g])
+                    weights = packed._replace(pointer=inner.at(packed.pointer, dtype, at))
+                    here = inner.added(to, inner.offset((job.places,), [o]))
+                    result = target._replace(pointer=inner.at(target.pointer, dtype, here))
+                    added = inner.added(start, o)
+                    heads = [inner.at(b.pointer, dtype, added) for b in bias]
+                    for room in near:
+                        _results(inner, job, box, table, weights, room, heads, count)
+                        _scatter(inner, job, room, result, count)
+                    if not near:
+                        _results(inner, job, box, table, weights, result, heads, count)
+
+            _blocks(job.each, block)
+
+    outlined(code, name, [out, *ins, *memory], write)
+
+
+def _scatter(code: Code, job: _Job, given: Array, out: Array, count: int) -> None:
+    """Put the results of so many planes to their places."""
+    own, to = _strides((count, *job.size)), (job.places, *job.steps)
+    with nest(code, (count, *job.size), own, to, start=("0", str(job.start))) as (source, target):
+        value = code.load(code.at(given.pointer, given.dtype, source), given.dtype)
+        code.store(value, code.at(out.pointer, out.dtype, target), out.dtype)
+
+
+def _results(
+    code: Code,
+    job: _Job,
+    box: Array,
+    table: Array,
+    weights: Array,
+    out: Array,
+    bias: Sequence[str],
+    count: int,
+) -> None:
+    """The results of so many planes for one image."""
+    size, pitches = job.box.size, job.box.pitches
+    lines, length = (1, *size)[-2:]
+    steps, own = (0, *pitches)[-2:], (length, 1)
+    outer = size[:-2]
+    places = math.prod(size)
+    with nest(code, outer, pitches[:-2], _strides(size)[: len(outer)]) as (at, to):
+        for line, start, pieces in _tiles(code, lines, _pieces(length, _lanes(box.dtype))):
+            head = code.added(at, code.offset(steps, [line, start]))
+            target = code.added(to, code.offset(own, [line, start]))
+            tile = _Tile(code, box.dtype, pieces, count)
+            tile.begin(bias)
+            tile.walk(job.taps, code.at(box.pointer, box.dtype, head), table, weights, steps[0])
+            tile.end(code.at(out.pointer, out.dtype, target), places, length)
+
+
+class _Tile:
+    """Sums of some planes of results, for some pieces of lines."""
+
+    def __init__(
+        self, code: Code, dtype: np.dtype[Any], pieces: Sequence[_Piece], count: int
+    ) -> None:
+        self.code, self.dtype, self.pieces = code, dtype, pieces
+        self.vectors = [Vector(code, dtype, piece.width) for piece in pieces]
+        self.sums = [[code.cell(vector.type) for vector in self.vectors] for _ in range(count)]
+
+    def begin(self, bias: Sequence[str]) -> None:
+        """Emit what the sums begin with: 0, or a number for each plane."""
+        code = self.code
+        for r, cells in enumerate(self.sums):
+            number = "0.0"
+            for head in bias:
+                number = code.load(code.at(head, self.dtype, r), self.dtype)
+            for vector, cell in zip(self.vectors, cells, strict=True):
+                code.do(f"store {vector.type} {vector.spread(number)}, ptr {cell}")
+
+    def walk(self, steps: int, head: str, table: Array, weights: Array, pitch: int) -> None:
+        """Emit the sums over all taps."""
+        code, dtype = self.code, self.dtype
+        starts = [piece.line * pitch + piece.start for piece in self.pieces]
+        with code.loop(steps) as t:
+            tap = code.load(code.at(table.pointer, _INT64, t), _INT64)
+            here = code.at(head, dtype, tap)
+            given = [
+                vector.load(code.at(here, dtype, start))
+                for vector, start in zip(self.vectors, starts, strict=True)
+            ]
+            own = code.at(weights.pointer, dtype, code.offset((len(self.sums),), [t]))
+            for r, cells in enumerate(self.sums):
+                factor = code.load(code.at(own, dtype, r), dtype)
+                for vector, part, cell in zip(self.vectors, given, cells, strict=True):
+                    total = code.let(f"load {vector.type}, ptr {cell}")
+                    total = vector.multiply_add(vector.spread(factor), part, total)
+                    code.do(f"store {vector.type} {total}, ptr {cell}")
+
+    def end(self, target: str, places: int, length: int) -> None:
+        """Emit what writes the sums."""
+        code = self.code
+        for r, cells in enumerate(self.sums):
+            for vector, piece, cell in zip(self.vectors, self.pieces, cells, strict=True):
+                to = code.at(target, self.dtype, r * places + piece.line * length + piece.start)
+                vector.store_some(code.let(f"load {vector.type}, ptr {cell}"), to, piece.used)
+
+
+# -- the derivative by the weights ----------------------------------------------------------------
+
+
+class _Slopes:
+    """The sums of products of results' cotangents and windows."""
+
+    def __init__(self, step: Step) -> None:
+        params = step.params
+        given, other = (value.shape for value in step.args)
+        self.dtype = step.outs[0].dtype
+        self.count, self.groups = given[0], params["groups"]
+        self.each, planes = other[1] // self.groups, given[1] // self.groups
+        self.plane, self.places = math.prod(given[2:]), math.prod(other[2:])
+        window = (params["stride"], params["padding"], params["dilation"])
+        self.box = _Box(planes, given[2:], params["size"], other[2:], *window)
+        self.steps = planes * len(self.box.taps)
+        width = self.dtype.itemsize
+        # so few images at a time that a tile's planes of them stay near
+        near = _NEAR // (_rows() * self.places * width)
+        near = min(near, _NEXT // (planes * self.box.plane * width), self.count)
+        self.images = max(1, near)
+        self.room = self.images * planes * self.box.plane + _lanes(self.dtype)
+
+    def work(self) -> int:
+        """The number of products."""
+        return self.count * self.groups * self.each * self.steps * self.places
+
+
+def _accepts_slopes(step: Step) -> bool:
+    values = (*step.args, *step.outs)
+    dtype = step.outs[0].dtype
+    if dtype not in _FLOATS or any(value.dtype != dtype for value in values):
+        return False
+    if not all(value.size for value in values):
+        return False
+    job = _Slopes(step)
+    return job.room * dtype.itemsize <= _LARGEST and _is_quick(job.work(), job.box.size, dtype)
+
+
+def _cost_of_slopes(step: Step) -> int:
+    return 1000 + _Slopes(step).work() * step.outs[0].dtype.itemsize // 64
+
+
+def _emit_slopes(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    job = _Slopes(step)
+    dtype, planes = job.dtype, job.box.planes
+    room = Array(code.workspace(job.room * dtype.itemsize), dtype, (job.room,), (1,))
+    size = job.steps * 8
+    rest = Array(code.workspace(size), np.dtype(np.uint8), (size,), (1,))
+
+    def write(inner: Code, arrays: list[Array]) -> None:
+        box, memory, out, image, other = arrays
+        inner.workspace = lambda _: memory.pointer
+        fill_zeros(inner, box.pointer, job.room * dtype.itemsize)
+        fill_zeros(inner, out.pointer, job.groups * job.each * job.steps * dtype.itemsize)
+        table = _table(inner, job.box)
+        with inner.loop(job.count, step=job.images) as n, inner.loop(job.groups) as g:
+            behind = inner.let(f"add nsw i64 {n}, {job.images}")
+            short = inner.let(f"icmp slt i64 {behind}, {job.count}")
+            stop = inner.let(f"select i1 {short}, i64 {behind}, i64 {job.count}")
+            images = inner.let(f"sub nsw i64 {stop}, {n}")
+            at = inner.offset((job.groups * planes * job.plane, planes * job.plane), [n, g])
+            start = inner.at(image.pointer, dtype, at)
+            with inner.loop(images) as i:
+                at = inner.offset((job.groups * planes * job.plane,), [i])
+                to = inner.offset((planes * job.box.plane,), [i])
+                own = image._replace(pointer=inner.at(start, dtype, at))
+                target = box._replace(pointer=inner.at(box.pointer, dtype, to))
+                job.box.fill(inner, own, target, job.plane)
+            whole, part = job.groups * job.each * job.places, job.each * job.places
+            given = inner.at(other.pointer, dtype, inner.offset((whole, part), [n, g]))
+            to = inner.offset((job.each * job.steps,), [g])
+            result = inner.at(out.pointer, dtype, to)
+
+            def block(first: int, stop: int, count: int) -> None:
+                for begin, end, taps in _runs(job.steps, _ACROSS):
+                    with (
+                        inner.loop(stop, str(first), step=count) as o,
+                        inner.loop(end, str(begin), step=taps) as t,
+                    ):
+                        heads = inner.at(given, dtype, inner.offset((job.places,), [o]))
+                        found = [
+                            inner.load(
+                                inner.at(table.pointer, _INT64, inner.added(t, str(k))), _INT64
+                            )
+                            for k in range(taps)
+                        ]
+                        seen = [inner.at(box.pointer, dtype, tap) for tap in found]
+                        to = inner.at(result, dtype, inner.offset((job.steps, 1), [o, t]))
+                        _sums(inner, job, images, heads, seen, to, count)
+
+            _blocks(job.each, block)
+
+    outlined(code, step.prim.name, [room, rest, *outs, *ins], write)
+
+
+def _sums(
+    code: Code,
+    job: _Slopes,
+    images: str,
+    head: str,
+    seen: Sequence[str],
+    target: str,
+    count: int,
+) -> None:
+    """Add to the slopes by some taps of so many planes what some images give."""
+    dtype, kind, box = job.dtype, llvm_type(job.dtype), job.box
+    pieces = _pieces(box.size[-1], _lanes(dtype))
+    whole = [piece for piece in pieces if piece.used == pieces[0].width]
+    # those that are all used are a loop, and have sums in common with a last one of their width
+    parts = [(0, whole[0].width * len(whole), whole[0])] if whole else []
+    parts += [(piece.start, piece.start + 1, piece) for piece in pieces[len(whole) :]]
+    widths = dict.fromkeys([piece.width for _, _, piece in parts])
+    totals: dict[int, list[list[str]]] = {}
+    for width in widths:
+        vector = Vector(code, dtype, width)
+        totals[width] = [[code.cell(vector.type) for _ in seen] for _ in range(count)]
+        for cells in totals[width]:
+            for cell in cells:
+                code.do(f"store {vector.type} zeroinitializer, ptr {cell}")
+    own = _strides(box.size)[:-1]
+    with code.loop(images) as i:
+        of_image = job.groups * job.each * job.places
+        start = (code.offset((box.planes * box.plane,), [i]), code.offset((of_image,), [i]))
+        with nest(code, box.size[:-1], box.pitches[:-1], own, start=start) as (at, given):
+            for first, end, piece in parts:
+                vector = Vector(code, dtype, piece.width)
+                with code.loop(end, str(first), step=piece.width) as x:
+                    here, place = code.added(at, x), code.added(given, x)
+                    windows = [
+                        vector.keep(vector.load(code.at(pointer, dtype, here)), piece.used)
+                        for pointer in seen
+                    ]
+                    for r in range(count):
+                        to = code.at(code.at(head, dtype, place), dtype, r * job.places)
+                        factor = vector.load_some(to, piece.used)
+                        for window, cell in zip(windows, totals[piece.width][r], strict=True):
+                            total = code.let(f"load {vector.type}, ptr {cell}")
+                            total = vector.multiply_add(factor, window, total)
+                            code.do(f"store {vector.type} {total}, ptr {cell}")
+    for r in range(count):
+        for k in range(len(seen)):
+            to = code.at(target, dtype, r * job.steps + k)
+            total = code.load(to, dtype)
+            for width in widths:
+                vector = Vector(code, dtype, width)
+                cell = totals[width][r][k]
+                found = vector.sum(code.let(f"load {vector.type}, ptr {cell}"))
+                total = code.let(f"fadd {kind} {total}, {found}")
+            code.store(total, to, dtype)
+
+
+for _prim in (
+    records.convolution,
+    records.convolution_without_bias,
+    records.correlate,
+    records.correlate_input,
+):
+    NATIVE.of(_prim)(Native(_accepts, _emit, _cost))
+NATIVE.of(records.correlate_weight)(Native(_accepts_slopes, _emit_slopes, _cost_of_slopes))

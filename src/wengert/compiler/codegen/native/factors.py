@@ -1,0 +1,362 @@
+"""Layer 8 · compiler: factors of matrices, linear systems and determinants, by LAPACK.
+
+NOTE [columns and rows]
+LAPACK takes matrices column by column. To Cholesky factors and triangular systems a matrix row by
+row is the transposed one with its triangles exchanged, which is as good. General matrices are
+copied column by column, as NumPy does, for elimination goes along them: pivots, rounding errors and
+whether a 0 is met are the same. Where one is met, that is trouble, which NumPy looks into.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.codegen.code import Array, Code, literal
+from wengert.compiler.codegen.library import call_function, call_routine, has_routine
+from wengert.compiler.codegen.native.forms import NATIVE, Native, nest, outlined
+from wengert.compiler.codegen.scalars.lane import Lane
+from wengert.compiler.ir.programs import Step
+from wengert.prims import records
+
+__all__: list[str] = []
+
+_LETTERS = {np.dtype(np.float64): "d", np.dtype(np.float32): "s"}
+_INT = np.dtype(np.int32)
+Shape = tuple[int, ...]
+
+
+# -- lists of matrices ----------------------------------------------------------------------------
+
+
+def _leads(shape: Shape, core: int, batch: Shape) -> list[int]:
+    """For each dimension of a broadcast batch, the stride of an array with `core` more."""
+    lead = shape[: len(shape) - core]
+    own = [0 if n == 1 else math.prod(shape[d + 1 :]) for d, n in enumerate(lead)]
+    return [0] * (len(batch) - len(own)) + own
+
+
+def _each(
+    code: Code,
+    name: str,
+    arrays: Sequence[Array],
+    cores: Sequence[int],
+    rooms: Sequence[Array],
+    body: Callable[[Code, list[str], list[str]], None],
+) -> None:
+    """Emit `body` for each matrix of a list.
+
+    Parameters
+    ----------
+    arrays, cores
+        The arrays, and how many dimensions of each belong to one matrix, vector or number.
+    rooms: Memory that all share.
+    body: ``body(code, pointers, rooms)`` for one matrix of each array.
+    """
+    shapes = [
+        array.shape[: len(array.shape) - core] for array, core in zip(arrays, cores, strict=True)
+    ]
+    batch = np.broadcast_shapes(*shapes)
+
+    def write(inner: Code, given: list[Array]) -> None:
+        own, shared = given[: len(arrays)], given[len(arrays) :]
+        steps = [_leads(a.shape, core, batch) for a, core in zip(own, cores, strict=True)]
+        with nest(inner, batch, *steps) as positions:
+            pointers = [
+                inner.at(array.pointer, array.dtype, position)
+                for array, position in zip(own, positions, strict=True)
+            ]
+            body(inner, pointers, [room.pointer for room in shared])
+
+    outlined(code, name, [*arrays, *rooms], write)
+
+
+def _room(code: Code, dtype: np.dtype[Any], count: int) -> Array:
+    return Array(code.workspace(max(count, 1) * dtype.itemsize), dtype, (count,), (1,))
+
+
+def _copy(
+    code: Code, source: str, target: str, dtype: np.dtype[Any], rows: int, columns: int
+) -> None:
+    """Copy a matrix row by row into one that is column by column."""
+    with code.loop(rows) as i, code.loop(columns) as j:
+        value = code.load(code.at(source, dtype, code.offset((columns, 1), [i, j])), dtype)
+        code.store(value, code.at(target, dtype, code.offset((1, rows), [i, j])), dtype)
+
+
+def _failed(code: Code, info: str) -> str:
+    """Whether a routine has met a 0, or what is not positive."""
+    return code.let(f"icmp ne i32 {code.load(info, _INT)}, 0")
+
+
+# -- what is accepted -----------------------------------------------------------------------------
+
+
+def _accepts(routine: str) -> Callable[[Step], bool]:
+    def accepts(step: Step) -> bool:
+        dtype = step.args[0].dtype
+        letter = _LETTERS.get(dtype)
+        if letter is None or any(value.dtype != dtype for value in (*step.args, *step.outs)):
+            return False
+        full = all(value.size for value in step.args)
+        small = max(max(value.shape) for value in step.args) < 2**31
+        return full and small and has_routine(f"{letter}{routine}")
+
+    return accepts
+
+
+# -- Cholesky factors and triangular systems ------------------------------------------------------
+
+
+def _cholesky(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    upper, dtype, n = step.params["upper"], step.args[0].dtype, step.args[0].shape[-1]
+
+    def body(inner: Code, pointers: list[str], rooms: list[str]) -> None:
+        source, factor = pointers
+        lane = Lane(inner, dtype)
+        with inner.loop(n) as i, inner.loop(n) as j:
+            place = inner.offset((n, 1), [i, j])
+            value = inner.load(inner.at(source, dtype, place), dtype)
+            if upper is None:
+                turned = inner.at(source, dtype, inner.offset((1, n), [i, j]))
+                value = lane.mul(lane.add(value, inner.load(turned, dtype)), lane.number(0.5))
+            # the other triangle is 0
+            beyond = inner.let(f"icmp {'ult' if upper else 'ugt'} i64 {j}, {i}")
+            inner.store(
+                lane.select(beyond, lane.number(0), value), inner.at(factor, dtype, place), dtype
+            )
+        triangle = b"L" if upper else b"U"
+        call_routine(inner, f"{_LETTERS[dtype]}potrf", [triangle, n, factor, n, rooms[0]])
+        inner.trouble(_failed(inner, rooms[0]))
+        with inner.loop(n) as i:
+            # whether LAPACK takes a NaN for positive depends on who made it
+            entry = inner.load(inner.at(factor, dtype, inner.offset((n + 1,), [i])), dtype)
+            inner.trouble(lane.is_nan(lane.sub(entry, entry)))
+
+    _each(code, "cholesky", [ins[0], outs[0]], [2, 2], [_room(code, _INT, 1)], body)
+
+
+def _solve_triangular(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    upper, left, unit = (step.params[name] for name in ("upper", "left", "unitriangular"))
+    dtype, n = step.args[0].dtype, step.args[0].shape[-1]
+    rows, columns = step.outs[0].shape[-2:]
+
+    def body(inner: Code, pointers: list[str], rooms: list[str]) -> None:
+        matrix, right, solution = pointers
+        with inner.loop(rows * columns) as i:
+            value = inner.load(inner.at(right, dtype, i), dtype)
+            inner.store(value, inner.at(solution, dtype, i), dtype)
+        side, triangle = b"R" if left else b"L", b"L" if upper else b"U"
+        given = [side, triangle, b"N", b"U" if unit else b"N", columns, rows, 1.0, matrix, n]
+        call_routine(inner, f"{_LETTERS[dtype]}trsm", [*given, solution, columns])
+
+    _each(code, "solve_triangular", [*ins, *outs], [2, 2, 2], [], body)
+
+
+# -- elimination ----------------------------------------------------------------------------------
+
+
+def _eliminated(
+    code: Code, dtype: np.dtype[Any], n: int, source: str, rooms: list[str]
+) -> tuple[str, str, str]:
+    """The LU factors of a matrix, its pivots, and where LAPACK says whether a 0 was met."""
+    factors, pivots, info = rooms[:3]
+    _copy(code, source, factors, dtype, n, n)
+    call_routine(code, f"{_LETTERS[dtype]}getrf", [n, n, factors, n, pivots, info])
+    return factors, pivots, info
+
+
+def _rooms(code: Code, dtype: np.dtype[Any], n: int) -> list[Array]:
+    return [_room(code, dtype, n * n), _room(code, _INT, n), _room(code, _INT, 1)]
+
+
+def _unless(code: Code, condition: str, body: Callable[[], None]) -> None:
+    go, done = code.fresh("go"), code.fresh("done")
+    code.branch(condition, done, go)
+    code.label(go)
+    body()
+    code.jump(done)
+    code.label(done)
+
+
+def _solve(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    left, vector = step.params["left"], step.params["vector"]
+    dtype, n = step.args[0].dtype, step.args[0].shape[-1]
+    rows, columns = (n, 1) if vector else step.outs[0].shape[-2:]
+    core = 1 if vector else 2
+    letter = _LETTERS[dtype]
+
+    def body(inner: Code, pointers: list[str], rooms: list[str]) -> None:
+        matrix, right, solution = pointers
+        factors, pivots, info = _eliminated(inner, dtype, n, matrix, rooms)
+        singular = _failed(inner, info)
+        inner.trouble(singular)
+
+        def solve() -> None:
+            # column by column what stands on the right is the transposed, as the other side needs
+            columned = rooms[3] if left and columns > 1 else solution
+            if columned is solution:
+                _copy(inner, right, solution, dtype, 1, rows * columns)
+            else:
+                _copy(inner, right, columned, dtype, rows, columns)
+            count = columns if left else rows
+            side = b"N" if left else b"T"
+            call_routine(
+                inner,
+                f"{letter}getrs",
+                (side, n, count, factors, n, pivots, columned, n, info),
+            )
+            if columned is not solution:
+                _copy(inner, columned, solution, dtype, columns, rows)
+
+        _unless(inner, singular, solve)
+
+    rooms = _rooms(code, dtype, n)
+    if left and columns > 1:
+        rooms.append(_room(code, dtype, rows * columns))
+    _each(code, "solve", [*ins, *outs], [2, core, core], rooms, body)
+
+
+def _identity(code: Code, dtype: np.dtype[Any], n: int, pointer: str) -> None:
+    one, zero = literal(1, dtype), literal(0, dtype)
+    lane = Lane(code, dtype)
+    with code.loop(n) as i, code.loop(n) as j:
+        on = code.let(f"icmp eq i64 {i}, {j}")
+        place = code.at(pointer, dtype, code.offset((n, 1), [i, j]))
+        code.store(lane.select(on, one, zero), place, dtype)
+
+
+def _inverse(
+    code: Code, dtype: np.dtype[Any], n: int, matrix: str, rooms: list[str], solution: str
+) -> str:
+    """The inverse column by column; whether there is none."""
+    factors, pivots, info = _eliminated(code, dtype, n, matrix, rooms)
+    singular = _failed(code, info)
+    code.trouble(singular)
+
+    def solve() -> None:
+        _identity(code, dtype, n, solution)
+        given = (b"N", n, n, factors, n, pivots, solution, n, info)
+        call_routine(code, f"{_LETTERS[dtype]}getrs", given)
+
+    _unless(code, singular, solve)
+    return singular
+
+
+def _inv(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    dtype, n = step.args[0].dtype, step.args[0].shape[-1]
+
+    def body(inner: Code, pointers: list[str], rooms: list[str]) -> None:
+        singular = _inverse(inner, dtype, n, pointers[0], rooms, rooms[3])
+        _unless(inner, singular, lambda: _copy(inner, rooms[3], pointers[1], dtype, n, n))
+
+    rooms = [*_rooms(code, dtype, n), _room(code, dtype, n * n)]
+    _each(code, "inv", [*ins, *outs], [2, 2], rooms, body)
+
+
+def _cofactor(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    dtype, n = step.args[0].dtype, step.args[0].shape[-1]
+
+    def body(inner: Code, pointers: list[str], rooms: list[str]) -> None:
+        matrix, result = pointers
+        # column by column the inverse is its transposed, which is asked for
+        singular = _inverse(inner, dtype, n, matrix, rooms, result)
+        lane = Lane(inner, dtype)
+
+        def scale() -> None:
+            sign, logarithm = _logarithm(inner, dtype, n, rooms[0], rooms[1])
+            size = call_function(inner, "exp", lane.type, [logarithm])
+            factor = lane.mul(sign, size)
+            with inner.loop(n * n) as i:
+                place = inner.at(result, dtype, i)
+                inner.store(lane.mul(inner.load(place, dtype), factor), place, dtype)
+
+        _unless(inner, singular, scale)
+
+    _each(code, "cofactor", [*ins, *outs], [2, 2], _rooms(code, dtype, n), body)
+
+
+def _logarithm(
+    code: Code, dtype: np.dtype[Any], n: int, factors: str, pivots: str
+) -> tuple[str, str]:
+    """The sign of a determinant, and the logarithm of its size, from LU factors."""
+    lane = Lane(code, dtype)
+    sign, total = code.cell(lane.type), code.cell(lane.type)
+    code.do(f"store {lane.type} {lane.number(1)}, ptr {sign}")
+    code.do(f"store {lane.type} {lane.number(0)}, ptr {total}")
+    with code.loop(n) as i:
+        value = code.load(code.at(factors, dtype, code.offset((n + 1,), [i])), dtype)
+        # pivots count from 1
+        pivot = code.let(f"sext i32 {code.load(code.at(pivots, _INT, i), _INT)} to i64")
+        stays = code.let(f"icmp eq i64 {pivot}, {code.let(f'add i64 {i}, 1')}")
+        kept = code.let(f"xor i1 {stays}, {lane.compare('lt', value, lane.number(0))}")
+        last = code.let(f"load {lane.type}, ptr {sign}")
+        code.do(f"store {lane.type} {lane.select(kept, last, lane.neg(last))}, ptr {sign}")
+        grown = call_function(code, "log", lane.type, [lane.size(value)])
+        last = code.let(f"load {lane.type}, ptr {total}")
+        code.do(f"store {lane.type} {lane.add(last, grown)}, ptr {total}")
+    return code.let(f"load {lane.type}, ptr {sign}"), code.let(f"load {lane.type}, ptr {total}")
+
+
+def _determinant(
+    code: Code, dtype: np.dtype[Any], n: int, matrix: str, rooms: list[str]
+) -> tuple[str, str]:
+    factors, pivots, info = _eliminated(code, dtype, n, matrix, rooms)
+    lane = Lane(code, dtype)
+    singular = _failed(code, info)
+    sign, logarithm = _logarithm(code, dtype, n, factors, pivots)
+    sign = lane.select(singular, lane.number(0), sign)
+    return sign, lane.select(singular, lane.number(-math.inf), logarithm)
+
+
+def _slogdet(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    dtype, n = step.args[0].dtype, step.args[0].shape[-1]
+
+    def body(inner: Code, pointers: list[str], rooms: list[str]) -> None:
+        results = _determinant(inner, dtype, n, pointers[0], rooms)
+        for pointer, value in zip(pointers[1:], results, strict=True):
+            inner.store(value, pointer, dtype)
+
+    _each(code, "slogdet", [*ins, *outs], [2, 0, 0], _rooms(code, dtype, n), body)
+
+
+def _det(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    dtype, n = step.args[0].dtype, step.args[0].shape[-1]
+
+    def body(inner: Code, pointers: list[str], rooms: list[str]) -> None:
+        sign, logarithm = _determinant(inner, dtype, n, pointers[0], rooms)
+        lane = Lane(inner, dtype)
+        inner.store(
+            lane.mul(sign, call_function(inner, "exp", lane.type, [logarithm])), pointers[1], dtype
+        )
+
+    _each(code, "det", [*ins, *outs], [2, 0], _rooms(code, dtype, n), body)
+
+
+# -- what has a form ------------------------------------------------------------------------------
+
+
+def _cost(step: Step) -> int:
+    first = step.args[0]
+    n = first.shape[-1]
+    columns = step.args[-1].shape[-1] if len(step.args) > 1 else n
+    return 1000 + first.size // max(n * n, 1) * n * n * (n + columns) // 4
+
+
+def _native(routine: str, emit: Any) -> Native:
+    def describe(step: Step) -> str:
+        return f"{_LETTERS[step.args[0].dtype]}{routine} {step.args[0].shape[-1]}"
+
+    return Native(_accepts(routine), emit, _cost, describe=describe)
+
+
+NATIVE.of(records.linalg_cholesky)(_native("potrf", _cholesky))
+NATIVE.of(records.linalg_solve_triangular)(_native("trsm", _solve_triangular))
+NATIVE.of(records.linalg_solve)(_native("getrf", _solve))
+NATIVE.of(records.linalg_inv)(_native("getrf", _inv))
+NATIVE.of(records.linalg_det)(_native("getrf", _det))
+NATIVE.of(records.linalg_slogdet)(_native("getrf", _slogdet))
+NATIVE.of(records.cofactor)(_native("getrf", _cofactor))

@@ -1,0 +1,206 @@
+"""Layer 8 · compiler: what a native form of a whole step is, from memory to memory.
+
+NOTE [functions of a step]
+What a step does stands in a function of its own, of whose arguments LLVM is told that they share no
+memory, and which stays one: put where it is called, it would be compiled with all around it.
+Indices are checked before anything is done with them, and if one is out of range nothing is (see
+NOTE [trouble] in `wengert.compiler.codegen.code`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import NamedTuple
+
+from wengert.compiler.codegen.code import Array, Code, llvm_type
+from wengert.compiler.ir.programs import Step, Varying, open_ended
+from wengert.prims.facet import Facet
+
+__all__ = [
+    "NATIVE",
+    "Native",
+    "check_indices",
+    "fill_zeros",
+    "in_strips",
+    "nest",
+    "outlined",
+    "strips_of",
+    "wrapped",
+]
+
+
+def _no_words(step: Step) -> str:
+    return ""
+
+
+class Native(NamedTuple):
+    """The native form of a primitive that is not a function of single elements.
+
+    Attributes
+    ----------
+    accepts: Whether a step's dtypes, shapes and parameters have one.
+    emit
+        ``emit(code, step, ins, outs)`` writes the results into `outs`, contiguous arrays that share
+        no memory with anything else. `ins` are the arguments, then the values among parameters.
+    cost: Rough cycles in total.
+    strided: Whether the arguments, in this order, may have any strides; others are contiguous.
+    into: The argument that is to be copied into the first result before.
+    describe: What is called, in a few words, or nothing.
+    """
+
+    accepts: Callable[[Step], bool]
+    emit: Callable[[Code, Step, Sequence[Array], Sequence[Array]], None]
+    cost: Callable[[Step], int]
+    strided: Callable[[Step], tuple[bool, ...]] = lambda step: (False,) * len(step.args)
+    into: int | None = None
+    describe: Callable[[Step], str] = _no_words
+
+
+NATIVE: Facet[Native | None] = Facet("native", lambda prim: None)
+"""Its native form, where it has one of its own, from memory to memory."""
+
+# -- parts of native forms ------------------------------------------------------------------------
+
+
+def outlined(
+    code: Code, name: str, arrays: Sequence[Array], write: Callable[[Code, list[Array]], None]
+) -> None:
+    """Emit what `write` writes as a function of its own, and its call (NOTE [functions of a step]).
+
+    Parameters
+    ----------
+    arrays: What it reads and writes: `write` gets the same arrays as the function's arguments.
+    """
+    inner = Code(code.module)
+    write(inner, [array._replace(pointer=f"%p{i}") for i, array in enumerate(arrays)])
+    given = ", ".join([f"ptr {array.pointer}" for array in arrays])
+    if not any("%trouble" in line for line in inner.lines):
+        parameters = ", ".join([f"ptr noalias %p{i}" for i in range(len(arrays))])
+        head = f"internal void @@({parameters}) noinline nounwind"
+        symbol = code.module.function(name, inner.function(head))
+        code.do(f"call void @{symbol}({given})")
+        return
+    # a cell of its own: the caller's is to become a register
+    inner.allocations += ["  %trouble = alloca i8", "  store i8 0, ptr %trouble"]
+    met = inner.let("load i8, ptr %trouble")
+    parameters = ", ".join([f"ptr noalias %p{i}" for i in range(len(arrays))])
+    head = f"internal i8 @@({parameters}) noinline nounwind"
+    symbol = code.module.function(name, inner.function(head, f"i8 {met}"))
+    code.trouble(code.let(f"icmp ne i8 {code.let(f'call i8 @{symbol}({given})')}, 0"))
+
+
+def fill_zeros(code: Code, pointer: str, size: int) -> None:
+    """Emit zeros for so many bytes."""
+    symbol = "llvm.memset.p0.i64"
+    code.module.declare(symbol, f"declare void @{symbol}(ptr, i8, i64, i1 immarg)")
+    code.do(f"call void @{symbol}(ptr {pointer}, i8 0, i64 {size}, i1 false)")
+
+
+@contextmanager
+def nest(
+    code: Code, shape: Sequence[int], *strides: Sequence[int], start: Sequence[str] = ()
+) -> Iterator[list[str]]:
+    """Loops over all positions of a shape.
+
+    Parameters
+    ----------
+    strides: For each of several arrays how far apart its elements are along each dimension.
+    start: What is to be added to the position in each of them.
+
+    Yields
+    ------
+    list of str: The positions in each array.
+    """
+    # dimensions that are as good as one in every array are one
+    merged: list[tuple[int, list[int]]] = []
+    for extent, *steps in zip(shape, *strides, strict=True):
+        if extent == 1:
+            continue
+        if merged and all(
+            outer == extent * inner for outer, inner in zip(merged[-1][1], steps, strict=True)
+        ):
+            merged[-1] = (merged[-1][0] * extent, steps)
+        else:
+            merged.append((extent, steps))
+    positions = list(start) or ["0"] * len(strides)
+    with ExitStack() as stack:
+        for extent, steps in merged:
+            i = stack.enter_context(code.loop(extent))
+            for k, step in enumerate(steps):
+                term = code.offset((step,), [i])
+                if term != "0" and positions[k] != "0":
+                    term = code.let(f"add nsw i64 {positions[k]}, {term}")
+                positions[k] = positions[k] if term == "0" else term
+        yield positions
+
+
+def in_strips(code: Code, extent: int, width: int, write: Callable[[str, int], None]) -> None:
+    """Emit a loop of several repetitions at a time.
+
+    Parameters
+    ----------
+    width: How many at a time: a power of 2; fewer at the end.
+    write: ``write(counter, count)`` emits so many repetitions from a counter on.
+    """
+    for start, end, count in strips_of(extent, width):
+        with code.loop(end, str(start), step=count) as counter:
+            write(counter, count)
+
+
+def strips_of(extent: int, width: int) -> Iterator[tuple[int, int, int]]:
+    """Where strips begin and end that cover an extent, and how wide they are."""
+    if open_ended(extent):
+        end = extent - extent % width
+        yield 0, Varying(end), width
+        yield end, extent, 1
+        return
+    start = 0
+    while start < extent:
+        # whole vectors first, then what is left of them
+        while width > extent - start:
+            width //= 2
+        end = extent - (extent - start) % width
+        yield start, end, width
+        start = end
+
+
+def wrapped(code: Code, array: Array, position: str, size: int) -> str:
+    """The index at a position of an array of indices, counted from the beginning: an ``i64``."""
+    index = _index(code, array, position)
+    if array.dtype.kind != "i":
+        return index
+    behind = code.let(f"add i64 {index}, {size}")
+    negative = code.let(f"icmp slt i64 {index}, 0")
+    return code.let(f"select i1 {negative}, i64 {behind}, i64 {index}")
+
+
+def _index(code: Code, array: Array, position: str) -> str:
+    index = code.load(code.at(array.pointer, array.dtype, position), array.dtype)
+    if array.dtype.itemsize == 8:
+        return index
+    extended = "sext" if array.dtype.kind == "i" else "zext"
+    return code.let(f"{extended} {llvm_type(array.dtype)} {index} to i64")
+
+
+def check_indices(code: Code, array: Array, size: int) -> str:
+    """Emit a look at all indices of a contiguous array.
+
+    Returns
+    -------
+    str: Whether one of them is out of range for a dimension of that size: an ``i1``.
+    """
+    count = 1
+    for extent in array.shape:
+        count *= extent
+    cell = code.cell("i8")
+    code.do(f"store i8 0, ptr {cell}")
+    with code.loop(count) as i:
+        index = _index(code, array, i)
+        least = size if array.dtype.kind == "i" else 0
+        raised = code.let(f"add i64 {index}, {least}") if least else index
+        outside = code.let(f"icmp uge i64 {raised}, {size + least}")
+        seen = code.let(f"load i8, ptr {cell}")
+        found = code.let(f"zext i1 {outside} to i8")
+        code.do(f"store i8 {code.let(f'or i8 {seen}, {found}')}, ptr {cell}")
+    return code.let(f"icmp ne i8 {code.let(f'load i8, ptr {cell}')}, 0")

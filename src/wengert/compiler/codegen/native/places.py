@@ -1,0 +1,366 @@
+"""Layer 8 · compiler: elements written or added at places that indices name, in native code.
+
+Elements are taken in order, one after the other: of several that are written to one place the last
+remains, as in NumPy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.codegen.code import Array, Code, is_native, literal, llvm_type
+from wengert.compiler.codegen.native.forms import (
+    NATIVE,
+    Native,
+    check_indices,
+    fill_zeros,
+    nest,
+    outlined,
+    wrapped,
+)
+from wengert.compiler.codegen.scalars.lane import cast
+from wengert.compiler.ir.programs import Step, Value, uses
+from wengert.prims import records
+
+__all__: list[str] = []
+
+Shape = tuple[int, ...]
+_BOOL = np.dtype(np.bool_)
+
+
+def _strides(shape: Shape) -> Shape:
+    """The strides of a contiguous array, in elements."""
+    return tuple([math.prod(shape[d + 1 :]) for d in range(len(shape))])
+
+
+def _spread(shape: Shape, onto: Shape) -> Shape:
+    """The strides of a contiguous array that is broadcast to a shape."""
+    lead = len(onto) - len(shape)
+    own = [0 if n == 1 else s for n, s in zip(shape, _strides(shape), strict=True)]
+    return (*[0] * lead, *own)
+
+
+def _plus(code: Code, dtype: np.dtype[Any], a: str, b: str) -> str:
+    operation = {"f": f"fadd {code.module.flags}", "b": "or "}.get(dtype.kind, "add ")
+    return code.let(f"{operation}{llvm_type(dtype)} {a}, {b}")
+
+
+def _write(code: Code, out: Array, position: str, value: str, accumulate: bool) -> None:
+    pointer = code.at(out.pointer, out.dtype, position)
+    if accumulate:
+        value = _plus(code, out.dtype, code.load(pointer, out.dtype), value)
+    code.store(value, pointer, out.dtype)
+
+
+def _known(value: Value, size: int) -> bool | None:
+    """Whether all indices are in range, where they are known."""
+    if value.constant is None:
+        return None
+    index = value.constant
+    return bool(((index >= -size) & (index < size)).all())
+
+
+def _guarded(
+    code: Code,
+    checks: Sequence[tuple[Value, Array, int]],
+    body: Callable[[], None],
+) -> None:
+    """Emit `body`, done only if all indices are in range for dimensions of certain sizes."""
+    outside = [
+        check_indices(code, array, size) for value, array, size in checks if not _known(value, size)
+    ]
+    if not outside:
+        body()
+        return
+    wrong = outside[0]
+    for other in outside[1:]:
+        wrong = code.let(f"or i1 {wrong}, {other}")
+    code.trouble(wrong)
+    within, done = code.fresh("within"), code.fresh("done")
+    code.branch(wrong, done, within)
+    code.label(within)
+    body()
+    code.jump(done)
+    code.label(done)
+
+
+# -- arrays of indices for some dimensions --------------------------------------------------------
+
+
+class _Selection:
+    """What ``x[indices]`` is, for arrays of integers or None for each of the first dimensions.
+
+    Attributes
+    ----------
+    dims: The dimensions that are indexed.
+    picked: The shape to which their indices are broadcast.
+    rest: The other dimensions.
+    shape: The shape of the selection.
+    front: Where in it the indices' dimensions begin.
+    """
+
+    def __init__(self, shape: Shape, indices: Sequence[Any]) -> None:
+        self.dims = [d for d, index in enumerate(indices) if index is not None]
+        self.indices = [indices[d] for d in self.dims]
+        self.picked = np.broadcast_shapes(*[index.shape for index in self.indices])
+        self.rest = [d for d in range(len(shape)) if d not in self.dims]
+        adjacent = self.dims[-1] - self.dims[0] == len(self.dims) - 1
+        self.front = self.dims[0] if adjacent else 0
+        others = [shape[d] for d in self.rest]
+        self.shape = (*others[: self.front], *self.picked, *others[self.front :])
+
+
+def _indexed(
+    code: Code,
+    out: Array,
+    indices: Sequence[Any],
+    rows: Sequence[Array],
+    values: Array,
+    accumulate: bool,
+) -> None:
+    """Write `values`, which are broadcast, where `indices` point; `rows` are these in memory."""
+    chosen = _Selection(out.shape, indices)
+    steps, own = _strides(out.shape), _spread(values.shape, chosen.shape)
+    front, depth = chosen.front, len(chosen.picked)
+    of_picked, of_rest = own[front : front + depth], (*own[:front], *own[front + depth :])
+    sizes = [out.shape[d] for d in chosen.dims]
+
+    def write() -> None:
+        spreads = [_spread(row.shape, chosen.picked) for row in rows]
+        with nest(code, chosen.picked, of_picked, *spreads) as (value, *places):
+            base = "0"
+            for row, place, d in zip(rows, places, chosen.dims, strict=True):
+                index = wrapped(code, row, place, out.shape[d])
+                index = code.let(f"mul nsw i64 {index}, {steps[d]}") if steps[d] != 1 else index
+                base = index if base == "0" else code.let(f"add nsw i64 {base}, {index}")
+            shape = [out.shape[d] for d in chosen.rest]
+            along = [steps[d] for d in chosen.rest]
+            with nest(code, shape, along, of_rest, start=(base, value)) as (to, source):
+                element = code.load(code.at(values.pointer, values.dtype, source), values.dtype)
+                element = cast(code, element, values.dtype, out.dtype)
+                _write(code, out, to, element, accumulate)
+
+    _guarded(code, list(zip(chosen.indices, rows, sizes, strict=True)), write)
+
+
+def _integers(indices: Any) -> bool:
+    """Whether indices are arrays of integers, at least one, and None."""
+    if not isinstance(indices, tuple) or not any(index is not None for index in indices):
+        return False
+    return all(
+        index is None or (isinstance(index, Value) and index.dtype.kind in "iu")
+        for index in indices
+    )
+
+
+def _accepts_index_backward(step: Step) -> bool:
+    indices, shape = step.params["indices"], step.params["shape"]
+    if not _integers(indices) or not is_native(step.args[0].dtype) or not all(shape):
+        return False
+    return step.args[0].shape == _Selection(shape, indices).shape
+
+
+def _index_backward(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    indices = step.params["indices"]
+
+    def write(inner: Code, arrays: list[Array]) -> None:
+        out, values, *rows = arrays
+        fill_zeros(inner, out.pointer, step.outs[0].size * out.dtype.itemsize)
+        _indexed(inner, out, indices, rows, values, True)
+
+    outlined(code, "index_backward", [*outs, *ins], write)
+
+
+def _accepts_index_put(step: Step) -> bool:
+    indices, (self, value) = step.params["indices"], step.args
+    if not _integers(indices) or not all(self.shape) or not is_native(self.dtype):
+        return False
+    if not is_native(value.dtype) or not np.can_cast(value.dtype, self.dtype, "same_kind"):
+        return False
+    chosen = _Selection(self.shape, indices)
+    try:
+        return np.broadcast_shapes(value.shape, chosen.shape) == chosen.shape
+    except ValueError:
+        return False
+
+
+def _index_put(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    def write(inner: Code, arrays: list[Array]) -> None:
+        out, values, *rows = arrays
+        accumulate = step.params["accumulate"]
+        _indexed(inner, out, step.params["indices"], rows, values, accumulate)
+
+    outlined(code, "index_put", [*outs, *ins[1:]], write)
+
+
+# -- an index for each position of a dimension, or for each element -------------------------------
+
+
+def _accepts_along(step: Step) -> bool:
+    self, index = step.args[:2]
+    if not self.shape or not all(self.shape) or index.dtype.kind not in "iu":
+        return False
+    if any(value.dtype != self.dtype for value in step.args[2:]) or not is_native(self.dtype):
+        return False
+    value = step.params.get("value", 0)
+    factor = step.params.get("alpha", 1)
+    plain = isinstance(value, int | float) and isinstance(factor, int | float)
+    return plain and (factor == 1 or self.dtype.kind == "f") and self.dtype != _BOOL
+
+
+def _added_along(
+    code: Code,
+    out: Array,
+    index: tuple[Value, Array],
+    source: Array,
+    dim: int,
+    alpha: float,
+) -> None:
+    """Add the positions of a dimension of `source`, times `alpha`, to those that `index` names."""
+    shape, size = source.shape, out.shape[dim]
+    steps, own = _strides(out.shape), _strides(shape)
+
+    def add() -> None:
+        outer = nest(code, shape[:dim], steps[:dim], own[:dim])
+        with outer as (before, read), code.loop(shape[dim]) as i:
+            place = wrapped(code, index[1], i, size)
+            place = code.added(before, code.offset((steps[dim],), [place]))
+            first = code.added(read, code.offset((own[dim],), [i]))
+            rest = (shape[dim + 1 :], steps[dim + 1 :], own[dim + 1 :])
+            with nest(code, *rest, start=(place, first)) as (to, at):
+                value = code.load(code.at(source.pointer, out.dtype, at), out.dtype)
+                if alpha != 1:
+                    scaled = f"{llvm_type(out.dtype)} {value}, {literal(alpha, out.dtype)}"
+                    value = code.let(f"fmul {code.module.flags}{scaled}")
+                _write(code, out, to, value, True)
+
+    _guarded(code, [(*index, size)], add)
+
+
+def _index_add(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    def write(inner: Code, arrays: list[Array]) -> None:
+        out, index, source = arrays
+        dim, alpha = step.params["dim"], step.params["alpha"]
+        _added_along(inner, out, (step.args[1], index), source, dim, alpha)
+
+    outlined(code, "index_add", [*outs, *ins[1:]], write)
+
+
+def _accepts_embedding_backward(step: Step) -> bool:
+    self, indices = step.args
+    if step.params["padding_idx"] >= 0 or step.params["scale_grad_by_freq"]:
+        return False
+    return self.dtype.kind == "f" and is_native(self.dtype) and indices.dtype.kind in "iu"
+
+
+def _embedding_backward(
+    code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]
+) -> None:
+    def write(inner: Code, arrays: list[Array]) -> None:
+        out, source, index = arrays
+        fill_zeros(inner, out.pointer, step.outs[0].size * out.dtype.itemsize)
+        rows = source._replace(shape=(step.args[1].size, out.shape[1]))
+        if 0 not in (*rows.shape, *out.shape):
+            _added_along(inner, out, (step.args[1], index), rows, 0, 1)
+
+    outlined(code, "embedding_backward", [*outs, *ins], write)
+
+
+def _accepts_index_add(step: Step) -> bool:
+    self, index, source = step.args
+    dim = step.params["dim"]
+    if not _accepts_along(step) or len(source.shape) != len(self.shape):
+        return False
+    fits = [
+        n == m for d, (n, m) in enumerate(zip(self.shape, source.shape, strict=True)) if d != dim
+    ]
+    return all(fits) and index.size == source.shape[dim]
+
+
+def _scatter(accumulate: bool) -> Callable[..., None]:
+    def emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+        dim, shape = step.params["dim"], step.args[1].shape
+        number = step.params.get("value")
+
+        def write(inner: Code, arrays: list[Array]) -> None:
+            out, index, *source = arrays
+            steps = _strides(out.shape)
+            fixed = [0 if d == dim else stride for d, stride in enumerate(steps)]
+            read = _strides(source[0].shape) if source else fixed
+
+            def put() -> None:
+                with nest(inner, shape, _strides(shape), fixed, read) as (at, base, place):
+                    chosen = wrapped(inner, index, at, out.shape[dim])
+                    to = inner.added(base, inner.offset((steps[dim],), [chosen]))
+                    if source:
+                        value = inner.load(inner.at(source[0].pointer, out.dtype, place), out.dtype)
+                    else:
+                        value = literal(number, out.dtype)
+                    _write(inner, out, to, value, accumulate)
+
+            _guarded(inner, [(step.args[1], index, out.shape[dim])], put)
+
+        outlined(code, step.prim.name, [*outs, *ins[1:]], write)
+
+    return emit
+
+
+def _accepts_scatter(step: Step) -> bool:
+    self, index, *source = step.args
+    if not _accepts_along(step) or len(index.shape) != len(self.shape):
+        return False
+    dim = step.params["dim"]
+    inside = [d == dim or index.shape[d] <= self.shape[d] for d in range(len(self.shape))] + [
+        n <= m for value in source for n, m in zip(index.shape, value.shape, strict=True)
+    ]
+    return all(inside)
+
+
+# -- positions in the order of memory -------------------------------------------------------------
+
+
+def _accepts_take_backward(step: Step) -> bool:
+    self, index = step.args
+    plain = is_native(self.dtype) and self.dtype != _BOOL and index.dtype.kind in "iu"
+    return plain and self.size == index.size and all(step.params["shape"])
+
+
+def _take_backward(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    def write(inner: Code, arrays: list[Array]) -> None:
+        out, source, index = arrays
+        size = step.outs[0].size
+        fill_zeros(inner, out.pointer, size * out.dtype.itemsize)
+
+        def add() -> None:
+            with inner.loop(step.args[1].size) as i:
+                value = inner.load(inner.at(source.pointer, out.dtype, i), out.dtype)
+                _write(inner, out, wrapped(inner, index, i, size), value, True)
+
+        _guarded(inner, [(step.args[1], index, size)], add)
+
+    outlined(code, "take_backward", [*outs, *ins], write)
+
+
+# -- what has a form ------------------------------------------------------------------------------
+
+
+def _cost(step: Step) -> int:
+    moved = max([value.size for value in uses(step)][1:] or [0])
+    return 10 + step.outs[0].size // 2 + 3 * moved
+
+
+NATIVE.of(records.index_backward)(Native(_accepts_index_backward, _index_backward, _cost))
+NATIVE.of(records.index_put)(Native(_accepts_index_put, _index_put, _cost, into=0))
+NATIVE.of(records.index_add)(Native(_accepts_index_add, _index_add, _cost, into=0))
+NATIVE.of(records.embedding_backward)(
+    Native(_accepts_embedding_backward, _embedding_backward, _cost)
+)
+NATIVE.of(records.scatter_add)(Native(_accepts_scatter, _scatter(True), _cost, into=0))
+NATIVE.of(records.scatter, records.scatter_value)(
+    Native(_accepts_scatter, _scatter(False), _cost, into=0)
+)
+NATIVE.of(records.take_backward)(Native(_accepts_take_backward, _take_backward, _cost))

@@ -1,0 +1,307 @@
+"""Layer 8 · compiler: the largest elements of windows, and their places, in native code.
+
+Several neighbouring windows are searched at a time: each tap of them is read as one piece of a row,
+of which a shuffle takes the elements that are a stride apart. Where windows reach over the edges of
+the array, each plane is copied among elements that are less than all others first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from contextlib import ExitStack
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.codegen.code import (
+    MEMCPY,
+    MEMCPY_DECLARATION,
+    Array,
+    Code,
+    literal,
+    llvm_type,
+)
+from wengert.compiler.codegen.native.forms import NATIVE, Native, fill_zeros, nest, outlined
+from wengert.compiler.codegen.native.vectors import Vector
+from wengert.compiler.codegen.vectors import register_bytes
+from wengert.compiler.ir.programs import Step
+from wengert.prims import records
+
+__all__: list[str] = []
+
+Shape = tuple[int, ...]
+_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+_INT64 = np.dtype(np.int64)
+_LONGEST = 4
+"""Up to so long strides are taken apart by shuffles."""
+_MOST = 64
+"""Windows of so many elements are written out."""
+_LARGEST = 1 << 20
+"""Bytes of the copy of a plane."""
+
+
+def _strides(shape: Sequence[int]) -> Shape:
+    return tuple([math.prod(shape[d + 1 :]) for d in range(len(shape))])
+
+
+class _Windows:
+    """The windows of a step, and what they are of.
+
+    Attributes
+    ----------
+    planes: How many planes there are.
+    sizes, size: The last dimensions of what is pooled, and of the results.
+    room
+        The last dimensions of what the windows are read from: a plane, or where they reach over its
+        edges a copy of it among elements that are less than all others.
+    """
+
+    def __init__(self, step: Step) -> None:
+        params = step.params
+        dims = len(params["kernel_size"])
+        given, out = step.args[0].shape, step.outs[0].shape
+        self.planes = math.prod(given[: len(given) - dims])
+        self.sizes, self.size = given[len(given) - dims :], out[len(out) - dims :]
+        self.kernel, self.padding = params["kernel_size"], params["padding"]
+        self.dilation = params["dilation"]
+        # what has no neighbour may be any distance apart
+        apart = zip(self.size, params["stride"], strict=True)
+        self.stride = tuple([1 if n == 1 else step for n, step in apart])
+        along = zip(self.size, self.kernel, self.stride, self.dilation, strict=True)
+        reached = tuple([(m - 1) * step + gap * (k - 1) + 1 for m, k, step, gap in along])
+        pairs = zip(reached, self.sizes, strict=True)
+        self.within = not any(self.padding) and all(m <= n for m, n in pairs)
+        self.room = self.sizes if self.within else reached
+
+    def meets(self) -> bool:
+        """Whether each window has an element of the array, if dilation leaves out none."""
+        along = zip(self.sizes, self.size, self.kernel, self.stride, self.padding, strict=True)
+        return set(self.dilation) == {1} and all(
+            p < k and (m - 1) * step - p < n for n, m, k, step, p in along
+        )
+
+    def taps(self, sizes: Shape) -> list[int]:
+        """How far the elements of a window are from its first in such an array, in order."""
+        steps = [n * gap for n, gap in zip(_strides(sizes), self.dilation, strict=True)]
+        return [
+            sum(k * step for k, step in zip(tap, steps, strict=True))
+            for tap in product(*map(range, self.kernel))
+        ]
+
+
+def _accepts(step: Step) -> bool:
+    given, (out,) = step.args[0], step.outs
+    if given.dtype not in _FLOATS or not given.size or not out.size:
+        return False
+    windows = _Windows(step)
+    if math.prod(windows.sizes) >= 1 << 31 or math.prod(windows.kernel) > _MOST:
+        return False
+    if windows.stride[-1] > _LONGEST:
+        return False
+    room = math.prod(windows.room) * given.dtype.itemsize
+    return windows.within or (windows.meets() and room <= _LARGEST)
+
+
+def _cost(step: Step) -> int:
+    return 100 + step.outs[0].size * math.prod(step.params["kernel_size"]) // 4
+
+
+def _emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    windows, places = _Windows(step), step.prim is records.max_pool_indices
+    dtype, room = ins[0].dtype, math.prod(windows.room)
+    rooms = []
+    if not windows.within:
+        rooms = [Array(code.workspace(room * dtype.itemsize), dtype, (room,), (1,))]
+
+    def write(inner: Code, arrays: list[Array]) -> None:
+        out, given, *boxes = arrays
+        lanes, length = register_bytes() // dtype.itemsize, windows.size[-1]
+        for box in boxes:
+            with inner.loop(room) as i:
+                lowest = literal(-math.inf, dtype)
+                inner.store(lowest, inner.at(box.pointer, dtype, i), dtype)
+        with inner.loop(windows.planes) as plane, ExitStack() as stack:
+            at = inner.offset((math.prod(windows.sizes),), [plane])
+            source = given._replace(pointer=inner.at(given.pointer, dtype, at))
+            for box in boxes:
+                _fill(inner, windows, source, box)
+                source = box
+            at = inner.offset((math.prod(windows.size),), [plane])
+            target = out._replace(pointer=inner.at(out.pointer, out.dtype, at))
+            line = [stack.enter_context(inner.loop(n)) for n in windows.size[:-1]]
+            whole = length - length % lanes
+            if whole:
+                with inner.loop(whole, step=lanes) as x:
+                    _piece(inner, windows, source, target, [*line, x], lanes, places)
+            if whole < length:
+                rest = [*line, str(whole)]
+                _piece(inner, windows, source, target, rest, length - whole, places)
+
+    outlined(code, step.prim.name, [*outs, *ins, *rooms], write)
+
+
+def _fill(code: Code, windows: _Windows, given: Array, box: Array) -> None:
+    """Emit the copy of a plane to where windows reach over its edges."""
+    code.module.declare(MEMCPY, MEMCPY_DECLARATION)
+    along = zip(windows.sizes, windows.room, windows.padding, strict=True)
+    *lines, length = [min(n, m - p) for n, m, p in along]
+    own, to = _strides(windows.sizes), _strides(windows.room)
+    first = sum(p * step for p, step in zip(windows.padding, to, strict=True))
+    with nest(code, lines, own[:-1], to[:-1], start=("0", str(first))) as (source, target):
+        source = code.at(given.pointer, given.dtype, source)
+        target = code.at(box.pointer, box.dtype, target)
+        size = length * given.dtype.itemsize
+        code.do(f"call void @{MEMCPY}(ptr {target}, ptr {source}, i64 {size}, i1 false)")
+
+
+def _piece(
+    code: Code,
+    windows: _Windows,
+    given: Array,
+    out: Array,
+    at: list[str],
+    used: int,
+    places: bool,
+) -> None:
+    """Emit so many results of a line, from a position on, or the places of what they are."""
+    dtype, stride = given.dtype, windows.stride
+    count = 1 << (used - 1).bit_length()
+    flags = f"<{count} x i1>"
+    steps = [n * step for n, step in zip(_strides(windows.room), stride, strict=True)]
+    head = code.at(given.pointer, dtype, code.offset(tuple(steps), at))
+    vector, chosen = Vector(code, dtype, count), Vector(code, np.dtype(np.int32), count)
+    best, place = "", ""
+    if not windows.within:
+        best = vector.spread(literal(-math.inf, dtype))
+        place = _first(code, windows, at, chosen) if places else ""
+    taps = zip(windows.taps(windows.room), windows.taps(windows.sizes), strict=True)
+    for tap, number in taps:
+        value = _apart(code, code.at(head, dtype, tap), dtype, count, stride[-1], used)
+        here = chosen.spread(str(number)) if places else ""
+        if not best:
+            best, place = value, here
+            continue
+        # of equal ones the first, of NaNs the last
+        above = code.let(f"fcmp ogt {vector.type} {value}, {best}")
+        missing = code.let(f"fcmp uno {vector.type} {value}, {value}")
+        better = code.let(f"or {flags} {above}, {missing}")
+        best = code.let(f"select {flags} {better}, {vector.type} {value}, {vector.type} {best}")
+        if places:
+            place = code.let(
+                f"select {flags} {better}, {chosen.type} {here}, {chosen.type} {place}"
+            )
+    result = code.at(out.pointer, out.dtype, code.offset(_strides(windows.size), at))
+    if not places:
+        vector.store_some(best, result, used)
+        return
+    wide = Vector(code, _INT64, count)
+    own = _strides(windows.sizes)
+    moved = code.offset(tuple([n * s for n, s in zip(own, stride, strict=True)]), at)
+    before = sum(n * p for n, p in zip(own, windows.padding, strict=True))
+    start = wide.spread(code.let(f"sub i64 {moved}, {before}"))
+    beside = ", ".join([f"i64 {k * stride[-1]}" for k in range(count)])
+    place = code.let(f"sext {chosen.type} {place} to {wide.type}")
+    place = code.let(f"add {wide.type} {place}, {start}")
+    place = code.let(f"add {wide.type} {place}, <{beside}>")
+    wide.store_some(place, result, used)
+
+
+def _first(code: Code, windows: _Windows, at: list[str], chosen: Vector) -> str:
+    """Which element of each window is the first within the array: the place of nothing larger."""
+    total = "0"
+    along = zip(
+        at[:-1], _strides(windows.sizes), windows.stride[:-1], windows.padding[:-1], strict=False
+    )
+    for index, own, step, padding in along:
+        missing = code.let(f"sub i64 {padding}, {code.let(f'mul i64 {index}, {step}')}")
+        some = code.let(f"icmp sgt i64 {missing}, 0")
+        missing = code.let(f"select i1 {some}, i64 {missing}, i64 0")
+        total = code.added(total, code.let(f"mul i64 {missing}, {own}"))
+    step, padding = windows.stride[-1], windows.padding[-1]
+    moved = code.let(f"trunc i64 {code.let(f'mul i64 {at[-1]}, {step}')} to i32")
+    beside = ", ".join([f"i32 {padding - k * step}" for k in range(chosen.count)])
+    missing = code.let(f"sub {chosen.type} <{beside}>, {chosen.spread(moved)}")
+    some = code.let(f"icmp sgt {chosen.type} {missing}, zeroinitializer")
+    kind = f"<{chosen.count} x i1> {some}, {chosen.type}"
+    missing = code.let(f"select {kind} {missing}, {chosen.type} zeroinitializer")
+    lines = chosen.spread(code.let(f"trunc i64 {total} to i32"))
+    return code.let(f"add {chosen.type} {missing}, {lines}")
+
+
+def _apart(
+    code: Code, pointer: str, dtype: np.dtype[Any], count: int, stride: int, used: int
+) -> str:
+    """A vector of elements that are a stride apart; behind those that are used it may hold any."""
+    if stride == 1:
+        return Vector(code, dtype, count).load_some(pointer, used)
+    row = Vector(code, dtype, count * stride)
+    loaded = row.load_some(pointer, (used - 1) * stride + 1)
+    mask = ", ".join([f"i32 {k * stride}" for k in range(count)])
+    return code.let(
+        f"shufflevector {row.type} {loaded}, {row.type} poison, <{count} x i32> <{mask}>"
+    )
+
+
+for _prim in (
+    records.max_pool1d,
+    records.max_pool2d,
+    records.max_pool3d,
+    records.max_pool_indices,
+):
+    NATIVE.of(_prim)(Native(_accepts, _emit, _cost))
+
+
+# -- elements at places of a plane ----------------------------------------------------------------
+
+
+def _planes(step: Step) -> tuple[int, int, int]:
+    """How many planes there are, of how many elements, and how many are put into each."""
+    self, shape = step.args[0].shape, step.params["shape"]
+    lead = len(self) - len(shape)
+    return math.prod(self[:lead]), math.prod(shape), math.prod(self[lead:])
+
+
+def _accepts_scatter(step: Step) -> bool:
+    self, index = step.args
+    return self.dtype in _FLOATS and index.dtype == _INT64 and index.shape == self.shape
+
+
+def _emit_scatter(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    count, size, each = _planes(step)
+
+    def write(inner: Code, arrays: list[Array]) -> None:
+        out, given, index = arrays
+        dtype, kind = given.dtype, llvm_type(given.dtype)
+        fill_zeros(inner, out.pointer, count * size * dtype.itemsize)
+        if not size:
+            inner.trouble("true" if count * each else "false")
+            return
+        outside = inner.cell("i1")
+        inner.do(f"store i1 false, ptr {outside}")
+        with inner.loop(count) as plane, inner.loop(each) as k:
+            at = inner.offset((each, 1), [plane, k])
+            place = inner.load(inner.at(index.pointer, _INT64, at), _INT64)
+            # counted from the beginning: any other one is the kernel's to judge
+            wrong = inner.let(f"icmp uge i64 {place}, {size}")
+            before = inner.let(f"load i1, ptr {outside}")
+            inner.do(f"store i1 {inner.let(f'or i1 {before}, {wrong}')}, ptr {outside}")
+            place = inner.let(f"select i1 {wrong}, i64 0, i64 {place}")
+            place = inner.added(place, inner.offset((size,), [plane]))
+            to = inner.at(out.pointer, dtype, place)
+            value = inner.load(inner.at(given.pointer, dtype, at), dtype)
+            total = inner.let(f"fadd {kind} {inner.load(to, dtype)}, {value}")
+            inner.store(total, to, dtype)
+        inner.trouble(inner.let(f"load i1, ptr {outside}"))
+
+    outlined(code, step.prim.name, [*outs, *ins], write)
+
+
+NATIVE.of(records.pool_scatter)(
+    Native(
+        _accepts_scatter,
+        _emit_scatter,
+        lambda step: 100 + step.outs[0].size // 8 + 3 * step.args[0].size,
+    )
+)

@@ -1,0 +1,511 @@
+"""Layer 8 · compiler: products of matrices and vectors in native code.
+
+NOTE [products in place]
+Small products are written out: a tile of the result, of some rows and some vectors of columns,
+stays in registers while the summed dimension is walked, and each step takes a row of the second
+matrix in vectors and one number of each row of the first. Where the second matrix is not contiguous
+row by row, it is copied first; one with a single column, or a first one with a single row, makes
+dot products instead. Larger products of floats are calls of BLAS, for which transposed views are
+flags and rows may be any distance apart. Each form is a function of the module, one for all
+products of the same sizes and layouts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.codegen.code import Array, Code, is_native, llvm_type
+from wengert.compiler.codegen.library import call_routine, has_routine
+from wengert.compiler.codegen.native.forms import NATIVE, Native, fill_zeros, nest, strips_of
+from wengert.compiler.codegen.native.vectors import Vector
+from wengert.compiler.codegen.vectors import register_bytes
+from wengert.compiler.ir.programs import Step, open_ended
+from wengert.prims import records
+
+__all__ = ["multiply"]
+
+# from so many products of numbers on BLAS is called, and from fewer if the second matrix, which is
+# gone through once for each few rows, does not fit into the nearer caches
+_LARGE = 1_000_000
+_SCATTERED = 20_000
+_CACHE = 2**18
+_LARGE_VECTOR = 60_000
+# without BLAS products are quicker where vectors are long, so many rows share the second matrix,
+# both stay in the nearer caches, sums are so short that they need no parts, and threads gain little
+_LONG = 32
+_FEW = 32
+_WITHIN = 2**20
+_DEEPEST = 1024
+_SHARED = 2**24
+# vectors of a tile, and of one that has few rows
+_ACROSS, _WIDEST = 3, 8
+# columns of the first matrix are long that have so many times the second one's columns
+_TALL = 4
+# rows and bytes of tiles of dot products
+_ROWS = 4
+_BYTES = 64
+_SINGLE = np.dtype(np.float32)
+_LETTERS = {np.dtype(np.float64): "d", _SINGLE: "s"}
+_INT = 2**31 - 1
+
+
+# -- layouts --------------------------------------------------------------------------------------
+
+
+def _matrix(array: Array) -> Array:
+    """A matrix whose strides along dimensions of size 1 are those of a contiguous one."""
+    rows, columns = array.shape
+    step, stride = array.strides
+    stride = 1 if columns == 1 else stride
+    return array._replace(strides=(columns * stride if rows == 1 else step, stride))
+
+
+def _turned(array: Array) -> Array:
+    return array._replace(shape=array.shape[::-1], strides=array.strides[::-1])
+
+
+def _leading(array: Array) -> tuple[bytes, int] | None:
+    """BLAS's letter and leading dimension of a matrix, column by column and hence transposed."""
+    (rows, columns), (step, stride) = array.shape, array.strides
+    if stride == 1 and step >= max(columns, 1):
+        return b"N", step
+    if step == 1 and stride >= max(rows, 1):
+        return b"T", stride
+    if columns == 1 and step >= 1:
+        return b"N", step
+    return None
+
+
+def _copied(code: Code, array: Array) -> Array:
+    """A contiguous copy of a matrix."""
+    rows, columns = array.shape
+    itemsize = array.dtype.itemsize
+    copy = Array(code.workspace(rows * columns * itemsize), array.dtype, array.shape, (columns, 1))
+    lanes = register_bytes() // itemsize
+    if array.strides[0] == 1 and min(rows, columns) >= lanes > 1:
+        _transposed(code, array, copy, lanes)
+        return copy
+    with code.loop(rows) as i, code.loop(columns) as j:
+        value = code.load(code.element(array, [i, j]), array.dtype)
+        code.store(value, code.element(copy, [i, j]), array.dtype)
+    return copy
+
+
+def _transposed(code: Code, array: Array, copy: Array, lanes: int) -> None:
+    """Emit the copy of a matrix that is contiguous column by column, in squares of vectors.
+
+    The last squares may overlap those before them.
+    """
+    symbol = _square(code, array, copy, lanes)
+
+    def square(i: str, j: str) -> None:
+        source, target = code.element(array, [i, j]), code.element(copy, [i, j])
+        code.do(f"call void @{symbol}(ptr {source}, ptr {target})")
+
+    rows, columns = array.shape
+    for by_rows in _squares(code, rows, lanes):
+        for by_columns in _squares(code, columns, lanes):
+            with by_rows() as i, by_columns() as j:
+                square(i, j)
+
+
+def _squares(code: Code, size: int, lanes: int) -> list[Callable[[], Any]]:
+    """The loops over squares that cover a dimension."""
+    if open_ended(size):
+        return [partial(code.covering, size, lanes)]
+    whole: list[Callable[[], Any]] = [partial(code.loop, size - size % lanes, step=lanes)]
+    if size % lanes:
+        whole.append(partial(code.loop, size, str(size - lanes), step=lanes))
+    return whole
+
+
+def _square(code: Code, array: Array, copy: Array, lanes: int) -> str:
+    """The symbol of a function that transposes one square."""
+    inner, dtype = Code(code.module), array.dtype
+    vector = Vector(inner, dtype, lanes)
+    rows = [vector.load(inner.at("%a", dtype, array.strides[1] * k)) for k in range(lanes)]
+    half = lanes // 2
+    masks = []
+    for start in (0, half):
+        pairs = [f"i32 {start + k // 2 + lanes * (k % 2)}" for k in range(lanes)]
+        masks.append(f"<{lanes} x i32> <{', '.join(pairs)}>")
+    # rows shuffled like cards, as often as there are bits in a place: then they are columns
+    for _ in range(lanes.bit_length() - 1):
+        rows = [
+            inner.let(f"shufflevector {vector.type} {low}, {vector.type} {high}, {mask}")
+            for low, high in zip(rows[:half], rows[half:], strict=True)
+            for mask in masks
+        ]
+    for k, row in enumerate(rows):
+        vector.store(row, inner.at("%b", dtype, copy.strides[0] * k))
+    head = "internal void @@(ptr noalias %a, ptr noalias %b) noinline nounwind"
+    return code.module.function("square", inner.function(f"{head}"))
+
+
+# -- products that are written out ----------------------------------------------------------------
+
+
+def _rest(n: int, width: int) -> list[tuple[int, int]]:
+    """Where the tiles behind the last whole one begin, and how wide they are.
+
+    Their widths are powers of 2, but for 3; one may overlap the tile before, and compute the same.
+    """
+    tiles: list[tuple[int, int]] = []
+    rest = n % width
+    while rest:
+        power = 1 << (rest - 1).bit_length()
+        if rest in (power, 3):
+            return [*tiles, (n - rest, rest)]
+        if n >= power:
+            return [*tiles, (n - power, power)]
+        tiles.append((n - rest, power // 2))
+        rest -= power // 2
+    return tiles
+
+
+Columns = Sequence[tuple[str, int]]
+"""Where groups of columns begin, and how many there are in each."""
+
+
+def _tile_rows() -> int:
+    """The rows of a tile: all its sums are to be in registers, of which AVX-512 has 32."""
+    return 8 if register_bytes() == 64 else 4
+
+
+def _tiled(code: Code, a: Array, b: Array, c: Array) -> None:
+    """The product of matrices, of which the second is contiguous row by row."""
+    m, n = a.shape[0], b.shape[1]
+    lanes, most = register_bytes() // a.dtype.itemsize, _tile_rows()
+    # as many accumulators for few rows as for many
+    across = min(_ACROSS * most // min(m, most), _WIDEST)
+    end = n - n % (across * lanes)
+    if open_ended(n) and n >= lanes:
+        across = across if end else 1
+        with code.covering(n, across * lanes) as start:
+            columns = [(code.added(start, str(k * lanes)), lanes) for k in range(across)]
+            _column_tiles(code, a, b, c, columns)
+        return
+    if end:
+        with code.loop(end, step=across * lanes) as start:
+            columns = [(code.added(start, str(k * lanes)), lanes) for k in range(across)]
+            _column_tiles(code, a, b, c, columns)
+    rest = [(str(start), lanes) for start in range(end, n - n % lanes, lanes)]
+    rest += [(str(start), count) for start, count in _rest(n, lanes)]
+    for k in range(0, len(rest), across):
+        _column_tiles(code, a, b, c, rest[k : k + across])
+
+
+def _column_tiles(code: Code, a: Array, b: Array, c: Array, columns: Columns) -> None:
+    m, rows = a.shape[0], _tile_rows()
+    if open_ended(m) and m >= rows:
+        with code.covering(m, rows) as first:
+            _tile(code, a, b, c, first, rows, columns)
+        return
+    if m >= rows:
+        with code.loop(m - m % rows, step=rows) as first:
+            _tile(code, a, b, c, first, rows, columns)
+    if m % rows:
+        _tile(code, a, b, c, str(m - m % rows), m % rows, columns)
+
+
+def _tile(
+    code: Code, a: Array, b: Array, c: Array, first: str, rows: int, columns: Columns
+) -> None:
+    """So many rows of the result from `first` on, in groups of columns."""
+    vectors = [Vector(code, a.dtype, count) for _, count in columns]
+    sums = [[code.cell(vector.type) for vector in vectors] for _ in range(rows)]
+    for cells in sums:
+        for vector, cell in zip(vectors, cells, strict=True):
+            code.do(f"store {vector.type} zeroinitializer, ptr {cell}")
+    places, heads = _rows(code, a, first, rows)
+    with code.loop(a.shape[1]) as k:
+        parts = [
+            vector.load(code.element(b, [k, start]))
+            for vector, (start, _) in zip(vectors, columns, strict=True)
+        ]
+        at = code.offset((a.strides[1],), [k])
+        for head, cells in zip(heads, sums, strict=True):
+            factor = code.load(code.at(head, a.dtype, at), a.dtype)
+            for vector, part, cell in zip(vectors, parts, cells, strict=True):
+                total = code.let(f"load {vector.type}, ptr {cell}")
+                total = vector.multiply_add(vector.spread(factor), part, total)
+                code.do(f"store {vector.type} {total}, ptr {cell}")
+    for place, cells in zip(places, sums, strict=True):
+        for vector, (start, _), cell in zip(vectors, columns, cells, strict=True):
+            total = code.let(f"load {vector.type}, ptr {cell}")
+            vector.store(total, code.element(c, [place, start]))
+
+
+def _dots(code: Code, a: Array, b: Array, c: Array) -> None:
+    """Dot products of every row of a matrix with a vector, four rows at a time."""
+    m = a.shape[0]
+    form = _vector_dots if a.strides[1] == 1 == b.strides[0] else _scalar_dots
+    if open_ended(m) and m >= _ROWS:
+        with code.covering(m, _ROWS) as first:
+            form(code, a, b, c, first, _ROWS)
+        return
+    if m >= _ROWS:
+        with code.loop(m - m % _ROWS, step=_ROWS) as first:
+            form(code, a, b, c, first, _ROWS)
+    if m % _ROWS:
+        form(code, a, b, c, str(m - m % _ROWS), m % _ROWS)
+
+
+def _rows(code: Code, a: Array, first: str, count: int) -> tuple[list[str], list[str]]:
+    """So many rows from `first` on: their numbers, and where they begin."""
+    places = [code.let(f"add nuw nsw i64 {first}, {r}") if r else first for r in range(count)]
+    return places, [code.element(a, [place, "0"]) for place in places]
+
+
+def _vector_dots(code: Code, a: Array, b: Array, c: Array, first: str, rows: int) -> None:
+    """Dot products of contiguous vectors."""
+    dtype, k = a.dtype, a.shape[1]
+    kind = llvm_type(dtype)
+    plus = "fadd reassoc" if dtype.kind == "f" else "add"
+    places, heads = _rows(code, a, first, rows)
+    totals = [""] * rows
+    for start, end, width in strips_of(k, _BYTES // dtype.itemsize):
+        vector = Vector(code, dtype, width)
+        sums = [code.cell(vector.type) for _ in range(rows)]
+        for cell in sums:
+            code.do(f"store {vector.type} zeroinitializer, ptr {cell}")
+        with code.loop(end, str(start), step=width) as at:
+            factor = vector.load(code.at(b.pointer, dtype, at))
+            for head, cell in zip(heads, sums, strict=True):
+                total = code.let(f"load {vector.type}, ptr {cell}")
+                total = vector.multiply_add(vector.load(code.at(head, dtype, at)), factor, total)
+                code.do(f"store {vector.type} {total}, ptr {cell}")
+        for r, cell in enumerate(sums):
+            part = vector.sum(code.let(f"load {vector.type}, ptr {cell}"))
+            totals[r] = code.let(f"{plus} {kind} {totals[r]}, {part}") if totals[r] else part
+    for place, total in zip(places, totals, strict=True):
+        code.store(total, code.element(c, [place]), dtype)
+
+
+def _scalar_dots(code: Code, a: Array, b: Array, c: Array, first: str, rows: int) -> None:
+    """Dot products of vectors whose elements are apart."""
+    dtype, kind = a.dtype, llvm_type(a.dtype)
+    floats = dtype.kind == "f"
+    add, times = ("fadd reassoc contract", "fmul contract") if floats else ("add", "mul")
+    sums = [code.cell(kind) for _ in range(rows)]
+    for cell in sums:
+        code.do(f"store {kind} {'0.0' if floats else '0'}, ptr {cell}")
+    places, heads = _rows(code, a, first, rows)
+    with code.loop(a.shape[1]) as k:
+        factor = code.load(code.element(b, [k]), dtype)
+        at = code.offset((a.strides[1],), [k])
+        for head, cell in zip(heads, sums, strict=True):
+            value = code.load(code.at(head, dtype, at), dtype)
+            product = code.let(f"{times} {kind} {value}, {factor}")
+            total = code.let(f"load {kind}, ptr {cell}")
+            code.do(f"store {kind} {code.let(f'{add} {kind} {total}, {product}')}, ptr {cell}")
+    for place, cell in zip(places, sums, strict=True):
+        code.store(code.let(f"load {kind}, ptr {cell}"), code.element(c, [place]), dtype)
+
+
+# -- products by BLAS -----------------------------------------------------------------------------
+
+
+def _blas(array: Array, other: Array) -> bool:
+    """Whether there is a gemm for matrices of this dtype, and integers for their sizes."""
+    letter = _LETTERS.get(array.dtype)
+    sizes = (*array.shape, *array.strides, *other.shape, *other.strides)
+    return letter is not None and has_routine(f"{letter}gemm") and max(map(abs, sizes)) <= _INT
+
+
+def _by_blas(code: Code, a: Array, b: Array, c: Array) -> None:
+    """A call of gemm: row by row is column by column of the transposed matrices."""
+    (of_a, step_a), (of_b, step_b) = _leading(a) or (b"", 0), _leading(b) or (b"", 0)
+    (m, k), n = a.shape, b.shape[1]
+    call_routine(
+        code,
+        f"{_LETTERS[a.dtype]}gemm",
+        [of_b, of_a, n, m, k, 1.0, b.pointer, step_b, a.pointer, step_a, 0.0, c.pointer, n],
+    )
+
+
+def _vector_by_blas(code: Code, a: Array, b: Array, c: Array) -> None:
+    """A call of gemv."""
+    letter, leading = _leading(a) or (b"", 0)
+    # the matrix is transposed for BLAS, so that its letters change their places
+    by_rows = letter == b"N"
+    rows, columns = a.shape[::-1] if by_rows else a.shape
+    letter, step = b"T" if by_rows else b"N", b.strides[0]
+    call_routine(
+        code,
+        f"{_LETTERS[a.dtype]}gemv",
+        [letter, rows, columns, 1.0, a.pointer, leading, b.pointer, step, 0.0, c.pointer, 1],
+    )
+
+
+# -- one product ----------------------------------------------------------------------------------
+
+
+def _is_large(m: int, k: int, n: int, dtype: np.dtype[Any]) -> bool:
+    """Whether a product of matrices is better left to BLAS."""
+    near = max(m * k, k * n) * dtype.itemsize <= _WITHIN
+    short = k <= _DEEPEST and m * k * n < _SHARED
+    if near and short and m >= _FEW and register_bytes() >= _LONG:
+        return False
+    return m * k * n >= (_SCATTERED if k * n * dtype.itemsize > _CACHE else _LARGE)
+
+
+def _is_turned_round(a: Array, b: Array) -> bool:
+    """Whether BLAS is asked for the transposed product, and gives it sooner: that of a first
+    matrix with long columns, and many more of these than columns of the result."""
+    (m, k), n = a.shape, b.shape[1]
+    found = _leading(a)
+    by_columns = found is not None and found[0] == b"T" and m > 1
+    large = _is_large(m, k, n, a.dtype) and k >= _TALL * n
+    return by_columns and large and m >= _TALL * n > _TALL and _blas(a, b)
+
+
+_Form = Callable[[Code, Array, Array, Array], None]
+
+
+def _of_vector(a: Array, b: Array) -> tuple[_Form, Array, Array]:
+    """How to multiply a matrix by a vector: how, and the two for it."""
+    m, k = a.shape
+    fits = b.strides[0] > 0 and _leading(a) is not None and min(m, k) > 1
+    if fits and m * k >= _LARGE_VECTOR and _blas(a, b):
+        return _vector_by_blas, a, b
+    if a.strides[0] == 1 and m > 1:
+        # the sum of columns
+        return _tiled, b._replace(shape=(1, k), strides=(0, b.strides[0])), _turned(a)
+    return _dots, a, b
+
+
+def _of_matrices(code: Code, a: Array, b: Array) -> tuple[_Form, Array, Array]:
+    """How to multiply two matrices, and these or their copies."""
+    (m, k), n = a.shape, b.shape[1]
+    if n == 1:
+        return _of_vector(a, b._replace(shape=(k,), strides=b.strides[:1]))
+    if m == 1:
+        return _of_vector(_turned(b), a._replace(shape=(k,), strides=a.strides[1:]))
+    if _is_large(m, k, n, a.dtype) and _blas(a, b):
+        a, b = (each if _leading(each) else _copied(code, each) for each in (a, b))
+        return _by_blas, a, b
+    return _tiled, a, b if b.strides[1] == 1 else _copied(code, b)
+
+
+def multiply(code: Code, a: Array, b: Array, pointer: str) -> None:
+    """Emit the product of two matrices of any strides into contiguous memory."""
+    a, b = _matrix(a), _matrix(b)
+    m, n, dtype = a.shape[0], b.shape[1], a.dtype
+    if not m * n:
+        return
+    if not a.shape[1]:
+        fill_zeros(code, pointer, m * n * dtype.itemsize)
+        return
+    if _is_turned_round(a, b):
+        made = code.workspace(m * n * dtype.itemsize)
+        multiply(code, _turned(b), _turned(a), made)
+        with code.loop(m) as i, code.loop(n) as j:
+            value = code.load(code.at(made, dtype, code.offset((1, m), [i, j])), dtype)
+            code.store(value, code.at(pointer, dtype, code.offset((n, 1), [i, j])), dtype)
+        return
+    form, first, second = _of_matrices(code, a, b)
+    inner = Code(code.module)
+    shape = (m,) if form is _dots or form is _vector_by_blas else (first.shape[0], second.shape[1])
+    result = Array("%c", dtype, shape, (1,) if len(shape) == 1 else (shape[1], 1))
+    form(inner, first._replace(pointer="%a"), second._replace(pointer="%b"), result)
+    # once, however often it is called: inlining gains nothing and takes LLVM's time
+    parameters = "ptr noalias %a, ptr noalias %b, ptr noalias %c"
+    head = f"internal void @@({parameters}) noinline nounwind"
+    symbol = code.module.function("product", inner.function(head))
+    code.do(f"call void @{symbol}(ptr {first.pointer}, ptr {second.pointer}, ptr {pointer})")
+
+
+# -- the primitives -------------------------------------------------------------------------------
+
+
+def _work(step: Step) -> int:
+    """The number of products of two elements."""
+    return step.outs[0].size * step.args[0].shape[-1]
+
+
+def _accepts(step: Step) -> bool:
+    dtype = step.outs[0].dtype
+    if not is_native(dtype) or dtype.kind == "b":
+        return False
+    if any(value.dtype != dtype for value in step.args):
+        return False
+    # without BLAS here, that of NumPy is better for large ones; to look for it takes long
+    letter = _LETTERS.get(dtype)
+    each = math.prod(step.outs[0].shape[-2:]) * step.args[0].shape[-1]
+    return letter is None or each < _LARGE or has_routine(f"{letter}gemm")
+
+
+def _emit_mm(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    multiply(code, ins[0], ins[1], outs[0].pointer)
+
+
+def _emit_mv(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    a, b = ins
+    multiply(code, a, b._replace(shape=(*b.shape, 1), strides=(*b.strides, 1)), outs[0].pointer)
+
+
+def _emit_dot(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    a, b = ins
+    a = a._replace(shape=(1, *a.shape), strides=(0, *a.strides))
+    multiply(code, a, b._replace(shape=(*b.shape, 1), strides=(*b.strides, 1)), outs[0].pointer)
+
+
+def _emit_bmm(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    (out,) = outs
+    batch = out.shape[:-2]
+    if 0 in batch:
+        return
+    steps = []
+    for each in (*ins, out):
+        # dimensions that are missing or of size 1 are repeated, as by np.matmul
+        own = [0 if n == 1 else s for n, s in zip(each.shape, each.strides, strict=True)][:-2]
+        steps.append([0] * (len(batch) - len(own)) + own)
+    with nest(code, batch, *steps) as positions:
+        a, b, c = [
+            each._replace(
+                pointer=code.at(each.pointer, each.dtype, position),
+                shape=each.shape[-2:],
+                strides=each.strides[-2:],
+            )
+            for each, position in zip((*ins, out), positions, strict=True)
+        ]
+        multiply(code, a, b, c.pointer)
+
+
+def _accepts_bmm(step: Step) -> bool:
+    return _accepts(step) and all(len(value.shape) >= 2 for value in step.args)
+
+
+def _cost(step: Step) -> int:
+    return 10 + _work(step) // (8 if step.outs[0].dtype == _SINGLE else 4)
+
+
+def _describe(step: Step) -> str:
+    first, second = (value.shape for value in step.args)
+    dtype = step.outs[0].dtype
+    m, k = (1, *first)[-2:]
+    n = 1 if len(second) == 1 else second[-1]
+    if min(m, n) == 1:
+        routine, large = "gemv", m * n > 1 and m * k * n >= _LARGE_VECTOR
+    else:
+        routine, large = "gemm", _is_large(m, k, n, dtype)
+    letter = _LETTERS.get(dtype)
+    if not large or letter is None or not has_routine(f"{letter}gemm"):
+        return f"product {m}x{k}x{n}" if m * k * n >= _LARGE else ""
+    return f"{letter}{routine} {m}x{k}x{n}"
+
+
+def _native(emit: Any, accepts: Any = _accepts) -> Native:
+    return Native(accepts, emit, _cost, strided=lambda step: (True, True), describe=_describe)
+
+
+NATIVE.of(records.mm)(_native(_emit_mm))
+NATIVE.of(records.mv)(_native(_emit_mv))
+NATIVE.of(records.dot, records.vdot)(_native(_emit_dot))
+NATIVE.of(records.bmm)(_native(_emit_bmm, _accepts_bmm))

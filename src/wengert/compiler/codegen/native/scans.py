@@ -1,0 +1,329 @@
+"""Layer 8 · compiler: running sums, recurrences, and positions of extremes, in native code.
+
+Each goes along one dimension of a contiguous array. Where the dimension is the last, what runs is a
+register; else whole rows run, several elements at a time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.codegen.code import Array, Code, is_native, llvm_type, several
+from wengert.compiler.codegen.native.forms import NATIVE, Native, in_strips, outlined
+from wengert.compiler.codegen.scalars.lane import Lane, cast
+from wengert.compiler.codegen.vectors import register_bytes
+from wengert.compiler.ir.programs import Step
+from wengert.prims import records
+
+__all__: list[str] = []
+
+_INT64 = np.dtype(np.int64)
+
+
+def _parted(shape: Sequence[int], dim: int | None) -> tuple[int, int, int]:
+    """The numbers of positions before, along and behind a dimension, or along all of them."""
+    if dim is None:
+        return 1, math.prod(shape), 1
+    return math.prod(shape[:dim]), shape[dim], math.prod(shape[dim + 1 :])
+
+
+# -- running sums and recurrences -----------------------------------------------------------------
+
+
+def _running(
+    code: Code,
+    shape: Sequence[int],
+    dim: int,
+    reverse: bool,
+    step: Callable[[str, str | None, int], str],
+    out: Array,
+) -> None:
+    """Write what runs along a dimension.
+
+    Parameters
+    ----------
+    step
+        ``step(position, before, count)`` gives so many elements from a position on; `before` are
+        those that were computed before them, or None at the beginning.
+    """
+    before, count, behind = _parted(shape, dim)
+    width = register_bytes() // out.dtype.itemsize
+    start, back = (count - 1, behind) if reverse else (0, -behind)
+    with code.loop(before) as i:
+        base = code.offset((count * behind,), [i])
+        head = _moved(code, base, start * behind)
+        if behind == 1:
+            cell = code.cell(Lane(code, out.dtype).type)
+            first = step(head, None, 1)
+            code.store(first, code.at(out.pointer, out.dtype, head), out.dtype)
+            code.do(f"store {Lane(code, out.dtype).type} {first}, ptr {cell}")
+        else:
+
+            def begin(j: str, several: int) -> None:
+                at = code.added(head, j)
+                pointer = code.at(out.pointer, out.dtype, at)
+                code.store(step(at, None, several), pointer, out.dtype, several)
+
+            in_strips(code, behind, width, begin)
+        with code.loop(count, "1") as k:
+            at = code.offset((-back,), [k])
+            at = code.added(head, at)
+            if behind == 1:
+                last = code.let(f"load {Lane(code, out.dtype).type}, ptr {cell}")
+                value = step(at, last, 1)
+                code.do(f"store {Lane(code, out.dtype).type} {value}, ptr {cell}")
+                code.store(value, code.at(out.pointer, out.dtype, at), out.dtype)
+            else:
+                in_strips(code, behind, width, partial(_go_on, code, step, out, at, back))
+
+
+def _go_on(
+    code: Code,
+    step: Callable[[str, str | None, int], str],
+    out: Array,
+    row: str,
+    back: int,
+    j: str,
+    count: int,
+) -> None:
+    """Write so many elements of a row from `j` on, from those of the row before."""
+    here = code.added(row, j)
+    there = _moved(code, here, back)
+    last = code.load(code.at(out.pointer, out.dtype, there), out.dtype, count)
+    pointer = code.at(out.pointer, out.dtype, here)
+    code.store(step(here, last, count), pointer, out.dtype, count)
+
+
+def _moved(code: Code, position: str, by: int) -> str:
+    return code.added(position, str(by))
+
+
+def _accumulated(name: str) -> Callable[..., None]:
+    def emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+        shape, params = step.outs[0].shape, step.params
+
+        def write(inner: Code, arrays: list[Array]) -> None:
+            out, source = arrays
+
+            def some(at: str, before: str | None, count: int) -> str:
+                lane = Lane(inner, out.dtype, count=count)
+                value = inner.load(inner.at(source.pointer, source.dtype, at), source.dtype, count)
+                value = cast(inner, value, source.dtype, out.dtype, count)
+                if before is None:
+                    return value
+                return lane.add(before, value) if name == "add" else lane.mul(before, value)
+
+            _running(inner, shape, params["dim"], params["reverse"], some, out)
+
+        outlined(code, step.prim.name, [*outs, *ins], write)
+
+    return emit
+
+
+def _accepts_running(step: Step) -> bool:
+    values = (*step.args, *step.outs)
+    native = all(is_native(value.dtype) for value in values) and step.outs[0].dtype.kind != "b"
+    return native and bool(step.outs[0].shape) and step.outs[0].size > 0
+
+
+def _linear_recurrence(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    shape, params = step.outs[0].shape, step.params
+
+    def write(inner: Code, arrays: list[Array]) -> None:
+        out, factor, term = arrays
+
+        def some(at: str, before: str | None, count: int) -> str:
+            lane = Lane(inner, out.dtype, count=count)
+            value = inner.load(inner.at(term.pointer, out.dtype, at), out.dtype, count)
+            if before is None:
+                return value
+            grown = inner.load(inner.at(factor.pointer, out.dtype, at), out.dtype, count)
+            return lane.add(lane.mul(grown, before), value)
+
+        _running(inner, shape, params["dim"], params["reverse"], some, out)
+
+    outlined(code, step.prim.name, [*outs, *ins], write)
+
+
+def _accepts_recurrence(step: Step) -> bool:
+    factor, term = step.args
+    return _accepts_running(step) and factor.shape == term.shape and factor.dtype == term.dtype
+
+
+# -- positions of extremes ------------------------------------------------------------------------
+
+
+def _extreme(name: str) -> Callable[..., None]:
+    def emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+        (self,) = step.args
+        before, count, behind = _parted(self.shape, step.params["dim"])
+        arrays = [*outs, *ins]
+        if behind > 1:
+            room = code.workspace(behind * self.dtype.itemsize)
+            arrays.append(Array(room, self.dtype, (behind,), (1,)))
+
+        def write(inner: Code, given: list[Array]) -> None:
+            if behind == 1:
+                _position(inner, name, given[0], given[1], before, count)
+            else:
+                _positions(inner, name, given[0], given[1], given[2], before, count)
+
+        outlined(code, step.prim.name, arrays, write)
+
+    return emit
+
+
+def _better(lane: Lane, name: str, value: str, best: str) -> str:
+    """Whether a value is beyond the best one so far, as a NaN is beyond all numbers."""
+    if lane.kind != "f":
+        return lane.compare(name, value, best)
+    beyond = lane.code.let(f"fcmp u{name} {lane.type} {value}, {best}")
+    return lane.both(beyond, lane.code.let(f"fcmp ord {lane.type} {best}, {best}"))
+
+
+def _position(code: Code, name: str, out: Array, source: Array, before: int, count: int) -> None:
+    """One position for each row."""
+    with code.loop(before) as i:
+        base = code.offset((count,), [i])
+        head = code.at(source.pointer, source.dtype, base)
+        position = _of_row(code, name, source.dtype, head, count)
+        code.store(position, code.at(out.pointer, _INT64, i), _INT64)
+
+
+def _of_row(code: Code, name: str, dtype: np.dtype[Any], head: str, count: int) -> str:
+    """The position in one row: of each of several interleaved columns first, then of these."""
+    width = 1 if dtype.kind == "b" else 64 // dtype.itemsize
+    while width > 1 and count < 2 * width:
+        width //= 2
+    best, found = (code.cell(several(kind, width)) for kind in (llvm_type(dtype), "i64"))
+    numbers = Lane(code, _INT64, count=width)
+    first = code.load(head, dtype, width)
+    code.do(f"store {several(llvm_type(dtype), width)} {first}, ptr {best}")
+    code.do(f"store {numbers.type} {_counted(width)}, ptr {found}")
+
+    def take(k: str) -> None:
+        value = code.load(code.at(head, dtype, k), dtype, width)
+        start = code.spread(k, "i64", width) if width > 1 else k
+        place = code.let(f"add {numbers.type} {start}, {_counted(width)}")
+        _take(code, name, Lane(code, dtype, count=width), (best, found), (value, place))
+
+    end = count - count % width
+    with code.loop(end, str(width), step=width) as k:
+        take(k)
+    if end < count:
+        # some again, which changes nothing
+        take(str(count - width))
+    held = code.let(f"load {several(llvm_type(dtype), width)}, ptr {best}")
+    return _first(code, name, dtype, width, held, code.let(f"load {numbers.type}, ptr {found}"))
+
+
+def _counted(width: int) -> str:
+    """The numbers of columns."""
+    return f"<{', '.join([f'i64 {i}' for i in range(width)])}>" if width > 1 else "0"
+
+
+def _take(
+    code: Code, name: str, lane: Lane, cells: tuple[str, str], candidate: tuple[str, str]
+) -> None:
+    """Let a later candidate take the place of what is held, if it is better."""
+    wide = several("i64", lane.count)
+    held, at = (
+        code.let(f"load {lane.type}, ptr {cells[0]}"),
+        code.let(f"load {wide}, ptr {cells[1]}"),
+    )
+    value, position = candidate
+    better = _better(lane, name, value, held)
+    code.do(f"store {lane.type} {lane.select(better, value, held)}, ptr {cells[0]}")
+    position = code.let(f"select {lane.flag} {better}, {wide} {position}, {wide} {at}")
+    code.do(f"store {wide} {position}, ptr {cells[1]}")
+
+
+def _first(
+    code: Code, name: str, dtype: np.dtype[Any], width: int, values: str, places: str
+) -> str:
+    """The position of the best of several; of equal ones that of the first."""
+    while width > 1:
+        width //= 2
+        lane, wide = Lane(code, dtype, count=width), several("i64", width)
+        (held, value), (at, position) = (
+            _halves(code, kind, vector, width)
+            for kind, vector in ((llvm_type(dtype), values), ("i64", places))
+        )
+        equal = lane.compare("eq", value, held)
+        if lane.kind == "f":
+            equal = lane.either(equal, lane.both(lane.is_nan(value), lane.is_nan(held)))
+        earlier = code.let(f"icmp slt {wide} {position}, {at}")
+        better = lane.either(_better(lane, name, value, held), lane.both(equal, earlier))
+        values = lane.select(better, value, held)
+        places = code.let(f"select {lane.flag} {better}, {wide} {position}, {wide} {at}")
+    return places
+
+
+def _halves(code: Code, kind: str, vector: str, count: int) -> tuple[str, str]:
+    """Both halves of a vector, of so many elements each."""
+    whole = several(kind, 2 * count)
+    if count == 1:
+        one, two = (code.let(f"extractelement {whole} {vector}, i64 {k}") for k in (0, 1))
+        return one, two
+    low, high = (
+        ", ".join([f"i32 {k}" for k in range(start, start + count)]) for start in (0, count)
+    )
+    one, two = (
+        code.let(f"shufflevector {whole} {vector}, {whole} poison, <{count} x i32> <{places}>")
+        for places in (low, high)
+    )
+    return one, two
+
+
+def _positions(
+    code: Code, name: str, out: Array, source: Array, best: Array, before: int, count: int
+) -> None:
+    """One position for each element of what lies behind the dimension."""
+    lane, behind = Lane(code, source.dtype), best.shape[0]
+    with code.loop(before) as i:
+        base, to = code.offset((count * behind,), [i]), code.offset((behind,), [i])
+        with code.loop(behind) as j:
+            at = code.at(source.pointer, source.dtype, code.added(base, j))
+            code.store(
+                code.load(at, source.dtype), code.at(best.pointer, best.dtype, j), best.dtype
+            )
+            code.store("0", code.at(out.pointer, _INT64, code.added(to, j)), _INT64)
+        with code.loop(count, "1") as k:
+            row = code.added(base, code.offset((behind,), [k]))
+            with code.loop(behind) as j:
+                at = code.at(source.pointer, source.dtype, code.added(row, j))
+                value = code.load(at, source.dtype)
+                held = code.at(best.pointer, best.dtype, j)
+                place = code.at(out.pointer, _INT64, code.added(to, j))
+                last = code.load(held, best.dtype)
+                better = _better(lane, name, value, last)
+                code.store(lane.select(better, value, last), held, best.dtype)
+                position = code.load(place, _INT64)
+                position = code.let(f"select i1 {better}, i64 {k}, i64 {position}")
+                code.store(position, place, _INT64)
+
+
+def _accepts_extreme(step: Step) -> bool:
+    (self,) = step.args
+    out = step.outs[0]
+    return is_native(self.dtype) and bool(self.shape) and self.size > 0 and out.dtype == _INT64
+
+
+def _cost(step: Step) -> int:
+    return 10 + 4 * step.args[-1].size
+
+
+def _native(accepts: Callable[[Step], bool], emit: Any) -> Native:
+    return Native(accepts, emit, _cost)
+
+
+NATIVE.of(records.cumsum)(_native(_accepts_running, _accumulated("add")))
+NATIVE.of(records.cumprod)(_native(_accepts_running, _accumulated("mul")))
+NATIVE.of(records.linear_recurrence)(_native(_accepts_recurrence, _linear_recurrence))
+NATIVE.of(records.argmax)(_native(_accepts_extreme, _extreme("gt")))
+NATIVE.of(records.argmin)(_native(_accepts_extreme, _extreme("lt")))

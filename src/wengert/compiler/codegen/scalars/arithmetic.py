@@ -1,0 +1,417 @@
+"""Layer 8 · compiler: elements of arithmetic, comparison, choice, rounding, whole numbers, bits.
+
+Each rule says in instructions what the kernel of a primitive computes from one element of each
+argument; Results are the kernels' to the last bit, signs
+of zeros, infinities and NaN included, but for sums of products, which LLVM may be told to fuse.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.codegen.code import llvm_type
+from wengert.compiler.codegen.library import call_function, setup
+from wengert.compiler.codegen.scalars.forms import native
+from wengert.compiler.codegen.scalars.lane import Lane
+from wengert.prims import records
+
+__all__ = ["is_number"]
+
+
+_ALL = "fiub"
+
+
+def is_number(param: Any) -> bool:
+    """Whether a parameter is known while compiling: None or a number, not an operand."""
+    return param is None or isinstance(param, int | float)
+
+
+# -- arithmetic -----------------------------------------------------------------------------------
+
+
+@native(records.add_scaled, kinds="fiu")
+def _add_scaled(m: Lane, a: str, b: str, alpha: Any) -> str:
+    return m.add(a, m.mul(b, m.value(alpha)))
+
+
+@native(records.sub_scaled, kinds="fiu")
+def _sub_scaled(m: Lane, a: str, b: str, alpha: Any) -> str:
+    return m.sub(a, m.mul(b, m.value(alpha)))
+
+
+@native(records.addcmul, kinds="fiu")
+def _addcmul(m: Lane, a: str, b: str, c: str, value: Any) -> str:
+    return m.add(a, m.mul(m.mul(b, c), m.value(value)))
+
+
+@native(records.addcdiv, cost=4)
+def _addcdiv(m: Lane, a: str, b: str, c: str, value: Any) -> str:
+    return m.add(a, m.mul(m.value(value), m.div(b, c)))
+
+
+@native(records.lerp_tensor)
+def _lerp_tensor(m: Lane, start: str, end: str, weight: str) -> str:
+    step = m.sub(end, start)
+    near = m.compare("lt", m.size(weight), m.number(0.5))
+    from_start = m.add(start, m.mul(weight, step))
+    from_end = m.sub(end, m.mul(step, m.sub(m.number(1), weight)))
+    return m.select(near, from_start, from_end)
+
+
+@native(records.lerp)
+def _lerp(m: Lane, start: str, end: str, weight: Any) -> str:
+    step = m.sub(end, start)
+    if not is_number(weight):
+        return _lerp_tensor(m, start, end, m.value(weight))
+    if abs(weight) < 0.5:
+        return m.add(start, m.mul(m.number(weight), step))
+    return m.sub(end, m.mul(step, m.number(1 - weight)))
+
+
+@native(records.sign, records.sgn, kinds=_ALL)
+def _sign(m: Lane, a: str) -> str:
+    if m.kind == "b":
+        return a
+    if m.kind == "u":
+        return m.select(m.compare("ne", a, "0"), "1", "0")
+    zero, one = m.number(0), m.number(1)
+    # of what is neither above nor below 0: 0, or NaN itself
+    rest = m.select(m.is_nan(a), a, zero) if m.kind == "f" else zero
+    below = m.select(m.compare("lt", a, zero), m.number(-1), rest)
+    return m.select(m.compare("gt", a, zero), one, below)
+
+
+def _takes_exponent(params: Any, kind: str) -> bool:
+    """Whether a power by a number has a native form in dtypes of a kind."""
+    exponent = params["exponent"]
+    if kind == "f":
+        return not is_number(exponent) or math.isfinite(exponent)
+    return isinstance(exponent, int) and 0 <= exponent <= 64
+
+
+@native(records.pow_scalar, kinds="fiu", params=_takes_exponent)
+def _power_scalar(m: Lane, a: str, exponent: Any) -> str:
+    if not is_number(exponent):
+        given, root = m.value(exponent), m.intrinsic("sqrt", a)
+        power = _power(m, a, given)
+        for known, result in ((0.5, root), (-0.5, m.div(m.number(1), root))):
+            power = m.select(m.compare("eq", given, m.number(known)), result, power)
+        return power
+    if exponent == int(exponent) and 0 <= exponent <= (64 if m.kind in "iu" else 4):
+        return _whole_power(m, a, int(exponent))
+    one = m.number(1)
+    if exponent == -1:
+        return m.div(one, a)
+    if exponent == -2:
+        return m.div(one, m.mul(a, a))
+    if exponent == 0.5:
+        return m.intrinsic("sqrt", a)
+    if exponent == -0.5:
+        return m.div(one, m.intrinsic("sqrt", a))
+    return _power(m, a, m.number(exponent))
+
+
+def _power(m: Lane, a: str, exponent: str) -> str:
+    return call_function(m.code, "pow", llvm_type(m.dtype), (a, exponent), m.count)
+
+
+def _whole_power(m: Lane, a: str, exponent: int) -> str:
+    if exponent == 0:
+        return m.number(1)
+    power, square = "", a
+    while True:
+        if exponent & 1:
+            power = m.mul(power, square) if power else square
+        exponent >>= 1
+        if not exponent:
+            return power
+        square = m.mul(square, square)
+
+
+def _scalar(name: str, swapped: bool = False) -> Any:
+    """The rule of an operation of two elements with a number in place of the second, or first."""
+
+    def rule(m: Lane, a: str, other: Any) -> str:
+        b = m.value(other)
+        operands = (b, a) if swapped else (a, b)
+        return str(getattr(m, name)(*operands))
+
+    return rule
+
+
+def _times(factor: float) -> Any:
+    return lambda m, a: m.mul(a, m.number(factor))
+
+
+native(records.add, kinds=_ALL, vectors=_ALL)(Lane.add)
+native(records.sub, kinds="fiu", vectors=_ALL)(Lane.sub)
+native(records.mul, kinds=_ALL, vectors=_ALL)(Lane.mul)
+native(records.div, cost=4)(Lane.div)
+native(records.rsub, kinds="fiu", vectors=_ALL)(lambda m, a, b: m.sub(b, a))
+native(records.add_scalar, kinds=_ALL, vectors=_ALL)(_scalar("add"))
+native(records.sub_scalar, kinds="fiu", vectors=_ALL)(_scalar("sub"))
+native(records.rsub_scalar, kinds="fiu", vectors=_ALL)(_scalar("sub", swapped=True))
+native(records.mul_scalar, kinds=_ALL, vectors=_ALL)(_scalar("mul"))
+native(records.div_scalar, cost=4)(_scalar("div"))
+native(records.neg, kinds="fiu")(Lane.neg)
+native(records.abs, kinds="fiu")(Lane.size)
+native(records.real, kinds=_ALL)(lambda m, a: a)
+native(records.conj, kinds=_ALL, vectors=_ALL)(lambda m, a: a)
+native(records.to_copy, kinds=_ALL, vectors=_ALL)(lambda m, a, dtype: a)
+native(records.sqrt, cost=4)(lambda m, a: m.intrinsic("sqrt", a))
+native(records.rsqrt, cost=8)(lambda m, a: m.div(m.number(1), m.intrinsic("sqrt", a)))
+native(records.reciprocal, cost=4)(lambda m, a: m.div(m.number(1), a))
+native(records.deg2rad)(_times(math.pi / 180.0))
+native(records.rad2deg)(_times(180.0 / math.pi))
+native(records.copysign)(lambda m, a, b: m.intrinsic("copysign", a, b))
+
+# -- choices --------------------------------------------------------------------------------------
+
+
+@native(records.clamp, records.clamp_min, records.clamp_max, kinds="fiu")
+def _clamp(m: Lane, a: str, **bounds: Any) -> str:
+    # the upper bound is the last, for it prevails where they cross
+    for name, of_number, of_element in (
+        ("min", m.at_least, m.maximum),
+        ("max", m.at_most, m.minimum),
+    ):
+        bound = bounds.get(name)
+        if bound is not None:
+            plain = is_number(bound) and bound == bound
+            a = of_number(a, m.value(bound)) if plain else of_element(a, m.value(bound))
+    return a
+
+
+def _past_nan(name: str) -> Any:
+    def rule(m: Lane, a: str, b: str) -> str:
+        if m.kind != "f":
+            return m.maximum(a, b) if name == "ge" else m.minimum(a, b)
+        first = m.either(m.compare(name, a, b), m.is_nan(b))
+        return m.select(first, a, b)
+
+    return rule
+
+
+@native(records.heaviside, kinds=_ALL)
+def _heaviside(m: Lane, a: str, values: str) -> str:
+    zero = m.number(0)
+    step = m.select(m.compare("gt", a, zero), m.number(1), zero)
+    return m.select(m.compare("eq", a, zero), values, step)
+
+
+@native(records.nan_to_num, kinds=_ALL)
+def _nan_to_num(m: Lane, a: str, nan: float, posinf: float | None, neginf: float | None) -> str:
+    if m.kind != "f":
+        return a
+    top = float(np.finfo(m.dtype).max)
+    high, low = top if posinf is None else posinf, -top if neginf is None else neginf
+    b = m.select(m.compare("eq", a, m.number(math.inf)), m.number(high), a)
+    b = m.select(m.compare("eq", a, m.number(-math.inf)), m.number(low), b)
+    return m.select(m.is_nan(a), m.number(nan), b)
+
+
+native(records.where, kinds=_ALL, vectors=_ALL)(lambda m, on, a, b: m.select(on, a, b))
+native(records.masked_fill, kinds=_ALL, vectors=_ALL)(
+    lambda m, a, mask, value: m.select(mask, m.value(value), a)
+)
+native(records.masked_fill_tensor, kinds=_ALL, vectors=_ALL)(
+    lambda m, a, mask, value: m.select(mask, value, a)
+)
+native(records.threshold_backward, kinds=_ALL)(
+    lambda m, g, a: m.select(m.compare("le", a, m.number(0)), m.number(0), g)
+)
+native(records.relu, kinds="fiu")(lambda m, a: m.at_least(a, m.number(0)))
+native(records.maximum, kinds=_ALL, vectors=_ALL)(Lane.maximum)
+native(records.minimum, kinds=_ALL, vectors=_ALL)(Lane.minimum)
+native(records.clamp_min_tensor, kinds=_ALL)(Lane.maximum)
+native(records.clamp_max_tensor, kinds=_ALL)(Lane.minimum)
+native(records.clamp_tensor, kinds=_ALL)(lambda m, a, low, high: m.minimum(m.maximum(a, low), high))
+native(records.fmax, kinds=_ALL)(_past_nan("ge"))
+native(records.fmin, kinds=_ALL)(_past_nan("le"))
+
+# -- comparisons ----------------------------------------------------------------------------------
+
+
+_OF_ARGUMENTS: dict[str, Any] = {"kinds": _ALL, "inside": "arguments"}
+
+
+@native(records.isinf, **_OF_ARGUMENTS)
+def _is_infinite(m: Lane, a: str) -> str:
+    if m.kind != "f":
+        return "false"
+    return m.compare("eq", m.size(a), m.number(math.inf))
+
+
+@native(records.isfinite, **_OF_ARGUMENTS)
+def _is_finite(m: Lane, a: str) -> str:
+    if m.kind != "f":
+        return "true"
+    return m.compare("lt", m.size(a), m.number(math.inf))
+
+
+@native(records.signbit, **_OF_ARGUMENTS, vectors="")
+def _sign_bit(m: Lane, a: str) -> str:
+    if m.kind != "f":
+        return "false" if m.kind in "bu" else m.compare("lt", a, "0")
+    bits = m.code.let(f"bitcast {m.type} {a} to i{m.bits}")
+    return m.code.let(f"icmp slt i{m.bits} {bits}, 0")
+
+
+def _is_this(value: float) -> Any:
+    return lambda m, a: m.compare("eq", a, m.number(value)) if m.kind == "f" else "false"
+
+
+def _compared(name: str) -> Any:
+    return lambda m, a, b: m.compare(name, a, b)
+
+
+for _prim in (records.eq, records.ne, records.lt, records.le, records.gt, records.ge):
+    native(_prim, **_OF_ARGUMENTS, vectors=_ALL)(_compared(_prim.name))
+native(records.isnan, **_OF_ARGUMENTS)(lambda m, a: m.is_nan(a) if m.kind == "f" else "false")
+native(records.isposinf, **_OF_ARGUMENTS)(_is_this(math.inf))
+native(records.isneginf, **_OF_ARGUMENTS)(_is_this(-math.inf))
+native(records.isreal, **_OF_ARGUMENTS, vectors="")(lambda m, a: "true")
+
+# -- truth values ---------------------------------------------------------------------------------
+
+_OF_TRUTH: dict[str, Any] = {"kinds": "b", "inside": "bool"}
+
+native(records.logical_and, **_OF_TRUTH, vectors=_ALL)(lambda m, a, b: m.mul(a, b))
+native(records.logical_or, **_OF_TRUTH, vectors=_ALL)(lambda m, a, b: m.add(a, b))
+native(records.logical_xor, **_OF_TRUTH, vectors=_ALL)(lambda m, a, b: m.exact("xor", a, b))
+native(records.logical_not, **_OF_TRUTH)(lambda m, a: m.exact("xor", a, "true"))
+
+# -- rounding -------------------------------------------------------------------------------------
+
+
+def _rounding(name: str) -> Any:
+    return lambda m, a: m.intrinsic(name, a) if m.kind == "f" else a
+
+
+@native(records.round_decimals, cost=8)
+def _round_decimals(m: Lane, a: str, decimals: int) -> str:
+    power = m.number(10.0 ** abs(decimals))
+    if decimals < 0:
+        return m.mul(m.intrinsic("rint", m.div(a, power)), power)
+    return m.div(m.intrinsic("rint", m.mul(a, power)), power)
+
+
+native(records.floor, kinds="fiu")(_rounding("floor"))
+native(records.ceil, kinds="fiu")(_rounding("ceil"))
+native(records.trunc, kinds="fiu")(_rounding("trunc"))
+native(records.round, kinds="fiu")(_rounding("rint"))
+native(records.frac)(lambda m, a: m.sub(a, m.intrinsic("trunc", a)))
+
+# -- whole numbers, remainders, bits --------------------------------------------------------------
+
+_WHOLE: dict[str, Any] = {"kinds": "fiu", "cost": 20, "vectors": ""}
+_BITS: dict[str, Any] = {"kinds": "iub", "vectors": ""}
+
+
+def _divided(m: Lane, a: str, b: str) -> tuple[str, str, str]:
+    """Quotient towards 0, remainder with the sign of a, and whether rounding down differs."""
+    known = b.lstrip("-").isdigit()
+    if known and int(b) not in (0, -1):
+        safe = b
+    else:
+        m.code.trouble(m.compare("eq", b, "0"))
+        # the smallest number divided by -1 wraps, which the instruction does not do
+        safe = m.select(m.compare("eq", b, "0"), "1", b)
+        safe = safe if m.kind == "u" else m.select(m.compare("eq", b, "-1"), "1", safe)
+    letter = m.kind.replace("i", "s")
+    quotient = m.exact(f"{letter}div", a, safe)
+    rest = m.exact(f"{letter}rem", a, safe)
+    if m.kind == "u":
+        return quotient, rest, "false"
+    if safe is not b:
+        turned = m.compare("eq", b, "-1")
+        quotient = m.select(turned, m.neg(a), quotient)
+    differs = m.both(m.compare("ne", rest, "0"), m.compare("lt", m.exact("xor", rest, b), "0"))
+    return quotient, rest, differs
+
+
+def _left_over(m: Lane, a: str, b: str) -> str:
+    """The remainder of floats with the sign of the first, for which LLVM calls the C library."""
+    setup()
+    return m.exact("frem", a, b)
+
+
+@native(records.floor_divide, records.div_floor, **_WHOLE)
+def _floor_quotient(m: Lane, a: str, b: str) -> str:
+    if m.kind != "f":
+        quotient, _, differs = _divided(m, a, b)
+        return quotient if m.kind == "u" else m.select(differs, m.sub(quotient, "1"), quotient)
+    rest = _left_over(m, a, b)
+    zero, one = m.number(0), m.number(1)
+    quotient = m.exact("fdiv", m.exact("fsub", a, rest), b)
+    differs = _other_signs(m, rest, b)
+    quotient = m.select(differs, m.exact("fsub", quotient, one), quotient)
+    low = m.intrinsic("floor", quotient)
+    near = m.compare("gt", m.exact("fsub", quotient, low), m.number(0.5))
+    whole = m.select(near, m.exact("fadd", low, one), low)
+    ratio = m.exact("fdiv", a, b)
+    of_zero = m.intrinsic("copysign", zero, ratio)
+    result = m.select(m.compare("eq", quotient, zero), of_zero, whole)
+    return m.select(m.compare("eq", b, zero), ratio, result)
+
+
+def _other_signs(m: Lane, rest: str, b: str) -> str:
+    """Whether a remainder other than 0 has not the sign of the divisor."""
+    zero = m.number(0)
+    below = m.code.let(f"xor i1 {m.compare('lt', rest, zero)}, {m.compare('lt', b, zero)}")
+    return m.both(m.compare("ne", rest, zero), below)
+
+
+@native(records.remainder, **_WHOLE)
+def _remainder(m: Lane, a: str, b: str) -> str:
+    if m.kind != "f":
+        _, rest, differs = _divided(m, a, b)
+        return rest if m.kind == "u" else m.select(differs, m.add(rest, b), rest)
+    rest = _left_over(m, a, b)
+    zero = m.number(0)
+    result = m.select(_other_signs(m, rest, b), m.exact("fadd", rest, b), rest)
+    return m.select(m.compare("eq", rest, zero), m.intrinsic("copysign", zero, b), result)
+
+
+@native(records.fmod, **_WHOLE)
+def _fmod(m: Lane, a: str, b: str) -> str:
+    return _divided(m, a, b)[1] if m.kind != "f" else _left_over(m, a, b)
+
+
+@native(records.div_trunc, **_WHOLE)
+def _trunc_quotient(m: Lane, a: str, b: str) -> str:
+    if m.kind != "f":
+        return _divided(m, a, b)[0]
+    return m.intrinsic("trunc", m.exact("fdiv", a, b))
+
+
+def _shifted(operation: str) -> Any:
+    def rule(m: Lane, a: str, b: str) -> str:
+        # shifts by all bits and more are undefined for LLVM, and negative ones count as such
+        within = m.code.let(f"icmp ult {m.type} {b}, {m.bits}")
+        moved = m.exact(operation.replace("?", "a" if m.kind == "i" else "l"), a, m.mask(b))
+        gone = "0"
+        if operation == "?shr" and m.kind == "i":
+            gone = m.select(m.compare("lt", a, "0"), "-1", "0")
+        return m.select(within, moved, gone)
+
+    return rule
+
+
+def _bits(operation: str) -> Any:
+    return lambda m, a, b: m.exact(operation, a, b)
+
+
+native(records.remainder_scalar, **_WHOLE)(lambda m, a, other: _remainder(m, a, m.value(other)))
+native(records.fmod_scalar, **_WHOLE)(lambda m, a, other: _fmod(m, a, m.value(other)))
+native(records.bitwise_and, **_BITS)(_bits("and"))
+native(records.bitwise_or, **_BITS)(_bits("or"))
+native(records.bitwise_xor, **_BITS)(_bits("xor"))
+native(records.bitwise_not, **_BITS)(
+    lambda m, a: m.exact("xor", a, "true" if m.kind == "b" else "-1")
+)
+native(records.bitwise_left_shift, kinds="iu", cost=20, vectors="")(_shifted("shl"))
+native(records.bitwise_right_shift, kinds="iu", cost=20, vectors="")(_shifted("?shr"))

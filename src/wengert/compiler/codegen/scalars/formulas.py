@@ -1,0 +1,313 @@
+"""Layer 8 · compiler: exponentials, logarithms, sines and cosines as instructions of vectors.
+
+NOTE [formulas]
+Each formula is without branches and serves vectors of any length;
+`wengert.compiler.codegen.vectors` makes functions of them.
+
+Exponentials reduce x to k ln 2 + r with a whole k (W. J. Cody and W. Waite, "Software manual for
+the elementary functions", 1980, chapter 6), with ln 2 in two parts of which the first has few
+enough digits that k times it is exact. expm1(r) is r + r ** 2 q(r). 2 ** k is put into the exponent
+bits; the sum ``x / ln 2 + 1.5 * 2 ** 52`` has k in its last bits already. Logarithms take x as
+2 ** k m with m between the roots of 1/2 and 2, and with f = m - 1 and s = f / (2 + f) as
+k ln 2 + 2 artanh(s) (the same, chapter 5), where 2 artanh(s) = f - s (f - s ** 2 p(s ** 2)) keeps
+the digits of f, which is exact. The polynomials q and p interpolate at Chebyshev points, for
+|r| <= ln(2) / 2 and 0 <= s <= 0.1716. Errors are below 2 units in the last place, of expm1 and tanh
+below 3.
+
+NOTE [angles]
+Sines and cosines subtract k quarter turns in three parts (Cody and Waite, chapter 8), of 53 bits
+each: where the processor rounds a product and a sum once, the first difference is exact, and the
+third part ends 2 ** -108 k below the point, so that the rest has all its digits up to very large
+angles. Beyond 2 ** 45 (`LARGEST`) the formulas do not hold. The polynomials interpolate at
+Chebyshev points for angles up to 0.8.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from wengert.compiler.codegen.scalars.lane import Lane
+
+__all__ = ["FORMULAS", "LARGEST"]
+
+Rule = Callable[[Lane, str], str]
+
+
+class Formula(NamedTuple):
+    """A function of the C library in instructions of vectors.
+
+    Attributes
+    ----------
+    rule: ``rule(lane, x)``, which emits them and returns the result.
+    own: The types of elements for which it is better than a vector library's function.
+    angles
+        Whether it holds up to `LARGEST` only, for doubles, and where a product and a sum are
+        rounded once.
+    """
+
+    rule: Rule
+    own: tuple[str, ...] = ()
+    angles: bool = False
+
+
+FORMULAS: dict[str, Formula] = {}
+
+
+def _formula(name: str, **how: Any) -> Callable[[Rule], Rule]:
+    def register(rule: Rule) -> Rule:
+        FORMULAS[name] = Formula(rule, **how)
+        return rule
+
+    return register
+
+
+class _Format(NamedTuple):
+    """What depends on the precision."""
+
+    mantissa: int
+    bias: int
+    shifter: float
+    ln2: tuple[float, float]
+    least: float
+    most: float
+    normal: float
+    flat: float
+    q: tuple[float, ...]
+    p: tuple[float, ...]
+
+
+_DOUBLE = _Format(
+    mantissa=52,
+    bias=1023,
+    shifter=1.5 * 2.0**52,
+    ln2=(0.6931471803691238, 1.9082149292705877e-10),
+    least=-746.0,
+    most=710.0,
+    normal=-708.0,
+    flat=20.0,
+    q=(
+        2.510038549551032e-08,
+        2.7620088445409746e-07,
+        2.7557268459997064e-06,
+        2.4801521295954376e-05,
+        0.00019841269863053618,
+        0.0013888888917213717,
+        0.008333333333330062,
+        0.04166666666662413,
+        0.16666666666666669,
+        0.5000000000000001,
+    ),
+    p=(
+        0.14616585424888623,
+        0.15331710618210773,
+        0.18182889455674947,
+        0.22222211130259878,
+        0.2857142862600327,
+        0.39999999999899444,
+        0.666666666666667,
+    ),
+)
+_FLOAT = _Format(
+    mantissa=23,
+    bias=127,
+    shifter=1.5 * 2.0**23,
+    ln2=(0.693359375, -2.12194440e-4),
+    least=-104.0,
+    most=89.0,
+    normal=-87.0,
+    flat=9.5,
+    q=(
+        0.0013926183587713494,
+        0.008363179052722578,
+        0.041666554617204574,
+        0.16666576989698775,
+        0.5,
+    ),
+    p=(
+        0.23330581938241893,
+        0.2855081659971155,
+        0.40000121876972,
+        0.6666666655445165,
+    ),
+)
+
+
+def _format(m: Lane) -> _Format:
+    return _DOUBLE if m.bits == 64 else _FLOAT
+
+
+# -- exponentials ---------------------------------------------------------------------------------
+
+
+def _reduced(m: Lane, x: str) -> tuple[str, str]:
+    """Bits of which the last are those of k, and expm1 of the rest (see NOTE [formulas])."""
+    of = _format(m)
+    shifted = m.fma(x, m.number(1.0 / math.log(2.0)), m.number(of.shifter))
+    k = m.sub(shifted, m.number(of.shifter))
+    r = m.fma(k, m.number(-of.ln2[0]), x)
+    r = m.fma(k, m.number(-of.ln2[1]), r)
+    rest = m.fma(m.mul(r, r), m.polynomial(r, of.q), r)
+    return m.to_bits(shifted), rest
+
+
+def _power_of_two(m: Lane, bits: str, more: str) -> str:
+    """2 to the power of k and more."""
+    of = _format(m)
+    raised = m.on_bits("add", bits, more)
+    return m.from_bits(m.on_bits("shl", raised, m.whole(of.mantissa)))
+
+
+@_formula("exp", own=("double", "float"))
+def _exp(m: Lane, x: str) -> str:
+    of = _format(m)
+    x = m.at_most(m.at_least(x, m.number(of.least)), m.number(of.most))
+    bits, rest = _reduced(m, x)
+    # results that may be no normal numbers are scaled at the end
+    tiny = m.compare("lt", x, m.number(of.normal))
+    more, usual = (f"{m.integer} {m.whole(of.bias + by)}" for by in (63, -1))
+    more = m.code.let(f"select {m.flag} {tiny}, {more}, {usual}")
+    scale = _power_of_two(m, bits, more)
+    final = m.select(tiny, m.number(2.0**-63), m.number(2))
+    return m.mul(m.fma(scale, rest, scale), final)
+
+
+@_formula("expm1", own=("double", "float"))
+def _expm1(m: Lane, x: str) -> str:
+    of = _format(m)
+    bounded = m.at_most(m.at_least(x, m.number(-2.5 * of.flat)), m.number(of.most))
+    bits, rest = _reduced(m, bounded)
+    # half of it, for 2 ** k alone may be too large
+    half = _power_of_two(m, bits, m.whole(of.bias - 1))
+    result = m.mul(m.fma(half, rest, m.sub(half, m.number(0.5))), m.number(2))
+    # it is x there; half of a subnormal number would be none
+    return m.select(m.compare("lt", m.size(x), m.number(2.0**-60)), x, result)
+
+
+@_formula("tanh", own=("double", "float"))
+def _tanh(m: Lane, x: str) -> str:
+    of = _format(m)
+    size = m.at_most(m.size(x), m.number(of.flat))
+    bits, rest = _reduced(m, m.add(size, size))
+    scale = _power_of_two(m, bits, m.whole(of.bias))
+    grown = m.fma(scale, rest, m.sub(scale, m.number(1)))
+    return m.intrinsic("copysign", m.div(grown, m.add(grown, m.number(2))), x)
+
+
+# -- logarithms -----------------------------------------------------------------------------------
+
+
+def _parted(m: Lane, x: str) -> tuple[str, str]:
+    """k and f of a normal number."""
+    of = _format(m)
+    bits = m.to_bits(x)
+    above = m.on_bits("sub", bits, m.whole(m.bits_of(math.sqrt(0.5))))
+    k = m.on_bits("ashr", above, m.whole(of.mantissa))
+    exponent = m.on_bits("shl", k, m.whole(of.mantissa))
+    f = m.sub(m.from_bits(m.on_bits("sub", bits, exponent)), m.number(1))
+    # a whole number in the last bits of the shifter, as vectors have no conversion of 64 bits
+    moved = m.on_bits("add", k, m.whole(m.bits_of(of.shifter)))
+    return m.sub(m.from_bits(moved), m.number(of.shifter)), f
+
+
+def _logarithm(m: Lane, x: str, added: str | None) -> str:
+    """The logarithm of a positive number, or of it plus something far smaller."""
+    of = _format(m)
+    k, f = _parted(m, x)
+    s = m.div(f, m.add(f, m.number(2)))
+    square = m.mul(s, s)
+    inner = m.sub(f, m.mul(square, m.polynomial(square, of.p)))
+    low = m.mul(k, m.number(of.ln2[1]))
+    low = m.add(low, added) if added else low
+    low = m.sub(low, m.mul(s, inner))
+    return m.add(m.mul(k, m.number(of.ln2[0])), m.add(f, low))
+
+
+def _edges(m: Lane, x: str, result: str, zero: float) -> str:
+    """The result where x is finite and above `zero`; minus infinity there, NaN below."""
+    result = m.select(m.compare("lt", x, m.number(math.inf)), result, x)
+    result = m.select(m.compare("lt", x, m.number(zero)), m.number(math.nan), result)
+    return m.select(m.compare("eq", x, m.number(zero)), m.number(-math.inf), result)
+
+
+@_formula("log", own=("float",))
+def _log(m: Lane, x: str) -> str:
+    of = _format(m)
+    tiny = m.compare("lt", x, m.number(2.0 ** (1 - of.bias)))
+    shift = of.mantissa + 2
+    normal = m.select(tiny, m.mul(x, m.number(2.0**shift)), x)
+    k = m.select(tiny, m.number(-shift * math.log(2.0)), m.number(0))
+    return _edges(m, x, m.add(_logarithm(m, normal, None), k), 0.0)
+
+
+@_formula("log1p")
+def _log1p(m: Lane, x: str) -> str:
+    one = m.number(1)
+    rounded = m.add(x, one)
+    # what was lost in the sum, exactly (D. E. Knuth, "The art of computer programming", 4.2.2)
+    whole = m.sub(rounded, x)
+    lost = m.add(m.sub(one, whole), m.sub(x, m.sub(rounded, whole)))
+    result = _logarithm(m, rounded, m.div(lost, rounded))
+    # where nothing but x is left of it, the sign of 0 included
+    result = m.select(m.compare("eq", rounded, one), x, result)
+    return _edges(m, x, result, -1.0)
+
+
+# -- angles ---------------------------------------------------------------------------------------
+
+LARGEST = 2.0**45
+_QUARTER = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)
+_SINE = (
+    -7.584436884170301e-13,
+    1.6058492556729892e-10,
+    -2.5052105981350752e-08,
+    2.7557319218602575e-06,
+    -0.000198412698412641,
+    0.008333333333333331,
+    -0.16666666666666666,
+)
+_COSINE = (
+    -1.1379338585298136e-11,
+    2.0876099692314926e-09,
+    -2.755731704403567e-07,
+    2.4801587298318395e-05,
+    -0.0013888888888887096,
+    0.041666666666666664,
+)
+
+
+def _turned(m: Lane, x: str, quarters: int) -> str:
+    """The sine of a positive angle and so many quarter turns."""
+    shifted = m.fma(x, m.number(2.0 / math.pi), m.number(_DOUBLE.shifter))
+    k = m.sub(shifted, m.number(_DOUBLE.shifter))
+    r = x
+    for part in _QUARTER:
+        r = m.fma(k, m.number(-part), r)
+    square = m.mul(r, r)
+    sine = m.fma(m.mul(r, square), m.polynomial(square, _SINE), r)
+    half = m.mul(square, m.number(0.5))
+    one = m.number(1)
+    near = m.sub(one, half)
+    # what was lost in that difference
+    lost = m.sub(m.sub(one, near), half)
+    cosine = m.fma(m.mul(square, square), m.polynomial(square, _COSINE), lost)
+    cosine = m.add(near, cosine)
+    turns = m.on_bits("add", m.to_bits(shifted), m.whole(quarters))
+    last = m.on_bits("and", turns, m.whole(1))
+    odd = m.code.let(f"icmp ne {m.integer} {last}, {m.whole(0)}")
+    # the second last bit says whether the sign is another: it becomes the bit of the sign
+    sign = m.on_bits("shl", m.on_bits("and", turns, m.whole(2)), m.whole(62))
+    return m.from_bits(m.on_bits("xor", m.to_bits(m.select(odd, cosine, sine)), sign))
+
+
+@_formula("sin", angles=True)
+def _sin(m: Lane, x: str) -> str:
+    result = m.to_bits(_turned(m, m.size(x), 0))
+    sign = m.on_bits("and", m.to_bits(x), m.whole(-(2**63)))
+    return m.from_bits(m.on_bits("xor", result, sign))
+
+
+@_formula("cos", angles=True)
+def _cos(m: Lane, x: str) -> str:
+    return _turned(m, m.size(x), 1)

@@ -1,0 +1,1 @@
+"""Layer 8 · compiler: composite primitives as simpler ones."""

@@ -1,0 +1,353 @@
+"""Layer 8 · compiler: decompositions of functions of one element, or of elements at one place."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.decompose.rules import COMPLEX, REAL, rule
+from wengert.prims import records
+
+__all__: list[str] = []
+
+_ANY = REAL + COMPLEX
+_SQRT_HALF = math.sqrt(0.5)
+_BELL = 1 / math.sqrt(2 * math.pi)
+_LN2 = math.log(2.0)
+
+# -- arithmetic -----------------------------------------------------------------------------------
+
+
+@rule(records.rsub)
+def _rsub(F: Any, self: Any, other: Any) -> Any:
+    return other - self
+
+
+@rule(records.add_scaled)
+def _add_scaled(F: Any, self: Any, other: Any, alpha: Any) -> Any:
+    return self + other * alpha
+
+
+@rule(records.sub_scaled)
+def _sub_scaled(F: Any, self: Any, other: Any, alpha: Any) -> Any:
+    return self - other * alpha
+
+
+def _times(array: Any, factor: Any) -> Any:
+    return array if type(factor) is int and factor == 1 else array * factor
+
+
+@rule(records.addcmul)
+def _addcmul(F: Any, self: Any, tensor1: Any, tensor2: Any, value: Any) -> Any:
+    return self + _times(tensor1 * tensor2, value)
+
+
+@rule(records.addcdiv, kinds=_ANY)
+def _addcdiv(F: Any, self: Any, tensor1: Any, tensor2: Any, value: Any) -> Any:
+    return self + _times(tensor1 / tensor2, value)
+
+
+@rule(records.lerp, kinds=_ANY)
+def _lerp(F: Any, self: Any, end: Any, weight: Any) -> Any:
+    if abs(weight) < 0.5:
+        return self + (end - self) * weight
+    return end - (end - self) * (1 - weight)
+
+
+@rule(records.lerp_tensor, kinds=REAL)
+def _lerp_tensor(F: Any, self: Any, end: Any, weight: Any) -> Any:
+    step = end - self
+    return F.where(F.abs(weight) < 0.5, self + weight * step, end - step * (1 - weight))
+
+
+@rule(records.pow_scalar, kinds=_ANY)
+def _pow_scalar(F: Any, self: Any, exponent: Any) -> Any:
+    if exponent == 2:
+        return self * self
+    if exponent == 3:
+        return self * self * self
+    if exponent == 1:
+        return F.clone(self)
+    if exponent == 0.5:
+        return F.sqrt(self)
+    if exponent == -1:
+        return F.reciprocal(self)
+    if exponent == -0.5:
+        return F.reciprocal(F.sqrt(self))
+    if exponent == -2:
+        return F.reciprocal(self * self)
+    if exponent == 4 and self.dtype.kind == "f":
+        square = self * self
+        return square * square
+    return NotImplemented
+
+
+@rule(records.rsqrt, kinds=_ANY)
+def _rsqrt(F: Any, self: Any) -> Any:
+    return F.reciprocal(F.sqrt(self))
+
+
+@rule(records.ldexp, kinds=REAL)
+def _ldexp(F: Any, self: Any, other: Any) -> Any:
+    return self * F.exp2(other) if self.dtype == other.dtype else NotImplemented
+
+
+@rule(records.deg2rad, kinds=REAL)
+def _deg2rad(F: Any, self: Any) -> Any:
+    return self * (math.pi / 180.0)
+
+
+@rule(records.rad2deg, kinds=REAL)
+def _rad2deg(F: Any, self: Any) -> Any:
+    return self * (180.0 / math.pi)
+
+
+@rule(records.frac, kinds=REAL)
+def _frac(F: Any, self: Any) -> Any:
+    return self - F.trunc(self)
+
+
+@rule(records.round_decimals, kinds=REAL)
+def _round_decimals(F: Any, self: Any, decimals: int) -> Any:
+    power = 10.0 ** abs(decimals)
+    return F.round(self / power) * power if decimals < 0 else F.round(self * power) / power
+
+
+# -- choices --------------------------------------------------------------------------------------
+
+
+@rule(records.relu, kinds=REAL)
+def _relu(F: Any, self: Any) -> Any:
+    return F.maximum(self, 0)
+
+
+@rule(records.threshold_backward, kinds=REAL)
+def _threshold_backward(F: Any, grad_output: Any, self: Any) -> Any:
+    return F.where(self <= 0, 0, grad_output)
+
+
+@rule(records.clamp, records.clamp_tensor, kinds=REAL)
+def _clamp(F: Any, self: Any, min: Any, max: Any) -> Any:
+    if min is not None:
+        self = F.maximum(self, min)
+    return self if max is None else F.minimum(self, max)
+
+
+@rule(records.hardtanh, kinds=REAL)
+def _hardtanh(F: Any, self: Any, min_val: float, max_val: float) -> Any:
+    return F.minimum(F.maximum(self, min_val), max_val)
+
+
+@rule(records.clamp_min, kinds=REAL)
+def _clamp_min(F: Any, self: Any, min: Any) -> Any:
+    return F.maximum(self, min)
+
+
+@rule(records.clamp_max, kinds=REAL)
+def _clamp_max(F: Any, self: Any, max: Any) -> Any:
+    return F.minimum(self, max)
+
+
+@rule(records.clamp_min_tensor)
+def _clamp_min_tensor(F: Any, self: Any, min: Any) -> Any:
+    return F.maximum(self, min)
+
+
+@rule(records.clamp_max_tensor)
+def _clamp_max_tensor(F: Any, self: Any, max: Any) -> Any:
+    return F.minimum(self, max)
+
+
+@rule(records.fmax, kinds=REAL)
+def _fmax(F: Any, self: Any, other: Any) -> Any:
+    return F.where(F.logical_or(self >= other, F.isnan(other)), self, other)
+
+
+@rule(records.fmin, kinds=REAL)
+def _fmin(F: Any, self: Any, other: Any) -> Any:
+    return F.where(F.logical_or(self <= other, F.isnan(other)), self, other)
+
+
+@rule(records.masked_fill, kinds=_ANY)
+def _masked_fill(F: Any, self: Any, mask: Any, value: Any) -> Any:
+    return F.where(mask, value, self)
+
+
+@rule(records.masked_fill_tensor, kinds=_ANY)
+def _masked_fill_tensor(F: Any, self: Any, mask: Any, value: Any) -> Any:
+    return F.where(mask, value, self) if value.dtype == self.dtype else NotImplemented
+
+
+@rule(records.heaviside, kinds=REAL)
+def _heaviside(F: Any, self: Any, values: Any) -> Any:
+    return F.where(self == 0, values, F.to_copy(self > 0, dtype=self.dtype))
+
+
+@rule(records.isposinf, kinds=REAL)
+def _isposinf(F: Any, self: Any) -> Any:
+    return self == math.inf
+
+
+@rule(records.isneginf, kinds=REAL)
+def _isneginf(F: Any, self: Any) -> Any:
+    return self == -math.inf
+
+
+@rule(records.nan_to_num, kinds=REAL)
+def _nan_to_num(F: Any, self: Any, nan: float, posinf: float | None, neginf: float | None) -> Any:
+    limits = np.finfo(self.dtype)
+    high = float(limits.max) if posinf is None else posinf
+    low = float(limits.min) if neginf is None else neginf
+    finite = F.where(self == -math.inf, low, F.where(self == math.inf, high, self))
+    return F.where(F.isnan(self), nan, finite)
+
+
+# -- activations ----------------------------------------------------------------------------------
+
+
+@rule(records.sigmoid, kinds=_ANY)
+def _sigmoid(F: Any, self: Any) -> Any:
+    return F.reciprocal(F.exp(-self) + 1)
+
+
+@rule(records.silu, kinds=_ANY)
+def _silu(F: Any, self: Any) -> Any:
+    return self / (F.exp(-self) + 1)
+
+
+def _decay(F: Any, self: Any) -> Any:
+    """log(1 + exp(-\\|self\\|)), which never overflows."""
+    return F.log1p(F.exp(-F.abs(self)))
+
+
+@rule(records.softplus, kinds=REAL)
+def _softplus(F: Any, self: Any, beta: float, threshold: float) -> Any:
+    scaled = self * beta
+    return F.where(scaled > threshold, self, (_decay(F, scaled) + F.maximum(scaled, 0)) / beta)
+
+
+@rule(records.log_sigmoid, kinds=REAL)
+def _log_sigmoid(F: Any, self: Any) -> Any:
+    return F.minimum(self, 0) - _decay(F, self)
+
+
+@rule(records.mish, kinds=REAL)
+def _mish(F: Any, self: Any) -> Any:
+    grown = F.exp(F.minimum(self, 40))
+    square = grown * (grown + 2)
+    return self * (square / (square + 2))
+
+
+@rule(records.gelu, kinds=REAL)
+def _gelu(F: Any, self: Any, approximate: str) -> Any:
+    if approximate == "tanh":
+        inner = (self + self * self * self * 0.044715) * math.sqrt(2 / math.pi)
+        return self * 0.5 * (F.tanh(inner) + 1)
+    return self * 0.5 * F.erfc(self * -_SQRT_HALF)
+
+
+@rule(records.gelu_slope, kinds=REAL)
+def _gelu_slope(F: Any, self: Any) -> Any:
+    bell = F.exp(self * self * -0.5)
+    return F.erfc(self * -_SQRT_HALF) * 0.5 + self * bell * _BELL
+
+
+@rule(records.leaky_relu, kinds=REAL)
+def _leaky_relu(F: Any, self: Any, negative_slope: float) -> Any:
+    below = self * negative_slope
+    return F.maximum(self, below) if 0 < negative_slope <= 1 else F.where(self > 0, self, below)
+
+
+@rule(records.elu, kinds=REAL)
+def _elu(F: Any, self: Any, alpha: float, scale: float, input_scale: float) -> Any:
+    below = F.expm1(_times(F.minimum(self, 0), input_scale)) * (alpha * scale)
+    return below + _times(F.maximum(self, 0), scale)
+
+
+@rule(records.hardsigmoid, kinds=REAL)
+def _hardsigmoid(F: Any, self: Any) -> Any:
+    return F.minimum(F.maximum(self + 3, 0), 6) / 6
+
+
+@rule(records.hardswish, kinds=REAL)
+def _hardswish(F: Any, self: Any) -> Any:
+    return F.minimum(F.maximum(self + 3, 0), 6) * self / 6
+
+
+@rule(records.hardshrink, kinds=REAL)
+def _hardshrink(F: Any, self: Any, lambd: float) -> Any:
+    return F.where(F.abs(self) <= lambd, 0, self)
+
+
+@rule(records.softshrink, kinds=REAL)
+def _softshrink(F: Any, self: Any, lambd: float) -> Any:
+    return self - F.minimum(F.maximum(self, -lambd), lambd)
+
+
+@rule(records.threshold, kinds=REAL)
+def _threshold(F: Any, self: Any, threshold: float, value: float) -> Any:
+    limit = threshold.real if isinstance(threshold, complex) else threshold
+    return F.where(self <= limit, value, self)
+
+
+@rule(records.prelu, kinds=REAL)
+def _prelu(F: Any, self: Any, weight: Any) -> Any:
+    return F.where(self > 0, self, weight * self)
+
+
+# -- logarithms -----------------------------------------------------------------------------------
+
+
+@rule(records.xlogy, kinds=REAL)
+def _xlogy(F: Any, self: Any, other: Any) -> Any:
+    nothing = F.logical_and(self == 0, other == other)
+    return self * F.log(F.where(nothing, 1, other))
+
+
+@rule(records.special_xlog1py, kinds=REAL)
+def _xlog1py(F: Any, self: Any, other: Any) -> Any:
+    nothing = F.logical_and(self == 0, other == other)
+    return self * F.log1p(F.where(nothing, 0, other))
+
+
+@rule(records.special_entr, kinds=REAL)
+def _entr(F: Any, self: Any) -> Any:
+    inside = self > 0
+    size = F.where(inside, self, 1)
+    below = F.where(self < 0, -math.inf, F.where(self == self, 0, self))
+    return F.where(inside, size * -F.log(size), below)
+
+
+@rule(records.logit, kinds=REAL)
+def _logit(F: Any, self: Any, eps: float | None) -> Any:
+    if eps is not None:
+        self = F.minimum(F.maximum(self, eps), 1 - eps)
+    return F.log(self / (1 - self))
+
+
+@rule(records.logaddexp, kinds=REAL)
+def _logaddexp(F: Any, self: Any, other: Any) -> Any:
+    # two equal infinities have no difference
+    gap = F.where(self == other, 0, F.abs(self - other))
+    return F.maximum(self, other) + F.log1p(F.exp(-gap))
+
+
+@rule(records.logaddexp2, kinds=REAL)
+def _logaddexp2(F: Any, self: Any, other: Any) -> Any:
+    gap = F.where(self == other, 0, F.abs(self - other))
+    return F.maximum(self, other) + F.log1p(F.exp2(-gap)) * (1 / _LN2)
+
+
+@rule(records.special_ndtr, kinds=REAL)
+def _ndtr(F: Any, self: Any) -> Any:
+    return F.erfc(self * -_SQRT_HALF) * 0.5
+
+
+# -- complex numbers ------------------------------------------------------------------------------
+
+
+@rule(records.polar, kinds=REAL)
+def _polar(F: Any, abs: Any, angle: Any) -> Any:
+    return F.complex(abs * F.cos(angle), abs * F.sin(angle))

@@ -1,0 +1,108 @@
+"""Layer 8 · compiler: decompositions of products of matrices, vectors and tensors."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from wengert.compiler.decompose.rules import COMPLEX, REAL, rule
+from wengert.kernels.contraction import plan_of
+from wengert.prims import records
+
+__all__: list[str] = []
+
+_ANY = REAL + COMPLEX
+
+Labels = tuple[int, ...]
+
+
+def _plus(self: Any, product: Any, beta: Any, alpha: Any) -> Any:
+    if alpha != 1:
+        product = product * alpha
+    if beta == 1:
+        return product + self
+    return product + self * beta if beta != 0 else product
+
+
+@rule(records.addmm, kinds=_ANY)
+def _addmm(F: Any, self: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
+    return _plus(self, F.mm(mat1, mat2), beta, alpha)
+
+
+@rule(records.addmv, kinds=_ANY)
+def _addmv(F: Any, self: Any, mat: Any, vec: Any, beta: Any, alpha: Any) -> Any:
+    return _plus(self, F.mv(mat, vec), beta, alpha)
+
+
+@rule(records.baddbmm, kinds=_ANY)
+def _baddbmm(F: Any, self: Any, batch1: Any, batch2: Any, beta: Any, alpha: Any) -> Any:
+    return _plus(self, F.bmm(batch1, batch2), beta, alpha)
+
+
+@rule(records.addr, kinds=_ANY)
+def _addr(F: Any, self: Any, vec1: Any, vec2: Any, beta: Any, alpha: Any) -> Any:
+    if alpha != 1:
+        vec1 = vec1 * alpha
+    return _plus(self, F.unsqueeze(vec1, dim=1) * F.unsqueeze(vec2, dim=0), beta, 1)
+
+
+@rule(records.vdot, kinds=_ANY)
+def _vdot(F: Any, self: Any, other: Any) -> Any:
+    return F.dot(F.conj(self) if self.dtype.kind == "c" else self, other)
+
+
+@rule(records.linalg_cross, kinds=_ANY)
+def _cross(F: Any, self: Any, other: Any, dim: int) -> Any:
+    a = [F.select(self, dim=dim, index=i) for i in range(3)]
+    b = [F.select(other, dim=dim, index=i) for i in range(3)]
+    parts = [a[j] * b[k] - a[k] * b[j] for j, k in ((1, 2), (2, 0), (0, 1))]
+    return F.stack(*parts, dim=dim)
+
+
+# -- contractions ---------------------------------------------------------------------------------
+
+
+def _turned(F: Any, self: Any, order: Labels) -> Any:
+    return self if order == tuple(range(len(order))) else F.permute(self, dims=order)
+
+
+def _shaped(F: Any, self: Any, shape: Labels) -> Any:
+    return self if tuple(self.shape) == shape else F.view(self, shape=shape)
+
+
+def _spread(F: Any, self: Any, order: Labels) -> Any:
+    """The dimensions in another order, with new ones where it says -1."""
+    self = _turned(F, self, tuple([i for i in order if i >= 0]))
+    sizes = iter(self.shape)
+    return _shaped(F, self, tuple([next(sizes) if i >= 0 else 1 for i in order]))
+
+
+@rule(records.contract, kinds=_ANY)
+def _contract(F: Any, self: Any, other: Any, a: Labels, b: Labels, out: Labels) -> Any:
+    by = plan_of(a, b, out, math.prod(other.shape) > math.prod(self.shape))
+    if by.product:
+        return _spread(F, self, by.first) * _spread(F, other, by.second)
+    x, y = _turned(F, self, by.first), _turned(F, other, by.second)
+    nb = by.batch
+    n, k = nb + by.left, nb + by.sum
+    batch, left, summed = tuple(x.shape[:nb]), tuple(x.shape[nb:n]), math.prod(x.shape[n:])
+    right = tuple(y.shape[k:])
+    rows, columns, size = math.prod(left), math.prod(right), math.prod(batch)
+    if not nb:
+        if left and right:
+            x, y = _shaped(F, x, (rows, summed)), _shaped(F, y, (summed, columns))
+            result = F.mm(x, y)
+        elif left:
+            result = F.mv(_shaped(F, x, (rows, summed)), _shaped(F, y, (summed,)))
+        elif right:
+            turned = F.t(_shaped(F, y, (summed, columns)))
+            result = F.mv(turned, _shaped(F, x, (summed,)))
+        else:
+            result = F.dot(_shaped(F, x, (summed,)), _shaped(F, y, (summed,)))
+    elif not (left or right):
+        x, y = _shaped(F, x, (*batch, summed)), _shaped(F, y, (*batch, summed))
+        result = F.sum_dim(x * y, dim=(nb,), keepdim=False)
+    else:
+        x, y = _shaped(F, x, (size, rows, summed)), _shaped(F, y, (size, summed, columns))
+        result = F.bmm(x, y)
+    return _turned(F, _shaped(F, result, batch + left + right), by.restore)

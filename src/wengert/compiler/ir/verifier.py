@@ -1,0 +1,220 @@
+"""Layer 8 · compiler: whether a program is one, asked between any two passes of a test.
+
+Where the variable ``WENGERT_VERIFY`` is set, every program is looked at before the first pass and
+after each: values are defined before they are used, and once; steps compute what their kernels do
+(dtype and shape); inputs and outputs are those from before the pass; what is written over an input
+is an output of its dtype and shape, and nobody else is handed that input. Of a trace it asks
+besides that its effects come in order: writes to memory that is an input's, each once, and what
+they write is known by then.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.ir.decisions import Draw, Guard
+from wengert.compiler.ir.executable import RAISED
+from wengert.compiler.ir.facets import SIZE
+from wengert.compiler.ir.programs import (
+    Affine,
+    Loop,
+    Number,
+    Program,
+    Step,
+    Value,
+    substitute,
+    uses,
+)
+
+__all__ = ["VerificationError", "checked", "is_on", "verify", "verify_trace"]
+
+_SMALL = 4096
+"""Kernels are run on arguments of up to so many elements, to see what they give."""
+
+
+class VerificationError(AssertionError):
+    """A pass has made of a program what is none."""
+
+
+def is_on() -> bool:
+    """Whether programs are looked at between passes."""
+    return bool(os.environ.get("WENGERT_VERIFY"))
+
+
+def checked(name: str, run: Callable[[Program], Program], program: Program) -> Program:
+    """What a pass makes of a program, looked at if that is asked for.
+
+    Raises
+    ------
+    VerificationError: Which names the pass.
+    """
+    made = run(program)
+    if is_on():
+        verify(made, name)
+        _same_interface(program, made, name)
+    return made
+
+
+def verify(program: Program, after: str) -> None:
+    """Raise unless a program is well formed.
+
+    Parameters
+    ----------
+    after: The name of the pass that made it, for the message.
+    """
+    try:
+        program.check()
+        _check(program, repeated=False)
+    except ValueError as error:
+        raise VerificationError(f"after the pass {after!r}: {error}\n{program}") from error
+
+
+def _same_interface(before: Program, made: Program, name: str) -> None:
+    if before.inputs != made.inputs:
+        raise VerificationError(f"the pass {name!r} has changed the inputs\n{made}")
+    mine, theirs = map(_types, (made.outputs, before.outputs))
+    if mine != theirs:
+        raise VerificationError(
+            f"the pass {name!r} has changed the outputs from {theirs} to {mine}\n{made}"
+        )
+    own = {value for _, value in before.writes}
+    if not own.issuperset(value for _, value in made.writes):
+        raise VerificationError(f"the pass {name!r} writes over an input of its own\n{made}")
+
+
+def _types(values: Iterable[Value]) -> list[Any]:
+    return [(value.dtype, value.shape) for value in values]
+
+
+def _check(program: Program, repeated: bool) -> None:
+    for value in program.inputs:
+        if value.constant is not None:
+            raise ValueError("an input is a constant")
+    for i, step in enumerate(program.steps):
+        for value in uses(step):
+            held = value.constant
+            if held is not None and (held.dtype, held.shape) != (value.dtype, value.shape):
+                raise ValueError(f"step {i} reads a constant of another dtype or shape")
+        if isinstance(step, Loop):
+            _check(step.body, repeated=True)
+            given = [*step.carried, *[value for value, _, _ in step.sliced], *step.fixed]
+            if [v.dtype for v in given] != [v.dtype for v in step.body.inputs]:
+                raise ValueError(f"step {i} (loop) gives its body other dtypes than it takes")
+            if [v.dtype for v in step.outs] != [v.dtype for v in step.body.outputs]:
+                raise ValueError(f"step {i} (loop) gives other dtypes than its body")
+            continue
+        counts = step.prim.outputs
+        if counts is not None and len(step.outs) != counts:
+            raise ValueError(f"step {i} ({step.prim.name}) has {len(step.outs)} results")
+        if not repeated and any(_holds_affine(param) for param in step.params.values()):
+            raise ValueError(f"step {i} ({step.prim.name}) counts repetitions outside of a loop")
+        _check_types(i, step)
+    _check_writes(program)
+
+
+def _holds_affine(param: Any) -> bool:
+    if isinstance(param, tuple | list):
+        return any(map(_holds_affine, param))
+    return isinstance(param, Affine)
+
+
+def _check_types(i: int, step: Step) -> None:
+    """Run the kernel on arguments of these types: it must give what the step says."""
+    size = sum(value.size for value in (*uses(step), *step.outs))
+    if size > _SMALL or SIZE[step.prim]:
+        return
+    params = {n: _blank_param(substitute(p, _blank)) for n, p in step.params.items()}
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            results = step.prim.kernel(*map(_blank, step.args), **params)
+    except RAISED:
+        # because of the values
+        return
+    found = (results,) if step.prim.outputs == 1 else tuple(results)
+    types = [(np.asarray(array).dtype, np.shape(array)) for array in found]
+    if types != _types(step.outs):
+        raise ValueError(
+            f"step {i} ({step.prim.name}) computes {types}, but is said to compute "
+            f"{_types(step.outs)}"
+        )
+
+
+def _blank(value: Value) -> Any:
+    if value.constant is not None:
+        return value.constant
+    fill = 0 if value.dtype.kind in "biu" else 0.5
+    return np.full(value.shape, fill, value.dtype)
+
+
+def _blank_param(param: Any) -> Any:
+    if isinstance(param, Affine):
+        return param.start
+    if isinstance(param, Number):
+        return 0.5
+    if isinstance(param, tuple) and not hasattr(param, "_fields"):
+        return tuple(map(_blank_param, param))
+    return param
+
+
+def _check_writes(program: Program) -> None:
+    taken: set[Value] = set()
+    for made, over in program.writes:
+        if over not in program.inputs or made not in program.outputs:
+            raise ValueError(
+                "what is written over an input is not an output, or it is not an input"
+            )
+        if _types([made]) != _types([over]):
+            raise ValueError("what is written over an input has another dtype or shape")
+        if over in program.outputs:
+            raise ValueError("an input is written over, and handed out")
+        if over in taken:
+            raise ValueError("an input is written over twice")
+        taken.add(over)
+
+
+def verify_trace(inputs: Sequence[Value], items: Iterable[Any], exit: Any) -> None:
+    """Raise unless a trace is well formed: its steps, and the effects at its end."""
+    known = set(inputs)
+    try:
+        for i, item in enumerate(items):
+            if isinstance(item, Draw):
+                known.add(item.value)
+                continue
+            read = [item.value] if isinstance(item, Guard) else uses(item)
+            if any(value.constant is None and value not in known for value in read):
+                raise ValueError(f"item {i} reads what nothing has computed")
+            if isinstance(item, Step):
+                known.update(item.outs)
+        if exit.backward is not None:
+            Program(exit.backward.program().inputs, exit.backward.steps, ()).check()
+        if any(value.constant is None and value not in known for value in exit.needs()):
+            raise ValueError("the exit needs what nothing has computed")
+        _check_effects(exit)
+    except ValueError as error:
+        raise VerificationError(f"a trace: {error}") from error
+
+
+def _check_effects(exit: Any) -> None:
+    seen: set[tuple[str, int]] = set()
+    for effect in exit.effects:
+        if (effect.kind, effect.place) in seen:
+            raise ValueError(f"two effects {effect.kind!r} on one place")
+        seen.add((effect.kind, effect.place))
+        if effect.kind == "write" and effect.value is None:
+            raise ValueError("a write of nothing")
+        if effect.kind in ("data", "grad") and not 0 <= effect.leaf < len(exit.leaves):
+            raise ValueError("an effect leaves behind what is not a leaf")
+    versions = [place for kind, place in seen if kind == "version"]
+    if any(effect.writes < 1 for effect in exit.effects if effect.place in versions):
+        raise ValueError("a version that does not grow")
+    for made, over in exit.origins:
+        if over not in exit.given:
+            raise ValueError("a storage's first version is not an input")
+        if _types([made]) != _types([over]):
+            raise ValueError("a storage's versions differ in dtype or shape")

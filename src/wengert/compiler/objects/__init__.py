@@ -1,0 +1,1 @@
+"""Layer 8 · compiler: how Python's objects and code are read: default deny."""

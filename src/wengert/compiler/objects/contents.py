@@ -1,0 +1,350 @@
+"""Layer 8 · compiler: what containers, values, arrays and functions consist of, kind by kind."""
+
+from __future__ import annotations
+
+import ctypes
+import decimal
+import gc
+import sys
+import types
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.objects.libraries import is_pure, is_trusted
+from wengert.compiler.objects.reading import (
+    Part,
+    Reading,
+    Unknown,
+    by_identity,
+    called,
+    fact,
+)
+
+__all__ = [
+    "MOST_BYTES",
+    "Filled",
+    "bits",
+    "called_by",
+    "content_of",
+    "legacy_stream",
+    "precision",
+    "read_builtin",
+    "read_c_object",
+    "read_cached",
+    "read_decimal_number",
+    "read_defaultdict",
+    "read_deque",
+    "read_function",
+    "read_mapping",
+    "read_memory",
+    "read_ndarray",
+    "read_path",
+    "read_reference",
+    "read_sequence",
+    "read_set_of",
+    "read_variable",
+    "steps",
+    "stream",
+]
+
+MOST_BYTES = 1 << 16
+"""How many bytes of NumPy's arrays are compared in each call; with more it runs as it is."""
+
+
+# -- containers ------------------------------------------------------------------------------------
+
+
+def read_sequence(thing: Any) -> Reading:
+    """A list or tuple."""
+    parts = [Part(f"{{0}}[{i}]", part) for i, part in enumerate(thing)]
+    return Reading("class", parts, (Part("len({0})", len(thing)),))
+
+
+def read_mapping(thing: Any) -> Reading:
+    """A dictionary."""
+    keys = list(thing)
+    if all(key.__class__ is str for key in keys):
+        facts: tuple[Part, ...] = (Part("list({0})", keys),)
+        return Reading("class", [_item(key, part) for key, part in thing.items()], facts)
+    parts = [_item(key, part) for key, part in thing.items()]
+    if all(_is_plain(key) for key in keys):
+        return Reading("class", parts, (fact(_typed, thing),))
+    # keys are these objects, some of which have parts of their own
+    parts += [Part("{1}", key, key) for key in keys if not _is_plain(key)]
+    count = Part("len({0})", len(keys))
+    return Reading("class", parts, (count, Part("all(map(is_, {0}, {1}))", True, keys)))
+
+
+def _item(key: Any, part: Any) -> Part:
+    if key.__class__ is str and key.isidentifier():
+        return Part(f"{{0}}[{key!r}]", part)
+    return Part("{0}[{1}]", part, key)
+
+
+_PLAIN = frozenset({str, int, bytes, bool, type(None)})
+
+
+def _is_plain(key: Any) -> bool:
+    kind = key.__class__
+    return kind in _PLAIN or (kind is tuple and all(map(_is_plain, key)))
+
+
+def _typed(things: Any) -> Any:
+    """Plain values with their classes: 1 is not True."""
+    return [(thing.__class__, _typed(thing) if type(thing) is tuple else thing) for thing in things]
+
+
+def read_set_of(thing: Any) -> Reading:
+    """A set."""
+    if all(map(_is_plain, thing)):
+        return Reading("class", (), (fact(_typed, thing),))
+    return Reading("class", (called(list, thing),))
+
+
+def read_deque(thing: Any) -> Reading:
+    """A deque."""
+    return Reading("class", (called(list, thing),), (Part("{0}.maxlen", thing.maxlen),))
+
+
+def read_defaultdict(thing: Any) -> Reading:
+    """A dictionary with a default factory."""
+    made = read_mapping(thing)
+    made.parts.append(Part("{0}.default_factory", thing.default_factory))
+    return made
+
+
+def steps(iterator: Any) -> Any:
+    """What an iterator of Python goes through, and how far it has come."""
+    return iterator.__reduce__()[1:]
+
+
+# -- values ----------------------------------------------------------------------------------------
+
+
+def read_decimal_number(thing: Any) -> Reading:
+    """A decimal, together with what arithmetic of it depends on."""
+    return Reading("class", (), [fact(str, thing), fact(precision, thing)])
+
+
+def precision(thing: Any) -> str:
+    """The context that arithmetic of decimals takes place in."""
+    context = decimal.getcontext()
+    traps = [signal.__name__ for signal, on in context.traps.items() if on]
+    limits = context.Emin, context.Emax, context.capitals, context.clamp
+    return repr((context.prec, context.rounding, limits, traps))
+
+
+def read_path(thing: Any) -> Reading:
+    """A path without a file system."""
+    return Reading("class", (), (fact(str, thing),))
+
+
+def _bytes_of(thing: Any) -> bytes:
+    return bytes(memoryview(thing))
+
+
+def read_memory(thing: Any) -> Reading:
+    """A view of memory."""
+    return Reading("class", (), [fact(bytes, thing), fact(_layout, thing)])
+
+
+def _layout(view: memoryview) -> Any:
+    return view.format, view.shape, view.strides, view.readonly
+
+
+def read_c_object(thing: Any) -> Reading:
+    """An object of C."""
+    if not _is_flat(type(thing)):
+        raise Unknown(f"it uses memory of C behind a pointer ({type(thing).__name__})")
+    return Reading("class", (), (fact(_bytes_of, thing),))
+
+
+def _is_flat(kind: Any) -> bool:
+    """Whether a type of ctypes holds its values itself."""
+    if issubclass(kind, ctypes._SimpleCData):
+        return kind._type_ in "cbB?hHiIlLqQfdgu"
+    if issubclass(kind, ctypes.Array):
+        return _is_flat(kind._type_)
+    if issubclass(kind, ctypes.Structure | ctypes.Union):
+        fields = [f for base in kind.__mro__ for f in base.__dict__.get("_fields_", ())]
+        return all(_is_flat(field[1]) for field in fields)
+    return False
+
+
+# -- NumPy -----------------------------------------------------------------------------------------
+
+
+def bits(number: Any) -> bytes:
+    """A number of NumPy as it is in memory: 0 is not -0, and NaN is NaN."""
+    return bytes(number.tobytes())
+
+
+def content_of(thing: Any) -> Any:
+    """What is in an array, to be compared."""
+    return _describe(thing), np.ndarray.tobytes(thing)
+
+
+def _describe(thing: Any) -> Any:
+    # quick: each call of a function looks at all arrays that it reaches
+    kind, flags = thing.dtype, thing.flags
+    name = kind.str if kind.names is None else str(kind)
+    return name, thing.shape, flags.writeable, flags.c_contiguous, flags.f_contiguous
+
+
+def read_ndarray(thing: Any) -> Reading:
+    """An array of NumPy that is not an operand of ours."""
+    if thing.nbytes > MOST_BYTES:
+        raise Unknown(
+            f"NumPy reads an array of {thing.nbytes} bytes, more than the {MOST_BYTES} that are "
+            "compared in each call; make it a tensor outside of the function"
+        )
+    if thing.dtype.kind == "O":
+        return Reading("class", (called(_objects, thing),), (fact(_describe, thing),))
+    if thing.dtype.hasobject:
+        raise Unknown("it uses a structured array of Python's objects")
+    return Reading("class", (), (fact(content_of, thing),))
+
+
+def _objects(thing: Any) -> list[Any]:
+    return list(thing.flat)
+
+
+def stream(thing: Any) -> Any:
+    """The state of a generator of random numbers, as plain values."""
+    return _bare(thing.bit_generator.state)
+
+
+def legacy_stream(thing: Any) -> Any:
+    """The state of one of NumPy's older generators."""
+    return _bare(thing.get_state(legacy=False))
+
+
+def _bare(state: Any) -> Any:
+    if isinstance(state, dict):
+        return [(name, _bare(part)) for name, part in state.items()]
+    return state.tobytes() if isinstance(state, np.ndarray) else state
+
+
+# -- functions -------------------------------------------------------------------------------------
+
+
+def read_function(thing: Any) -> Reading:
+    """A function, but for the names that it looks up in its module."""
+    parts = []
+    if thing.__defaults__ is not None:
+        parts += [Part(f"{{0}}.__defaults__[{i}]", v) for i, v in enumerate(thing.__defaults__)]
+    if thing.__kwdefaults__ is not None:
+        parts.append(Part("{0}.__kwdefaults__", thing.__kwdefaults__))
+    for cell in thing.__closure__ or ():
+        try:
+            parts.append(Part("{1}.cell_contents", cell.cell_contents, cell))
+        except ValueError:
+            raise Unknown("a variable of an enclosing function has no value yet") from None
+    same = [Part("{0}.__code__", thing.__code__)]
+    trusted = is_trusted(thing)
+    if trusted and _stands_in_library(thing):
+        return by_identity(thing)
+    if not trusted:
+        same += [Part("{0}.__defaults__", thing.__defaults__)]
+        if thing.__code__.co_kwonlyargcount:
+            same += [Part("{0}.__kwdefaults__", thing.__kwdefaults__)]
+        parts.append(Part("{0}.__dict__", thing.__dict__))
+    elif thing.__dict__:
+        parts.append(Part("{0}.__dict__", thing.__dict__))
+    return Reading("identity", parts, (), () if trusted and not parts else same)
+
+
+def _stands_in_library(function: Any) -> bool:
+    """Whether a function was made when its module was, and holds nothing of a user's."""
+    space = function.__globals__
+    return (
+        space.get(function.__name__) is function
+        or getattr(sys.modules.get(function.__module__), function.__name__, None) is function
+    )
+
+
+def read_builtin(thing: Any) -> Reading:
+    """A function in C, or a method of an object."""
+    owner = thing.__self__
+    if owner is None or isinstance(owner, types.ModuleType):
+        module = thing.__module__ if owner is None else owner.__name__
+        if not is_pure(module, thing.__name__):
+            raise Unknown(f"it uses {called_by(module, thing.__name__)}")
+        return by_identity(thing)
+    return Reading("class", (Part("{0}.__self__", owner),), (Part("{0}.__name__", thing.__name__),))
+
+
+def called_by(module: str | None, name: str) -> str:
+    """How a function of a module is called."""
+    return f"{module}.{name}" if module and module != "builtins" else f"{name}()"
+
+
+def read_cached(thing: Any) -> Reading:
+    """A function with a cache: what is in there.
+
+    What it computes from does not matter: a trace in which it computed is not kept, and while the
+    cache is as it was, it answers from there.
+    """
+    parts: list[Part] = []
+    info = thing.cache_info()
+    missed = Filled((info.misses, info.currsize))
+    misses = Part("{0}.cache_info()[1::2]", missed)
+    held = [part for part in gc.get_referents(thing) if part.__class__ is dict]
+    held = [part for part in held if part is not thing.__dict__ and len(part) == info.currsize]
+    if len(held) != 1:
+        if info.currsize:
+            raise Unknown("a cache of a function cannot be looked into")
+        return Reading("identity", parts, (misses,))
+    if info.maxsize is None:
+        # only what raised was missed without being kept
+        misses = Part("", missed)
+    # it may have been emptied and filled again
+    same = "(len({1}[0]), all(map(is_, {1}[0], {1}[1])) and all(map(is_, {1}[0].values(), {1}[2])))"
+    keys, entries = [*held[0]], [*held[0].values()]
+    known = Part(same, Filled((info.currsize, True)), (held[0], keys, entries))
+    # what is in it may be written to, and is handed out again as it is then
+    results = [*keys, *entries] if info.maxsize is None else _linked(thing, held[0])
+    parts += [Part("{1}", result, result) for result in results if not _is_fixed(result)]
+    return Reading("identity", parts, (misses, known))
+
+
+def _linked(thing: Any, entries: dict[Any, Any]) -> list[Any]:
+    """The keys and results in a cache with a limit, whose entries are linked with each other."""
+    own = (thing.__wrapped__, thing.__dict__, entries)
+    kinds = (type, object)
+    found = [*gc.get_referents(thing)]
+    links = {type(entry) for entry in entries.values()}
+    found += [part for entry in entries.values() for part in gc.get_referents(entry)]
+    found = [part for part in found if type(part) not in links and type(part) not in kinds]
+    return [part for part in found if not any(part is one for one in own)]
+
+
+def _is_fixed(value: Any) -> bool:
+    kind = value.__class__
+    numbers = kind in _PLAIN or kind is float or kind is complex
+    return numbers or (kind is tuple and all(map(_is_fixed, value)))
+
+
+class Filled(tuple[int, ...]):
+    """How often a cache has been missed, and how much is in it."""
+
+    __slots__ = ()
+
+
+def read_variable(thing: Any) -> Reading:
+    """A context variable."""
+    return Reading("identity", (called(_current, thing),))
+
+
+def _current(variable: Any) -> tuple[Any, ...]:
+    found = variable.get(_MISSING)
+    return () if found is _MISSING else (found,)
+
+
+_MISSING = object()
+
+
+def read_reference(thing: Any) -> Reading:
+    """A weak reference."""
+    return Reading("class", (Part("{0}()", thing()),))

@@ -1,0 +1,200 @@
+"""Layer 8 · compiler: conditions as one generated Python function, and their comparison."""
+
+from __future__ import annotations
+
+import math
+import operator
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.objects.contents import Filled
+from wengert.compiler.objects.walker import VALUES, content_of
+from wengert.tape.base import LEAF
+
+__all__ = ["Conditions", "Matcher"]
+
+Matcher = Callable[[tuple[Any, ...], dict[str, Any]], tuple[list[Any], list[Any]] | None]
+
+
+_variable = getattr(getattr(getattr(np, "_core", None), "umath", None), "_extobj_contextvar", None)
+_settings: Callable[[], Any] = object if _variable is None else _variable.get
+"""What holds NumPy's settings, of which each change makes another one; or always something new."""
+
+
+_format = getattr(sys.modules.get("numpy._core.printoptions"), "format_options", None)
+_formats: Callable[[], Any] = object if _format is None else _format.get
+"""What holds how NumPy shows arrays, of which each change makes another one, too."""
+
+
+def _memory(tensor: Any) -> Any:
+    """The payload of a tensor as an array, or that of a transform."""
+    array = tensor.array()
+    if getattr(array, "traced", False):
+        raise AttributeError("a tensor that another thread traces")
+    return array
+
+
+class Conditions:
+    """Statements that find tensors and arrays, and return None where anything is not as it was.
+
+    Attributes
+    ----------
+    met, arrays: The tensors and arrays that are found, each once.
+    compared: The places of the arrays that are known by their content, with that.
+    refusal: Why nothing can be promised, or None.
+    kept: The objects whose identity is a condition.
+    """
+
+    met: list[Any]
+    arrays: list[Any]
+    compared: dict[int, Any]
+
+    def __init__(self) -> None:
+        self.refusal: str | None = None
+        self._contents: list[Any] = []
+        self.kept: list[Any] = []
+        self._plain: list[Any] = []
+        self._lines: list[str] = []
+        self._scope: dict[str, Any] = {
+            "LEAF": LEAF,
+            "ndarray": np.ndarray,
+            "memory": _memory,
+            "copysign": math.copysign,
+            "is_": operator.is_,
+            "np": np,
+        }
+        self._count = self._tools = 0
+        self._computes = False
+        self._errors = np.geterr()
+        self._settings = _settings()
+        self._format, self._shown = _formats(), np.get_printoptions()
+
+    def noted(self) -> Conditions:
+        """The conditions as they are now, to be compared."""
+        made = Conditions()
+        made._lines, made._plain = [*self._lines], [*self._plain]
+        made._contents, made.refusal = [*self._contents], self.refusal
+        made.met, made.arrays = [*self.met], [*self.arrays]
+        return made
+
+    def equals(self, other: Conditions) -> bool:
+        """Whether everything is as it was when others were written for the same call."""
+        return (
+            self._lines == other._lines
+            and self.refusal == other.refusal
+            and self._contents == other._contents
+            and _are(self.met, other.met)
+            and _are(self.arrays, other.arrays)
+            and len(self._plain) == len(other._plain)
+            and all(map(_is_same, self._plain, other._plain))
+        )
+
+    def caches(self) -> list[Filled]:
+        """How full the caches of functions are, and how often these have computed."""
+        return [value for value in self._plain if value.__class__ is Filled]
+
+    def matcher(self) -> Matcher:
+        """The function that checks the conditions."""
+        tensors = [f"t{i}" for i in range(len(self.met))]
+        arrays = [f"n{i}" for i in range(len(self.arrays))]
+        source = "\n".join(
+            [
+                "def match(args, kwargs):",
+                "    try:",
+                *[f"        {line}" for line in self.lines()],
+                "    except (AttributeError, LookupError, TypeError, ValueError):",
+                "        return None",
+                f"    return [{', '.join(tensors)}], [{', '.join(arrays)}]",
+            ]
+        )
+        scope = dict(self._scope)
+        exec(compile(source, "<wengert conditions>", "exec"), scope)
+        made: Matcher = scope["match"]
+        return made
+
+    def lines(self) -> list[str]:
+        """The conditions as statements, each of which returns None where it does not hold.
+
+        They leave the tensors and arrays in ``t0``, ..., ``n0``, ..., and payloads in ``p0``, ...
+        """
+        lines = [*self._lines]
+        for letter, count in (("t", len(self.met)), ("n", len(self.arrays))):
+            if count > 1:
+                # one tensor in two places is another program than two of them
+                ids = ", ".join(f"id({letter}{i})" for i in range(count))
+                lines.append(f"if len({{{ids}}}) != {count}: return None")
+        if self._computes or self.compared:
+            # whether NumPy raises, warns or goes on
+            lines.append(
+                f"if {self._tool(_settings)}() is not {self._tool(self._settings)} "
+                f"and {self._tool(np.geterr)}() != {self._tool(self._errors)}: return None"
+            )
+            lines.append(
+                f"if {self._tool(_formats)}() is not {self._tool(self._format)} "
+                f"and {self._tool(np.get_printoptions)}() != {self._tool(self._shown)}: return None"
+            )
+        content = self._tool(content_of)
+        for i, known in self.compared.items():
+            lines.append(f"if {content}(n{i}) != {self._tool(known)}: return None")
+        return lines
+
+    def scope(self) -> dict[str, Any]:
+        """What the conditions refer to by name."""
+        return dict(self._scope)
+
+    # -- conditions --------------------------------------------------------------------------------
+
+    def _line(self, text: str) -> None:
+        self._lines.append(text)
+
+    def _require(self, condition: str) -> None:
+        self._line(f"if not ({condition}): return None")
+
+    def _constant(self, value: Any) -> str:
+        """The name of an object in the conditions, which it is a part of."""
+        name = f"k{len(self.kept)}"
+        self.kept.append(value)
+        self._plain.append(value)
+        self._scope[name] = value
+        return name
+
+    def _tool(self, value: Any) -> str:
+        """The name of what leads to objects, and is not compared itself."""
+        if value.__class__ is list:
+            # keys, which are
+            return self._constant(value)
+        name = f"h{self._tools}"
+        self._tools += 1
+        self._scope[name] = value
+        return name
+
+    def _local(self, path: str) -> str:
+        """A variable that holds what `path` leads to."""
+        name = f"v{self._count}"
+        self._count += 1
+        self._line(f"{name} = {path}")
+        return name
+
+    def _refuse(self, why: str) -> None:
+        if self.refusal is None:
+            self.refusal = why
+
+
+def _are(mine: list[Any], yours: list[Any]) -> bool:
+    return len(mine) == len(yours) and all(map(operator.is_, mine, yours))
+
+
+def _is_same(mine: Any, yours: Any) -> bool:
+    """Whether what a condition compares with is the same in two environments."""
+    if mine is yours:
+        # a NumPy scalar may be NaN, which no condition ever finds again
+        return not isinstance(mine, np.generic | complex) or bool(mine == mine)
+    kind = type(mine)
+    if kind is not type(yours):
+        return False
+    if kind in (list, tuple, Filled):
+        return len(mine) == len(yours) and all(map(_is_same, mine, yours))
+    return (kind in VALUES or isinstance(mine, np.dtype | np.generic)) and bool(mine == yours)

@@ -1,0 +1,115 @@
+"""Layer 8 · compiler: the names that a function looks up, read off its bytecode."""
+
+from __future__ import annotations
+
+import dis
+import functools
+import re
+from collections.abc import Iterator
+from types import CodeType
+
+from wengert.compiler.objects.flows import is_handed_to_print
+
+__all__ = ["Names", "line_of_name", "names_of", "words_of"]
+
+_READ = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
+_WRITE = frozenset({"STORE_GLOBAL", "STORE_NAME", "DELETE_GLOBAL", "DELETE_NAME"})
+_ATTRIBUTE = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
+
+
+class Names:
+    """What a function and those within it look up.
+
+    Attributes
+    ----------
+    read
+        The variables of the module that are read, each with the chains of attributes that follow:
+        ``np.linalg.solve`` is ``("linalg", "solve")``. The empty chain is a use of the object
+        itself.
+    written: The variables of the module that are set.
+    imported: The modules that are imported while it runs.
+    attributes: All names of attributes, and strings that may be some.
+    streams
+        The chains to standard streams, as (variable, attribute), with whether they are arguments of
+        ``print`` and nothing else.
+    passed: The variables of the module that are used otherwise than to be called there.
+    """
+
+    __slots__ = ("attributes", "imported", "passed", "read", "streams", "written")
+
+    def __init__(self, code: CodeType) -> None:
+        self.read: dict[str, set[tuple[str, ...]]] = {}
+        self.written: set[str] = set()
+        self.imported: set[str] = set()
+        self.attributes: set[str] = set()
+        self.passed: set[str] = set()
+        self.streams: dict[tuple[str, str], bool] = {}
+        for part in _codes(code):
+            self._add(part)
+
+    def _add(self, code: CodeType) -> None:
+        chain: list[str] | None = None
+        name = ""
+        for step in dis.get_instructions(code):
+            what = step.opname
+            if what in _ATTRIBUTE:
+                self.attributes.add(step.argval)
+                if chain is not None:
+                    chain.append(step.argval)
+                if step.argval in _STREAMS and chain is not None and len(chain) == 1:
+                    key = name, step.argval
+                    handed = is_handed_to_print(code, step.offset)
+                    self.streams[key] = self.streams.get(key, True) and handed
+                continue
+            if what in _SILENT:
+                continue
+            if chain is not None:
+                self.read.setdefault(name, set()).add(tuple(chain))
+                chain = None
+            if what in _READ:
+                name, chain = step.argval, []
+                if what != "LOAD_GLOBAL" or not (step.arg or 0) & 1:
+                    self.passed.add(name)
+            elif what in _WRITE:
+                self.written.add(step.argval)
+            elif what == "IMPORT_NAME":
+                self.imported.add(step.argval)
+            elif what == "LOAD_CONST" and isinstance(step.argval, str):
+                self.attributes |= words_of(step.argval)
+            elif what == "MATCH_CLASS":
+                # whose names stand in a tuple, or in the class
+                self.attributes.add("getattr")
+        self.attributes.update(code.co_names)
+
+
+def words_of(text: str) -> set[str]:
+    """The names that a text may be, or that it holds if it is a format."""
+    return {text, *re.findall(r"\w+", text)} if "{" in text else {text}
+
+
+_STREAMS = frozenset({"stdout", "stderr"})
+_SILENT = frozenset({"CACHE", "NOP", "EXTENDED_ARG", "PUSH_NULL"})
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+def line_of_name(code: CodeType, name: str) -> tuple[str, int] | None:
+    """The first line that looks up a name."""
+    for part in _codes(code):
+        line = part.co_firstlineno
+        for step in dis.get_instructions(part):
+            line = (step.positions and step.positions.lineno) or line
+            if step.argval == name and (step.opname in _READ | _WRITE or "IMPORT" in step.opname):
+                return part.co_filename, line
+    return None
+
+
+@functools.lru_cache(2048)
+def names_of(code: CodeType) -> Names:
+    """The names that a function of this code looks up."""
+    return Names(code)

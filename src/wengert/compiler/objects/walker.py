@@ -1,0 +1,401 @@
+"""Layer 8 · compiler: how Python's objects are read: what they consist of, and what can change.
+
+NOTE [objects]
+What a function computes depends on objects that it reaches, and a trace holds only while these are
+as they were. `read` is the one place that says what that means: by the exact type of an object, or
+by a rule for all classes of one build, it gives a `Reading`, which tells how to see whether the
+object is the same (its value, its identity, or its class and its parts), and which parts it has.
+Conditions (`wengert.compiler.tracing.environment`), states at decisions
+(`wengert.compiler.tracing.state`) and the search for changes all ask it.
+
+A class of our own whose objects never change says so, by an attribute `is_fixed`.
+
+What is not known is denied: `Unknown` is raised, with the reason that `explain()` shows, and the
+function runs as it is. So a class that hides a state in C is no danger: its objects are larger than
+their attributes account for (`_hides`), and nobody says what else is in them.
+"""
+
+from __future__ import annotations
+
+import array
+import collections
+import contextvars
+import ctypes
+import datetime
+import decimal
+import fractions
+import functools
+import itertools
+import operator
+import pathlib
+import random
+import re
+import threading
+import types
+import uuid
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.base.dtypes import dtype
+from wengert.base.size import Size
+from wengert.compiler.control import COMPILED
+from wengert.compiler.objects import contents
+from wengert.compiler.objects.contents import MOST_BYTES, content_of
+from wengert.compiler.objects.libraries import is_of_library, is_pure
+from wengert.compiler.objects.reading import (
+    Part,
+    Reader,
+    Reading,
+    Unknown,
+    attributes,
+    by_identity,
+    by_value,
+    called,
+    fact,
+    known_by,
+    made_into,
+)
+from wengert.ops.generator import Generator
+
+__all__ = [
+    "CACHED",
+    "MOST_BYTES",
+    "VALUES",
+    "Part",
+    "Reading",
+    "Unknown",
+    "content_of",
+    "read",
+    "slots_of",
+]
+
+
+def read(thing: Any) -> Reading:
+    """How an object is known that is neither a tensor nor a float.
+
+    Raises
+    ------
+    Unknown: If nothing can be promised of it.
+    """
+    kind = type(thing)
+    found = _READERS.get(kind)
+    if found is None:
+        found = _rule(thing, kind)
+        if not isinstance(thing, type):
+            _RULES[kind] = found
+    made = found(thing)
+    return _with_attributes(thing, kind, made) if kind in _ATTRIBUTES else made
+
+
+def _with_attributes(thing: Any, kind: type, made: Reading) -> Reading:
+    """The reading of an object that may have attributes besides what it is known by."""
+    held = thing.__dict__
+    if kind in _NUMPYS:
+        for key in held:
+            if not key.startswith("__"):
+                raise Unknown(f"a function of NumPy has an attribute {key}")
+        return made
+    given = _ATTRIBUTES[kind]
+    own = [Part("{0}.__dict__[{1}]", part, key) for key, part in held.items() if key not in given]
+    if made.by == "value":
+        raise Unknown(f"it uses a {kind.__name__} that may have attributes")
+    count = Part("len({0}.__dict__)", len(held))
+    return Reading(made.by, [*made.parts, *own], [*made.facts, count], made.same)
+
+
+CACHED = type(functools.lru_cache(len))
+"""The type of functions with a cache."""
+
+# -- classes ---------------------------------------------------------------------------------------
+
+_ABOUT = frozenset(
+    {
+        *("__module__", "__doc__", "__qualname__", "__name__", "__dict__", "__weakref__"),
+        "__slotnames__",
+        *("__slots__", "__annotations__", "__match_args__", "__orig_bases__", "__parameters__"),
+        *("__dataclass_params__", "__dataclass_fields__", "__abstractmethods__", "_abc_impl"),
+        *("__firstlineno__", "__static_attributes__", "__annotate__", "__annotate_func__"),
+        *("__annotations_cache__", "__type_params__", "__repr__", "__reduce__", "__reduce_ex__"),
+        *("__getstate__", "__setstate__", "__init_subclass__", "__dir__", "__sizeof__"),
+    }
+)
+"""What is said about a class, and not computed with; how its objects are shown and stored."""
+
+
+def _class(thing: Any) -> Reading:
+    if is_of_library(thing):
+        if not is_pure(thing.__module__, thing.__name__):
+            raise Unknown(f"it uses {contents.called_by(thing.__module__, thing.__qualname__)}")
+        if thing is decimal.Decimal:
+            return Reading("identity", (), (fact(contents.precision, thing),))
+        return by_identity(thing)
+    own = thing.__dict__
+    parts = [
+        Part("{1}[" + repr(key) + "]", part, own)
+        for key, part in list(own.items())
+        if (key not in _ABOUT or _is_text(key, part))
+        and type(part) not in _LAYOUT
+        and key.isidentifier()
+    ]
+    parts += [Part("{1}", base, base) for base in thing.__mro__[1:] if not is_of_library(base)]
+    if type(thing) is not type and not is_of_library(type(thing)):
+        parts.append(Part("{1}", type(thing), type(thing)))
+    # copying an object may leave a note in its class
+    noted = "__slotnames__" in own
+    facts = (Part('len({1}) - ("__slotnames__" in {1})', len(own) - noted, own),)
+    return Reading("identity", parts, facts, (Part("{0}.__mro__", thing.__mro__),))
+
+
+def _is_text(key: str, part: Any) -> bool:
+    """Whether a part of a class is how users have its objects shown, in code of their own.
+
+    What dataclasses have follows from the attributes.
+    """
+    return (
+        key == "__repr__"
+        and isinstance(part, types.FunctionType)
+        and not hasattr(part, "__wrapped__")
+    )
+
+
+_LAYOUT = frozenset({types.MemberDescriptorType, types.GetSetDescriptorType})
+
+
+# -- objects of classes ----------------------------------------------------------------------------
+
+
+def _rule(thing: Any, kind: type) -> Reader:
+    """How objects of a class are read that stands in no table."""
+    found = _RULES.get(kind)
+    if found is not None:
+        return found
+    if issubclass(kind, type):
+        return _class
+    known: Reader | None = None
+    if issubclass(kind, ctypes._SimpleCData | ctypes.Array | ctypes.Structure | ctypes.Union):
+        known = contents.read_c_object
+    elif issubclass(kind, np.inexact):
+        known = _BITS
+    elif issubclass(kind, np.dtype | np.generic):
+        known = by_value
+    if known is not None:
+        if hasattr(thing, "__dict__"):
+            _ATTRIBUTES[kind] = frozenset()
+        return known
+    if getattr(kind, "is_fixed", False) and is_of_library(kind):
+        return by_identity
+    if kind.__module__.startswith("wengert.compiler.") and thing in COMPILED:
+        # its traces come and go
+        _ATTRIBUTES[kind] = _MADE
+        return lambda compiled: Reading("identity", (Part("{0}.function", compiled.function),))
+    if hasattr(kind, "__next__"):
+        raise Unknown(f"it uses an iterator ({kind.__name__})")
+    base = next(base for base in kind.__mro__ if base in _BASES)
+    if _hides(kind, base):
+        raise Unknown(f"it uses an object with a state of its own ({kind.__name__})")
+    shown = issubclass(kind, tuple)
+    if is_of_library(kind) and not shown and not is_pure(kind.__module__, kind.__name__):
+        raise Unknown(f"it uses an object of {kind.__module__} ({kind.__name__})")
+    return functools.partial(_instance, kind, _BASES[base], _slots(kind, base))
+
+
+def _hides(kind: type, base: type) -> bool:
+    """Whether objects of a class are larger than what `base` and its attributes account for."""
+    expected = base.__basicsize__
+    for part in kind.__mro__[: kind.__mro__.index(base)]:
+        own = part.__dict__
+        expected += _WORD * sum(
+            type(member) is types.MemberDescriptorType and member.__objclass__ is part
+            for member in own.values()
+        )
+        for name, managed in (("__dict__", _MANAGED_DICT), ("__weakref__", _MANAGED_WEAKREF)):
+            found = own.get(name)
+            if type(found) is types.GetSetDescriptorType and not part.__flags__ & managed:
+                expected += _WORD
+    return kind.__basicsize__ > expected or kind.__itemsize__ != base.__itemsize__
+
+
+_WORD = tuple.__itemsize__
+_MANAGED_DICT = 1 << 4
+_MANAGED_WEAKREF = 1 << 3
+
+
+def _slots(kind: type, base: type) -> list[Any]:
+    """The descriptors of the slots that a class and those below `base` have."""
+    return [
+        member
+        for part in kind.__mro__[: kind.__mro__.index(base)]
+        for name, member in part.__dict__.items()
+        if type(member) is types.MemberDescriptorType and name != "__dict__"
+    ]
+
+
+def _instance(kind: type, content: Reader | None, slots: list[Any], thing: Any) -> Reading:
+    if content is None:
+        made = Reading("class")
+    else:
+        known = content(thing)
+        made = Reading("class", known.parts, known.facts)
+    held = getattr(thing, "__dict__", None)
+    if held is not None:
+        made.parts.append(Part("{0}.__dict__", held))
+    facts = []
+    for slot in slots:
+        get = slot.__get__
+        try:
+            value = get(thing)
+        except AttributeError:
+            facts.append(Part("{1}({0})", True, functools.partial(_is_unset, get)))
+            continue
+        made.parts.append(Part("{1}({0})", value, get))
+    made.facts = [*made.facts, *facts]
+    if not is_of_library(kind):
+        made.parts.append(Part("{1}", kind, kind))
+    return made
+
+
+def slots_of(kind: type) -> list[str]:
+    """The names of the slots that objects of a class have."""
+    return [
+        name
+        for part in kind.__mro__
+        for name, member in part.__dict__.items()
+        if type(member) is types.MemberDescriptorType
+    ]
+
+
+def _is_unset(get: Callable[[Any], Any], thing: Any) -> bool:
+    try:
+        get(thing)
+    except AttributeError:
+        return True
+    return False
+
+
+# -- the tables ------------------------------------------------------------------------------------
+
+_BASES: dict[type, Reader | None] = {
+    object: None,
+    **{tuple: made_into(lambda t: tuple.__getitem__(t, slice(None)))},
+    list: made_into(lambda t: list.__getitem__(t, slice(None))),
+    dict: made_into(lambda t: dict(dict.items(t))),
+    set: made_into(lambda t: list(set.__iter__(t))),
+    frozenset: made_into(lambda t: list(frozenset.__iter__(t))),
+    collections.OrderedDict: made_into(lambda t: dict(collections.OrderedDict.items(t))),
+    collections.defaultdict: lambda t: Reading(
+        "class",
+        (called(lambda d: dict(dict.items(d)), t), Part("{0}.default_factory", t.default_factory)),
+    ),
+    collections.deque: lambda t: Reading(
+        "class",
+        (called(lambda d: list(collections.deque.__iter__(d)), t),),
+        (Part("{0}.maxlen", t.maxlen),),
+    ),
+    int: known_by(int.__int__),
+    float: made_into(float.__float__),
+    complex: made_into(complex.__complex__),
+    str: known_by(str.__str__),
+    bytes: known_by(lambda t: bytes.__getitem__(t, slice(None))),
+    bytearray: known_by(bytes),
+    array.array: known_by(lambda a: a.typecode, lambda a: a.tobytes()),
+    np.ndarray: contents.read_ndarray,
+    random.Random: known_by(lambda r: random.Random.getstate(r)),
+    functools.partial: attributes("func", "args", "keywords"),
+    weakref.ref: contents.read_reference,
+    threading.local: None,
+    datetime.date: known_by(datetime.date.__repr__),
+    datetime.datetime: known_by(datetime.datetime.__repr__),
+    fractions.Fraction: known_by(fractions.Fraction.__repr__),
+    pathlib.PurePath: contents.read_path,
+    BaseException: attributes("args"),
+}
+"""The classes that classes are built on, with what they hold besides attributes."""
+
+VALUES: frozenset[type] = frozenset(
+    {
+        *(int, str, bytes, bool, complex, range, type(None), type(Ellipsis), type(NotImplemented)),
+        *(Size, re.Pattern, uuid.UUID, datetime.timedelta, datetime.timezone, datetime.date),
+        *(datetime.datetime, datetime.time, fractions.Fraction, float),
+        *(pathlib.PurePosixPath, pathlib.PureWindowsPath),
+    }
+)
+"""What is known by being equal."""
+_FIELD = type(collections.namedtuple("_One", "field").__dict__["field"])
+_BITS = known_by(contents.bits)
+_READERS: dict[type, Reader] = {
+    **dict.fromkeys(VALUES, by_value),
+    complex: known_by(repr),
+    type(np.sum): by_identity,
+    **dict.fromkeys((tuple, list), contents.read_sequence),
+    **dict.fromkeys((dict, collections.OrderedDict), contents.read_mapping),
+    **dict.fromkeys((set, frozenset), contents.read_set_of),
+    collections.deque: contents.read_deque,
+    collections.defaultdict: contents.read_defaultdict,
+    types.MappingProxyType: made_into(lambda proxy: proxy | {}),
+    type({}.keys()): made_into(list),
+    type({}.values()): made_into(list),
+    type({}.items()): made_into(list),
+    slice: attributes("start", "stop", "step"),
+    decimal.Decimal: contents.read_decimal_number,
+    bytearray: known_by(bytes),
+    memoryview: contents.read_memory,
+    np.ndarray: contents.read_ndarray,
+    np.ufunc: by_identity,
+    np.random.Generator: known_by(contents.stream),
+    np.random.RandomState: known_by(contents.legacy_stream),
+    random.Random: known_by(random.Random.getstate),
+    types.FunctionType: contents.read_function,
+    types.MethodType: attributes("__self__", "__func__"),
+    types.BuiltinFunctionType: contents.read_builtin,
+    types.MethodWrapperType: lambda thing: Reading(
+        "class", (Part("{0}.__self__", thing.__self__),), (Part("{0}.__name__", thing.__name__),)
+    ),
+    **dict.fromkeys(
+        (
+            *(types.MethodDescriptorType, types.WrapperDescriptorType, types.CodeType),
+            *(types.GetSetDescriptorType, types.MemberDescriptorType, types.ModuleType),
+            *(types.ClassMethodDescriptorType, types.GenericAlias, types.UnionType),
+        ),
+        by_identity,
+    ),
+    **dict.fromkeys((Generator, _FIELD, dtype), by_identity),
+    functools.cached_property: attributes("func", "attrname"),
+    **dict.fromkeys(
+        (operator.itemgetter, operator.attrgetter, operator.methodcaller), made_into(contents.steps)
+    ),
+    type: _class,
+    property: attributes("fget", "fset", "fdel"),
+    staticmethod: attributes("__func__"),
+    classmethod: attributes("__func__"),
+    functools.partial: attributes("func", "args", "keywords", "__dict__"),
+    CACHED: contents.read_cached,
+    contextvars.ContextVar: contents.read_variable,
+    weakref.ref: contents.read_reference,
+    types.CellType: lambda cell: Reading("class", [Part("{0}.cell_contents", cell.cell_contents)]),
+    itertools.count: known_by(repr),
+    **dict.fromkeys(
+        (
+            *(type(iter([])), type(iter(())), type(iter(range(0))), type(iter(""))),
+            *(type(iter(range(1 << 70))), type(reversed([])), enumerate, zip, map),
+        ),
+        made_into(contents.steps),
+    ),
+}
+"""How objects of exactly these types are read."""
+_NUMPYS: frozenset[type] = frozenset({np.ufunc, type(np.sum)})
+_MADE = frozenset({*functools.WRAPPER_ASSIGNMENTS, "__annotations__", "__wrapped__"})
+"""The attributes that are given to what stands for a function."""
+_ATTRIBUTES: dict[type, frozenset[str]] = {
+    **{kind: frozenset() for kind in _NUMPYS},
+    **dict.fromkeys((staticmethod, classmethod), _MADE),
+    CACHED: _MADE | {"cache_parameters"},
+    functools.cached_property: frozenset({"func", "attrname", "lock", "__doc__", "__module__"}),
+    collections.OrderedDict: frozenset(),
+    random.Random: frozenset({"gauss_next"}),
+}
+"""The types of these and rules whose objects may have attributes, with those that all have."""
+_RULES: dict[type, Reader] = {}
+"""How objects of classes are read that a rule has been found for."""

@@ -1,0 +1,533 @@
+"""Layer 8 · compiler: the traces of one environment, and how a call runs on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from wengert.base.containers import flatten
+from wengert.base.threads import get_num_threads
+from wengert.compiler.ir.decisions import Draw, Guard, Reason
+from wengert.compiler.ir.programs import Program, Step, Value
+from wengert.compiler.ir.verifier import checked, is_on, verify, verify_trace
+from wengert.compiler.passes import roll, simplify, vectorise
+from wengert.compiler.runtime.pulled import Pulled
+from wengert.compiler.tracing.capture import Captured
+from wengert.compiler.tracing.collector import seldom
+from wengert.compiler.tracing.environment import Environment, Matcher
+from wengert.compiler.tracing.exit import Exit
+from wengert.compiler.tracing.graph import Graph, Visit
+from wengert.compiler.tracing.memory import Shared, is_turned, layout_of
+from wengert.compiler.tracing.node import Between, Variants, attach, partials
+from wengert.compiler.tracing.prints import are_known, silent
+from wengert.compiler.tracing.sym import Sym
+from wengert.compiler.tracing.tables import finished
+from wengert.compiler.tracing.tree import Elsewhere, Missing, Tree
+from wengert.interp.levels import Lifted
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.node import next_sequence
+
+__all__ = ["Entry", "Options"]
+
+
+class Options:
+    """How functions are compiled, as the arguments of `compile` say."""
+
+    __slots__ = (
+        "backend",
+        "families",
+        "fastmath",
+        "fullgraph",
+        "kinds",
+        "limit",
+        "measure",
+        "quiet",
+        "threads",
+    )
+
+    def __init__(
+        self,
+        backend: Any,
+        fastmath: bool,
+        fullgraph: bool,
+        measure: bool,
+        threads: int | None,
+        limit: int,
+        kinds: int,
+        quiet: bool = False,
+    ) -> None:
+        self.backend = backend
+        # what is shared by programs that differ in sizes, where the backend has anything like it
+        self.families: Any = getattr(backend, "Families", dict)()
+        self.fastmath = fastmath
+        self.fullgraph = fullgraph
+        self.measure = measure
+        self.threads = threads
+        self.limit = limit
+        self.kinds = kinds
+        self.quiet = quiet
+
+    def finish(self, program: Program) -> tuple[Program, Any]:
+        """A program made simpler, and what runs it."""
+        simple = self.simplified(program)
+        return simple, self.build(simple)
+
+    def simplified(self, program: Program) -> Program:
+        """A program made simpler."""
+        with seldom():
+            if is_on():
+                verify(program, "tracing")
+            simple = simplify(program, fastmath=self.fastmath)
+            return checked("vectorise", vectorise, checked("roll", roll, simple))
+
+    def build(self, program: Program) -> Any:
+        """What runs a program that has been made simpler."""
+        settings: dict[str, Any] = {
+            "threads": self.threads or get_num_threads(),
+            "fastmath": self.fastmath,
+            "families": self.families,
+        }
+        with seldom():
+            return self.backend.build(program, **settings)
+
+    def drive(self, stations: Sequence[Any], inputs: Sequence[Any]) -> Any:
+        """What runs blocks one after another, or None if that is left to Python."""
+        make = getattr(self.backend, "drive", None)
+        if make is None:
+            return None
+        with seldom():
+            return make(stations, inputs, fastmath=self.fastmath)
+
+
+class Trial:
+    """How long the first runs took, in seconds, compiled and not."""
+
+    def __init__(self) -> None:
+        self.compiled: list[float] = []
+        self.eager: list[float] = []
+
+
+class Call:
+    """What the nodes of one trace have in common: how to differentiate it.
+
+    Attributes
+    ----------
+    name: The function's name.
+    entry: The traces.
+    exit: The exit of the trace.
+    why: Why there is no derivative, or None.
+    """
+
+    def __init__(self, entry: Entry, exit: Exit, tree: Any = None) -> None:
+        self.name = entry.name
+        self.exit = exit
+        self.why = None if exit.backward is None else exit.backward.why
+        self.entry = entry
+        self._tree = entry.tree if tree is None else tree
+        self._executable: Variants | None = None
+        self._pulled: Variants | None = None
+
+    def pull(self, saved: Any, cotangents: list[Any], present: list[bool]) -> list[Any]:
+        """The gradients of the tensors that the call depends on, from those of its results.
+
+        Cotangents that are not `present` lead to no gradient.
+        """
+        backward = self.exit.backward
+        assert backward is not None
+        finish = self.entry.options.finish
+        values = [*saved, *cotangents]
+        if any(isinstance(value, Lifted) for value in values):
+            if self._pulled is None:
+                self._pulled = Variants(backward, lambda program: Pulled(program, finish))
+            return self._pulled.gradients(values, present)
+        if self._executable is None:
+            self._executable = Variants(backward, lambda program: finished(program, finish)[1])
+        arrays = [contiguous(np.asarray(value)) for value in values]
+        return self._executable.gradients(arrays, present)
+
+    def pull_again(self, given: Any, inputs: list[Any], cotangents: Sequence[Any]) -> Any:
+        """The gradients of `inputs` as functions: the function is run again, and recorded.
+
+        Outputs without a cotangent, which is None, lead to no gradient.
+        """
+        start = next_sequence()
+        outputs = self.again(given, dict(zip(self.places, inputs, strict=True)))
+        return pulled_back(outputs, inputs, cotangents, start)
+
+    @property
+    def places(self) -> Sequence[int]:
+        """The places in the environment of the tensors that the outputs depend on."""
+        backward = self.exit.backward
+        assert backward is not None
+        return backward.sources
+
+    def again(
+        self, given: tuple[tuple[Any, ...], dict[str, Any]], inputs: dict[int, Any]
+    ) -> list[Any]:
+        """The outputs that require a gradient, from the function itself, which is recorded.
+
+        `inputs` are tensors that it reached when it was called, by their places.
+
+        Raises
+        ------
+        RuntimeError: If it could not be run again without another outcome.
+        """
+        args, kwargs = given
+        why = None
+        found = self.entry.match(args, kwargs)
+        if self.exit.effects or self.exit.put:
+            why = "it writes to tensors" if self.exit.effects else "it changes other objects"
+        elif self._tree.path_to(self.exit)[1]:
+            why = "it draws random numbers"
+        elif found is None or any(found[0][i] is not tensor for i, tensor in inputs.items()):
+            why = "what it reaches has changed since it was called"
+        if why is not None:
+            raise RuntimeError(
+                f"the compiled function {self.name}() cannot be differentiated twice from "
+                f"outside: {why}. Compute the first derivative inside of the function that is "
+                "compiled, or call the function uncompiled."
+            )
+        ended = [t.ext for t in inputs.values() if t.ext is not None and t.ext.ended]
+        try:
+            # the transform that they are the inputs of may have ended, but somebody follows them
+            for ext in ended:
+                ext.ended = False
+            with silent():
+                leaves = self.leaves(args, kwargs)
+        finally:
+            for ext in ended:
+                ext.ended = True
+        # what is not a result is the base of one that is a view
+        views = {
+            leaf.what.place: i for i, leaf in enumerate(self.exit.leaves) if leaf.kind == "part"
+        }
+        return [
+            leaves[i] if i < len(leaves) else leaves[views[i]].ext.base for i in self.exit.outputs
+        ]
+
+    def leaves(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """What the function returns, flat."""
+        leaves, _ = flatten(self.entry.function(*args, **kwargs))
+        return leaves
+
+
+class GraphCall(Call):
+    """The same for a trace that comes back to states (see `wengert.compiler.tracing.graph`)."""
+
+    @property
+    def places(self) -> Sequence[int]:
+        """The places in the environment of the tensors that require a gradient."""
+        return self.entry.places
+
+    def pull(self, saved: Any, cotangents: list[Any], present: list[bool]) -> list[Any]:
+        """The gradients, block by block."""
+        parts = zip(cotangents, present, strict=True)
+        total = self._tree.pull(saved, [g if there else None for g, there in parts])
+        return [total.get(place) for place in self.entry.places]
+
+
+class Entry:
+    """The traces of one environment.
+
+    Attributes
+    ----------
+    environment: What the function reached.
+    tree: The traces.
+    verified: Whether arrays of unknown origin, if there are any, were the same in a second run.
+    layout: How inputs lie in memory, if some trace writes to any (see
+        `wengert.compiler.tracing.memory`).
+    strides: The strides of those of which some trace sees how their elements lie, by place.
+    left: Why calls whose inputs lie so run the function as it is, or None.
+    operations: How many the last call computed that was traced.
+    streams: The names of the streams that some trace prints to.
+    trial, gain, counted
+        The measurements under way, how much quicker compiled runs turned out to be, and whether
+        that is what they are at least, going by the number of operations.
+    """
+
+    def __init__(
+        self, environment: Environment, function: Callable[..., Any], name: str, options: Options
+    ) -> None:
+        self.environment = environment
+        self.function = function
+        self.options = options
+        self.name = name
+        self._match: Matcher | None = None
+        self.tree: Any = Tree((), options.finish)
+        self.trial: Trial | None = Trial()
+        self.gain: float | None = None
+        self.counted = False
+        self.operations = 0
+        self._graphs = True
+        self.foreign: list[Any] = []
+        self.verified = True
+        self.layout: Any = None
+        self.strides: dict[int, Any] = {}
+        self.left: Reason | None = None
+        self.streams: frozenset[str] = frozenset()
+        self._windows: list[Shared] = []
+
+    @property
+    def match(self) -> Matcher:
+        """Whether a call reaches the same; made when it is first needed, which it may never be."""
+        if self._match is None:
+            self._match = self.environment.matcher()
+        return self._match
+
+    def match_anew(self) -> None:
+        """Let there be other conditions than before."""
+        self._match = None
+
+    @property
+    def by_blocks(self) -> bool:
+        """Whether the traces are a graph."""
+        return isinstance(self.tree, Graph)
+
+    def fits(self, tensors: list[Any], arrays: list[Any]) -> bool:
+        """Whether the inputs lie in memory as they did, if that matters."""
+        memory = self.memory(tensors, arrays)[0]
+        if any(memory[place].strides != strides for place, strides in self.strides.items()):
+            return False
+        if self.environment.is_outermost:
+            turned = [place for place, array in enumerate(memory) if is_turned(array)]
+            if any(place not in self.strides for place in turned):
+                return False
+        return self.layout is None or bool(self.layout == layout_of(*self.memory(tensors, arrays)))
+
+    def memory(self, tensors: list[Any], arrays: list[Any]) -> tuple[list[Any], list[Any]]:
+        """The memory of the inputs, and the version cells of the tensors among them."""
+        held = [tensor.array() for tensor in tensors]
+        return [*held, *arrays], [tensor.vc for tensor in tensors]
+
+    def lay_out(self, captured: Captured) -> None:
+        """Let the traces hold only for inputs that share memory as those of a trace do."""
+        if self.layout is not None:
+            return
+        self.layout = captured.layout
+        self._windows = [shared for shared in captured.trace.shared if shared.base is None]
+        self.tree.inputs += tuple(captured.trace.wholes)
+
+    def wholes(self, memory: Sequence[Any]) -> list[Any]:
+        """The memory that several inputs show parts of, where none shows all of it."""
+        return [shared.window(memory) for shared in self._windows]
+
+    def add(self, captured: Captured) -> bool:
+        """Add a trace; False if it contradicts those that are there."""
+        assert captured.exit is not None
+        inputs, items, exit = self._inputs(captured), captured.trace.items, captured.exit
+        self.operations = sum(isinstance(item, Step) for item in items)
+        self.operations += captured.trace.turns.skipped
+        self.streams |= exit.streams
+        if is_on():
+            verify_trace(captured.inputs, items, exit)
+        if exit.derivatives is not None and self._graphs:
+            tree = self.tree if self.by_blocks else Graph(inputs, self.options)
+            if tree.add(inputs, items, exit.by_blocks()):
+                # what a tree knew is traced again where it is needed
+                self.tree = tree
+                return True
+        if self.by_blocks:
+            # what a graph knew is, too
+            self._graphs = False
+            self.tree = Tree(inputs, self.options.finish)
+        if captured.trace.turns.skipped:
+            return False
+        if self.tree.root is None:
+            self.tree = Tree(inputs, self.options.finish)
+        return self.tree.add(inputs, items, exit)
+
+    def _inputs(self, captured: Captured) -> Sequence[Value]:
+        """The inputs of a trace, as the others have them."""
+        if self.layout is not None:
+            return captured.inputs
+        # it writes nothing, and each input is read from its own memory
+        return captured.inputs[: len(captured.inputs) - len(captured.trace.wholes)]
+
+    def note_foreign(self, captured: Captured) -> bool:
+        """Compare the arrays of unknown origin with those of earlier runs; False if they differ."""
+        found = captured.trace.foreign
+        if self.tree.root is None:
+            self.foreign = found
+            self.verified = not found
+            return True
+        if self.verified:
+            return True
+        same = len(found) == len(self.foreign) and all(
+            np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+            for a, b in zip(found, self.foreign, strict=True)
+        )
+        self.verified = same
+        self.foreign = []
+        return same
+
+    def run(
+        self, tensors: list[Any], arrays: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """What the function returns, with its effects."""
+        if self.left is not None or (self.streams and not are_known(self.streams)):
+            return self.function(*args, **kwargs)
+        memory = [*[tensor.array() for tensor in tensors], *arrays]
+        given = [
+            array
+            if array.__class__ is np.ndarray and array.flags.c_contiguous
+            else self._in_order(array, memory)
+            for array in memory
+        ]
+        if self._windows:
+            given += self.wholes(memory)
+        tree = self.tree
+        if len(given) != len(tree.inputs):
+            # another thread has added a trace that writes
+            raise Missing
+        if isinstance(tree, Graph):
+            return self._gone_through(tree, given, tensors, arrays, (args, kwargs))
+        exit, known = tree.run(given)
+        if exit.said:
+            drawn = partial(_drawn, tree, exit, known)
+            exit.say(known, tensors, (args, kwargs), drawn)
+        return self.finished(exit, known, tensors, arrays, (args, kwargs))
+
+    def _in_order(self, array: Any, memory: list[Any]) -> Any:
+        """The array as backends take it, if the traces are of one that lies as it does."""
+        made = contiguous(array)
+        if is_turned(array) and not any(memory[place] is array for place in self.strides):
+            raise Elsewhere
+        return made
+
+    def _gone_through(
+        self,
+        graph: Graph,
+        inputs: list[Any],
+        tensors: list[Any],
+        arrays: list[Any],
+        given: Any,
+        done: Captured | None = None,
+    ) -> Any:
+        """As `run`, on a graph; if a trace has `done` all, as it did, and without effects."""
+        visits: list[Visit] | None = [] if self.records else None
+        if done is None:
+            exit, known = graph.run(inputs, visits)
+            exit.say(known, tensors, given)
+            leaves = exit.finish(known, tensors, arrays)
+        else:
+            items, before = done.trace.items, {**done.trace.arrays, **done.trace.before}
+            drawn = [before[item.value] for item in items if isinstance(item, Draw)]
+            outcomes = [item.outcome for item in items if isinstance(item, Guard)]
+            exit, known = graph.run(inputs, visits, drawn, outcomes)
+            exit = exit.without_effects(done.log.settle)
+            leaves = exit.finish(known, tensors, arrays)
+        if exit.outputs:
+            saved = {id(array) for visit in visits or () for array in visit.saved}
+            attach(
+                GraphCall(self, exit, graph),
+                [tensors[place] for place in self.places],
+                [leaves[i] for i in exit.outputs],
+                visits,
+                given,
+                [
+                    leaf
+                    for leaf, made in zip(leaves, exit.leaves, strict=True)
+                    if made.kind == "tensor" and id(leaf.payload) in saved
+                ],
+            )
+        return exit.complete(leaves, tensors)
+
+    @property
+    def places(self) -> list[int]:
+        """Those tensors of the environment that require a gradient."""
+        return self.environment.places
+
+    @property
+    def records(self) -> bool:
+        """Whether results may have a history."""
+        return bool(self.places)
+
+    def finished(
+        self, exit: Exit, known: Any, tensors: list[Any], arrays: list[Any], given: Any
+    ) -> Any:
+        """The results of a run that came to `exit`, for the arguments `given`."""
+        backward = exit.backward
+        leaves = exit.finish(known, tensors, arrays)
+        if backward is not None:
+            if exit.call is None:
+                exit.call = self.call_of(exit)
+            saved = [known[value] for value in backward.saved]
+            attach(
+                exit.call,
+                [tensors[place] for place in backward.sources],
+                [leaves[i] for i in exit.outputs],
+                saved,
+                given,
+                [leaves[i] for i in exit.kept],
+            )
+        return exit.complete(leaves, tensors)
+
+    def call_of(self, exit: Exit) -> Call:
+        """What the nodes of a trace have in common."""
+        return Call(self, exit)
+
+    def with_history(self, captured: Captured, given: Any, added: bool) -> Any:
+        """The results of the call that was traced, rebuilt so that they have a node.
+
+        If the trace has not been `added` to the others, it makes them alone.
+        """
+        trace, exit = captured.trace, captured.exit
+        assert exit is not None
+        tensors, arrays = captured.environment.met, captured.environment.arrays
+        # as it was before the function wrote to it
+        known: Any = {**trace.arrays, **trace.before}
+        places = self._inputs(captured)
+        inputs = [contiguous(known[value]) for value in places]
+        if added and isinstance(self.tree, Graph):
+            return self._gone_through(
+                self.tree, inputs, list(tensors), list(arrays), given, captured
+            )
+        if added and self.tree.traces == 1:
+            # what later calls run
+            found, known = self.tree.run(inputs, known)
+            if found.call is None:
+                found.call = self.call_of(found)
+            found = found.without_effects(captured.log.settle)
+            return self.finished(found, known, list(tensors), list(arrays), given)
+        own = type(self).__new__(type(self))
+        own.environment, own.options, own.name = self.environment, self.options, self.name
+        own.function, own._match, own.layout = self.function, self._match, self.layout
+        own.tree = Tree(places, self.options.finish)
+        own.tree.add(places, trace.items, exit)
+        found, known = own.tree.run(inputs, known)
+        # with its effects, which forbid to run the function again
+        found.call = own.call_of(found)
+        found = found.without_effects(captured.log.settle)
+        return own.finished(found, known, list(tensors), list(arrays), given)
+
+
+def _drawn(tree: Tree, exit: Exit, known: Any) -> list[Any]:
+    """The random numbers of a run that came to `exit`."""
+    return [known[value] for value in tree.path_to(exit)[1]]
+
+
+def pulled_back(
+    outputs: list[Any], inputs: list[Any], cotangents: Sequence[Any], start: int
+) -> Any:
+    """The gradients of `inputs`, recorded, from cotangents some of which may be None.
+
+    Through what was recorded since `start`, a sequence number, and nothing else.
+    """
+    pairs = [
+        (output, part if isinstance(part, TensorBase) else new_tensor(part))
+        for output, part in zip(outputs, cotangents, strict=True)
+        if part is not None
+    ]
+    outputs, parts = [output for output, _ in pairs], [part for _, part in pairs]
+    return partials(outputs, inputs, parts, Between(float("-inf"), start), create_graph=True)
+
+
+def contiguous(array: Any) -> Any:
+    """The array as backends take it."""
+    if array.__class__ is Sym:
+        # another thread has begun to trace
+        raise Missing
+    return array if array.flags.c_contiguous else np.ascontiguousarray(array)

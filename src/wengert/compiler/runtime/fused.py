@@ -1,0 +1,175 @@
+"""Layer 8 · compiler: native kernels of eager operations on large arrays.
+
+NOTE [fused kernels]
+NumPy computes a softmax or a normalisation in many passes over memory, and an error function
+without vector instructions. The compiler makes one loop nest of either, from the decomposition that
+it has anyway. So where llvmlite is installed, the namespace of raw arrays asks here before it calls
+a kernel whose record says `fused`, if the array is large; and so do nodes before they apply the
+rule of such a record. There is no second version of any kernel.
+
+Native code rounds differently from NumPy. So it is used from the first call of a kind on: equal
+arguments have equal results. What works element by element has one function, for pieces of one
+size, whatever the shapes. Others have one for each combination of shapes and parameters, up to a
+limit; where sizes vary without end, the kernel computes those that come late. What is not finite
+is left to the kernel as well: NumPy warns of such elements, and native code does not.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from math import isfinite
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from wengert.base.ports import provides
+from wengert.compiler.control import FUSING
+from wengert.compiler.ir.programs import Program, Step, Value
+from wengert.compiler.runtime.entry import Options
+from wengert.compiler.tracing.operations import S
+from wengert.compiler.tracing.sym import Sym
+from wengert.compiler.tracing.trace import Trace
+from wengert.interp.eager import LARGE
+from wengert.prims.record import Primitive
+from wengert.tape.modes import MODE, changed, current_mode
+
+try:
+    from wengert.compiler.backends import llvm
+
+    _BACKEND: Any = llvm
+except ImportError:
+    _BACKEND = None
+
+__all__ = ["fused"]
+
+_PIECE = LARGE
+"""Elements of a piece, and of the smallest array that is large."""
+_MOST = 32
+"""So many kinds of arguments of one primitive, or rule, have native code."""
+_DTYPES = frozenset("fd?iLlqB")
+_MADE: dict[Any, Any] = {}
+_KINDS: Counter[Any] = Counter()
+_LOCK = Lock()
+_OPTIONS = Options(_BACKEND, False, False, False, None, 1, 1)
+
+
+@provides("fused")
+def fused(function: Any, how: str, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    """What a primitive or a rule makes of large arrays; None where it is to be called itself.
+
+    Parameters
+    ----------
+    function: A `Primitive`, or the function of a `Rule`.
+    how: What its record says (`FUSED`).
+    args: Its arguments by position, without the namespace of a rule.
+    """
+    mode = current_mode()
+    if _BACKEND is None or not FUSING[0] or (mode is not None and mode.tracing is not None):
+        return None
+    shape = args[0].shape
+    kinds: list[Any] = []
+    for i, arg in enumerate(args):
+        if arg.__class__ is np.ndarray:
+            char = arg.dtype.char
+            if char not in _DTYPES:
+                return None
+            if not (arg.flags.c_contiguous and arg.flags.aligned):
+                if 0 not in arg.strides:
+                    return None
+                # cotangents of sums are one number, shown at each place
+                args = (*args[:i], np.ascontiguousarray(arg), *args[i + 1 :])
+            if how != "elements":
+                kinds.append((arg.shape, char))
+            elif arg.shape == shape:
+                kinds.append(char)
+            else:
+                return None
+        else:
+            kinds.append(arg)
+    key = (function, how, *kinds, *params.values())
+    if how == "elements":
+        return _by_pieces(key, args, params)
+    made = _made(key, args, params)
+    if made is None:
+        return None
+    results = made([arg for arg in args if arg.__class__ is np.ndarray])
+    if not all(map(_is_finite, results)):
+        return None
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def _is_finite(array: Any) -> bool:
+    """Whether all elements are finite; also false where their squares are not."""
+    flat = array.reshape(-1)
+    return flat.dtype.kind != "f" or isfinite(flat.dot(flat))
+
+
+def _by_pieces(key: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    """The same of arrays of one shape, element by element."""
+    shape, size = args[0].shape, args[0].size
+    made = _MADE.get(key) or _made(
+        key, [a.reshape(-1)[:_PIECE] if a.__class__ is np.ndarray else a for a in args], params
+    )
+    if made is None:
+        return None
+    arrays = [arg.reshape(-1) for arg in args if arg.__class__ is np.ndarray]
+    executable, dtype = made
+    result = np.empty(shape, dtype)
+    arrays.append(result.reshape(-1))
+    start = 0
+    while start < size:
+        # the last piece is a whole one, too, and computes some elements twice
+        start = min(start, size - _PIECE)
+        pieces = [array[start : start + _PIECE] for array in arrays]
+        (out,) = executable(pieces)
+        if not _is_finite(out):
+            return None
+        if out is not pieces[-1]:
+            pieces[-1][...] = out
+        start += _PIECE
+    return result
+
+
+def _made(key: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    """What computes the function of a key on arrays of these shapes, or None."""
+    try:
+        return _MADE[key]
+    except KeyError:
+        with _LOCK:
+            if key not in _MADE:
+                if _KINDS[key[0]] >= _MOST:
+                    return None
+                _KINDS[key[0]] += 1
+                _MADE[key] = _make(key, args, params)
+            return _MADE[key]
+
+
+def _make(key: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    function, how = key[:2]
+    trace = Trace()
+    symbols = [trace.input(arg) if arg.__class__ is np.ndarray else arg for arg in args]
+    before = current_mode()
+    try:
+        MODE.set(changed(before, tracing=trace))
+        with np.errstate(all="ignore"):
+            if isinstance(function, Primitive):
+                results = getattr(S, function.name)(*symbols, **params)
+            else:
+                results = function(S, *symbols, **params)
+    finally:
+        MODE.set(before)
+        trace.finish()
+    if not isinstance(results, tuple):
+        results = (results,)
+    steps = [item for item in trace.items if isinstance(item, Step)]
+    if trace.broken is not None or len(steps) < len(trace.items):
+        return None
+    inputs = [symbol.value for symbol in symbols if isinstance(symbol, Sym)]
+    outputs = [trace.symbol(result).value for result in results]
+    if how == "elements":
+        into = Value(outputs[0].dtype, outputs[0].shape)
+        program = Program([*inputs, into], steps, outputs, [(outputs[0], into)])
+        return _OPTIONS.finish(program)[1], into.dtype
+    return _OPTIONS.finish(Program(inputs, steps, outputs))[1]

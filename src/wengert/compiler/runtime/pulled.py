@@ -1,0 +1,92 @@
+"""Layer 8 · compiler: backward passes of compiled calls on cotangents of transforms.
+
+`jacrev` pulls a batch of cotangents through the node of a compiled call, whose backward pass is a
+program of arrays. What that does to a batch is another program of arrays: it is found by running
+the first on symbols at the levels of the cotangents, once for each way in which these are nested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.ir.programs import Program, Step, apply
+from wengert.compiler.tracing.payloads import Form, built, contents_of, form_of
+from wengert.compiler.tracing.trace import Trace
+from wengert.interp.levels import Level, Lifted, levels_of, namespace_of
+from wengert.tape.modes import MODE, changed, current_mode
+
+__all__ = ["Pulled"]
+
+_MOST = 8
+"""For how many ways in which values are nested there are programs."""
+
+
+class Pulled:
+    """A program of arrays, run on values of transforms.
+
+    Parameters
+    ----------
+    program: The program.
+    finish: Makes a program simpler, and gives what runs it as the second of two.
+    """
+
+    def __init__(self, program: Program, finish: Callable[[Program], tuple[Program, Any]]) -> None:
+        self._program = program
+        self._finish = finish
+        self._made: dict[Any, tuple[Any, list[Form | None]] | None] = {}
+
+    def __call__(self, values: Sequence[Any]) -> list[Any]:
+        """The outputs."""
+        mode = current_mode()
+        known = levels_of(*values)
+        levels = [known[number] for number in sorted(known)]
+        special = mode is not None and (mode.tracing is not None or mode.special is not None)
+        traced = any(isinstance(part, Lifted) for v in values for part in contents_of(v))
+        if special or traced or not levels:
+            return self._applied(values)
+        arrays = [np.asarray(part, order="C") for value in values for part in contents_of(value)]
+        key = (
+            tuple([level.size for level in levels]),
+            tuple([form_of(value, levels) for value in values]),
+            tuple([(array.shape, array.dtype) for array in arrays]),
+        )
+        if key not in self._made:
+            if len(self._made) >= _MOST:
+                return self._applied(values)
+            self._made[key] = self._traced(key[1], arrays, levels)
+        found = self._made[key]
+        if found is None:
+            return self._applied(values)
+        executable, forms = found
+        results = iter(executable(arrays))
+        return [built(form, results, levels) for form in forms]
+
+    def _applied(self, values: Sequence[Any]) -> list[Any]:
+        """The outputs, step by step."""
+        lifted = [value for value in values if isinstance(value, Lifted)]
+        return apply(self._program, namespace_of(*lifted), values)
+
+    def _traced(
+        self, forms: Sequence[Form | None], arrays: Sequence[Any], levels: Sequence[Level]
+    ) -> tuple[Any, list[Form | None]] | None:
+        """What runs the program on values of these forms, and the forms of its outputs."""
+        trace = Trace()
+        symbols = [trace.input(array) for array in arrays]
+        following = iter(symbols)
+        values = [built(form, following, levels) for form in forms]
+        before = current_mode()
+        try:
+            MODE.set(changed(before, tracing=trace))
+            outputs = self._applied(values)
+        finally:
+            MODE.set(before)
+            trace.finish()
+        steps = [item for item in trace.items if isinstance(item, Step)]
+        if trace.broken is not None or len(steps) < len(trace.items):
+            return None
+        found = [trace.symbol(part).value for output in outputs for part in contents_of(output)]
+        program = Program([symbol.value for symbol in symbols], steps, found)
+        return self._finish(program)[1], [form_of(output, levels) for output in outputs]

@@ -1,0 +1,309 @@
+"""Layer 8 · compiler: the shortest way through a call, as one generated Python function.
+
+Where the traces of an environment make a small tree, a call is: check the conditions, call the
+executables from decision to decision, wrap the results. Written out for the environment at hand,
+that costs a fraction of the general way (`Entry.run`), which stays the meaning of it all. Of other
+traces only what comes before the first block is written out.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.ir.executable import RAISED
+from wengert.compiler.ir.programs import Value
+from wengert.compiler.runtime.entry import Entry
+from wengert.compiler.tracing.exit import Exit
+from wengert.compiler.tracing.prints import are_known
+from wengert.compiler.tracing.tree import Missing, key_of
+from wengert.tape.base import LEAF, TensorBase
+
+__all__ = ["MISS", "quick_call"]
+
+MISS = object()
+"""What a quick call gives where it does not hold."""
+_MOST = 24
+"""So many blocks are written out."""
+
+
+def quick_call(entry: Entry) -> Callable[..., Any] | None:
+    """The quick way through `entry`, if there is one."""
+    if entry.layout is not None or not _in_order(entry) or not entry.verified:
+        return None
+    blocks = [*entry.tree.blocks()]
+    if any(block.draws for block in blocks):
+        # a call that comes to no end draws again
+        return None
+    exits = [block.exit for block in blocks if block.exit is not None]
+    if not exits or any(e.effects or e.put or e.backward is not None for e in exits):
+        return None
+    environment = entry.environment
+    conditions = environment.lines()
+    names = [f"p{i}" for i in range(len(environment.tensors))]
+    names += [f"n{i}" for i in range(len(environment.arrays))]
+    scope = {
+        **environment.scope(),
+        "MISS": MISS,
+        "are_known": are_known,
+        "Missing": Missing,
+        "RAISED": RAISED,
+        "LEAF": LEAF,
+        "new": TensorBase.__new__,
+    }
+    entry.tree.prepare()
+    writer = _Writer(entry, names, scope)
+    try:
+        if entry.by_blocks or len(blocks) > _MOST:
+            raise _Unwritten
+        writer.block(entry.tree.root, {})
+        given, lines = [*writer.given], writer.lines
+    except _Unwritten:
+        given, lines = names, _decided(entry, names, scope)
+    if not lines:
+        return None
+    seen = [*given, *[names[i] for i in entry.strides if names[i] not in given]]
+    lines = [
+        *conditions,
+        *[f"if not are_known({sorted(entry.streams)}): return MISS"] * bool(entry.streams),
+        *[f"if not {name}.flags.c_contiguous: return MISS" for name in seen],
+        *lines,
+    ]
+    source = "\n".join(
+        [
+            "def quick(args, kwargs):",
+            "    try:",
+            *[f"        {line.replace('return None', 'return MISS')}" for line in lines],
+            # what a step raises the function itself raises, or catches
+            "    except (AttributeError, LookupError, TypeError, *RAISED):",
+            "        return MISS",
+        ]
+    )
+    exec(compile(source, "<wengert quick call>", "exec"), scope)
+    return scope["quick"]
+
+
+class _Unwritten(Exception):
+    """Something that only the general way does."""
+
+
+class _Writer:
+    """Writes the blocks of a tree as statements.
+
+    Attributes
+    ----------
+    lines: The statements.
+    given: The inputs that programs take.
+    """
+
+    def __init__(self, entry: Entry, names: list[str], scope: dict[str, Any]) -> None:
+        self.lines: list[str] = []
+        self.given: dict[str, None] = {}
+        self._names = names
+        self._scope = scope
+        self._count = 0
+        self._tensors = len(entry.environment.tensors)
+        self._inputs = dict(zip(entry.tree.inputs, names, strict=True))
+
+    def block(self, block: Any, known: dict[Value, str], margin: str = "") -> None:
+        """A block, for values that are known by expressions, and what follows it.
+
+        Raises
+        ------
+        _Unwritten: If it is not of the kind that is written out.
+        """
+        self._count += 1
+        number = self._count
+        if block.steps:
+            own = [self._inputs[v] for v in block.inputs if v in self._inputs]
+            self.given |= dict.fromkeys(own)
+            args = ", ".join([self._read(v, known) for v in block.inputs])
+            call = getattr(block.executable, "call", None)
+            run, made = f"run{number}", f"r{number}"
+            self._scope[run] = block.executable if call is None else call
+            self.lines.append(f"{margin}{made} = {run}({args if call else f'[{args}]'})")
+            if call:
+                self.lines.append(f"{margin}if {made} is None: return MISS")
+            known = {**known, **{v: f"{made}[{i}]" for i, v in enumerate(block.outputs)}}
+        guard = block.guard
+        if guard is None:
+            self._exit(number, block.exit, known, margin)
+            return
+        if guard.kind != "bool" or guard.value not in known:
+            raise _Unwritten
+        for outcome, word in ((True, f"if {known[guard.value]}:"), (False, "else:")):
+            self.lines.append(margin + word)
+            following = block.children.get(key_of(outcome))
+            if following is None:
+                self.lines.append(f"{margin}    return MISS")
+            else:
+                self.block(following, known, f"{margin}    ")
+
+    def _read(self, value: Value, known: dict[Value, str]) -> str:
+        """The expression of a value that a program takes."""
+        if value.constant is not None:
+            # where blocks that differ in numbers share a program
+            name = f"k{len(self._scope)}"
+            self._scope[name] = value.constant
+            return name
+        return self._inputs.get(value) or known[value]
+
+    def _exit(self, number: int, exit: Exit, known: dict[Value, str], margin: str) -> None:
+        plain = [
+            leaf.kind in ("tensor", "constant", "given")
+            and leaf.strides is None
+            and (leaf.version is None or (leaf.version[0] is not None and leaf.version[2] >= 0))
+            and (leaf.kind != "tensor" or leaf.what in known)
+            for leaf in exit.leaves
+        ]
+        if not all(plain) or exit.repeats or exit.roots:
+            raise _Unwritten
+        made = [f"{number}_{i}" for i in range(len(exit.leaves))]
+        lines = self._says(number, exit, {**self._inputs, **known}) if exit.said else []
+        for name, leaf in zip(made, exit.leaves, strict=True):
+            lines += _leaf(name, leaf, made, known, self._names, self._scope)
+        result = _together(exit, [f"l{name}" for name in made], self._scope)
+        self.lines += [margin + line for line in [*lines, f"return {result}"]]
+
+    def _says(self, number: int, exit: Exit, names: dict[Value, str]) -> list[str]:
+        """The statement that prints; what comes after it raises nothing."""
+        said = {
+            v: f"s{number}_{i}" for i, v in enumerate(v for one in exit.said for v in one.values())
+        }
+        if any(value.constant is None and value not in names for value in said):
+            raise _Unwritten
+        self._scope[f"say{number}"] = exit.say
+        self._scope |= {name: value for value, name in said.items()}
+        values = [f"{name}: {names[v]}" for v, name in said.items() if v.constant is None]
+        tensors = "".join(f"t{i}, " for i in range(self._tensors))
+        return [f"say{number}({{{', '.join(values)}}}, ({tensors}), (args, kwargs))"]
+
+
+def _decided(entry: Entry, names: list[str], scope: dict[str, Any]) -> list[str]:
+    """How results are made where traces decide: as `Entry.run` does, for known conditions."""
+    if entry.streams or (entry.by_blocks and entry.records):
+        # what fails after it has printed must not run again
+        return []
+    scope["run"] = entry.tree.run
+    count = len(entry.environment.tensors)
+    tensors, arrays = (
+        ", ".join(part) for part in ([f"t{i}" for i in range(count)], [*names[count:]])
+    )
+    return [
+        "try:",
+        f"    exit, known = run([{', '.join(names)}])",
+        "except Missing:",
+        "    return MISS",
+        f"tensors = [{tensors}]",
+        f"return exit.complete(exit.finish(known, tensors, [{arrays}]), tensors)",
+    ]
+
+
+def _in_order(entry: Entry) -> bool:
+    """Whether the traces hold for inputs in C order, or for all."""
+    inputs = entry.tree.inputs
+    return all(_strides(inputs[i]) == steps for i, steps in entry.strides.items())
+
+
+def _strides(value: Value) -> tuple[int, ...]:
+    """The strides of an array in C order."""
+    steps = [value.dtype.itemsize]
+    for size in value.shape[:0:-1]:
+        steps.append(steps[-1] * size)
+    return tuple(steps[::-1]) if value.shape else ()
+
+
+def _leaf(
+    name: str,
+    leaf: Any,
+    made: list[str],
+    known: dict[Value, str],
+    names: list[str],
+    scope: dict[str, Any],
+) -> list[str]:
+    """How a leaf of a result is made; `made` are the names of all."""
+    own, constant = f"l{name}", f"c{name}"
+    if leaf.kind == "constant":
+        scope[constant] = leaf.what
+        return [f"{own} = {constant}"]
+    if leaf.kind == "given":
+        place = names[leaf.what]
+        return [f"{own} = {place if place[0] == 'n' else 't' + place[1:]}"]
+    payload = known[leaf.what]
+    if leaf.chain:
+        scope["asarray"] = np.asarray
+    for k, (prim, params) in enumerate(leaf.chain):
+        scope[f"v{name}_{k}"] = partial(prim.kernel, **params)
+        payload = f"asarray(v{name}_{k}({payload}))"
+    scope[constant] = leaf.cls
+    lines = [
+        f"{own} = new({constant})",
+        f"{own}.payload = {payload}",
+        f"{own}.edge = {'LEAF' if leaf.leaf else 'None'}",
+        f"{own}.vc = {own}.ext = None",
+    ]
+    if leaf.version is not None:
+        count, scope[f"w{name}"], first = leaf.version
+        cell = f"[{count}, w{name}]" if made[first] == name else f"l{made[first]}.vc"
+        lines.append(f"{own}.vc = {cell}")
+    return lines
+
+
+def _together(exit: Exit, made: list[str], scope: dict[str, Any]) -> str:
+    """The expression of the result."""
+    marks = [_Mark(name) for name in made]
+    text = _written(exit.rebuild(marks), scope)
+    if text is not None:
+        return text
+    scope["rebuild"] = exit.rebuild
+    return f"rebuild([{', '.join(made)}])"
+
+
+class _Mark:
+    """The place of a leaf in a result."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+def _written(shape: Any, scope: dict[str, Any]) -> str | None:
+    """The expression that makes a container of names, if it is of plain kinds."""
+    kind = type(shape)
+    if kind is _Mark:
+        return str(shape.name)
+    if shape is None:
+        return "None"
+    if kind is dict:
+        parts = [_written(part, scope) for part in shape.values()]
+        if None in parts or not all(type(key) in (str, int) for key in shape):
+            return None
+        pairs = [f"{key!r}: {part}" for key, part in zip(shape, parts, strict=True)]
+        return f"{{{', '.join(pairs)}}}"
+    if kind not in (tuple, list) and not _is_named(kind):
+        return None
+    parts = [_written(part, scope) for part in shape]
+    if None in parts:
+        return None
+    listed = "".join(f"{part}, " for part in parts)
+    if kind is list:
+        return f"[{listed}]"
+    if kind is tuple:
+        return f"({listed})"
+    name = f"tuple{len(scope)}"
+    scope[name], scope["tuple_new"] = kind, tuple.__new__
+    return f"tuple_new({name}, ({listed}))"
+
+
+def _is_named(kind: type) -> bool:
+    """Whether a class is a named tuple, made as such are."""
+    make = getattr(getattr(kind, "_make", None), "__func__", None)
+    return issubclass(kind, tuple) and getattr(make, "__code__", None) is _MAKE
+
+
+_MAKE: Any = collections.namedtuple("_One", "field").__dict__["_make"].__func__.__code__

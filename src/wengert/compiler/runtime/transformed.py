@@ -1,0 +1,441 @@
+"""Layer 8 · compiler: calls of compiled functions under transforms.
+
+NOTE [calls under transforms]
+Where `vmap` or forward mode is under way, tensors hold payloads that wrap arrays: batches, and
+values with their tangents. Such a call is a function of these arrays, and that function is what is
+compiled: while it is traced, every array inside of a payload is a symbol, and the interpreters of
+the levels note what they do to it. How the payloads are nested, and at which of the levels under
+way, are conditions like others; the levels themselves are those of each call.
+
+On the tape, the tensors leave their levels first, the call is one node outside of all of them, and
+its results enter the levels again. So the gradient of a compiled function under `vmap` is the
+compiled gradient, and its cotangents are arrays. A cotangent of a tangent is of use also where the
+tangent is zero (NOTE [cotangents of duals]): tensors with a history have all their tangents here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.base.containers import flatten
+from wengert.base.dtypes import is_differentiable
+from wengert.base.ports import PORTS
+from wengert.compiler.ir.decisions import Draw, Reason
+from wengert.compiler.runtime.entry import Call, Entry, contiguous, pulled_back
+from wengert.compiler.tracing.capture import Captured, capture
+from wengert.compiler.tracing.environment import Environment
+from wengert.compiler.tracing.exit import Exit
+from wengert.compiler.tracing.lowering import filled, lowered, raised, split, whole
+from wengert.compiler.tracing.payloads import Form, contents_of, is_of_transform, real_payload
+from wengert.compiler.tracing.sym import Sym
+from wengert.compiler.tracing.tree import Missing
+from wengert.interp.batched import Batched
+from wengert.interp.dual import Dual
+from wengert.interp.levels import Level
+from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.modes import MODE, Mode, changed, current_mode
+from wengert.tape.node import next_sequence
+from wengert.tape.record import T
+
+__all__ = ["TransformedEntry", "TransformedEnvironment", "capture_transformed", "kinds_of"]
+
+
+def kinds_of(mode: Mode) -> tuple[str, ...] | None:
+    """The levels under way, by kind, where nothing but levels is asked for."""
+    if mode.special is not None or mode.hooks or mode.dispatch or mode.tracing is not None:
+        return None
+    if mode.mutation is not None or mode.refusal is not None:
+        return None
+    return tuple(["jvp" if level.size is None else "vmap" for level in mode.levels])
+
+
+# -- what a call reaches ---------------------------------------------------------------------------
+
+
+class TransformedEnvironment(Environment):
+    """What a call under transforms reaches.
+
+    Its `tensors` stand for arrays: each tensor of a transform has one for every array inside.
+    """
+
+    is_outermost = False
+    skips = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.levels = tuple(PORTS.levels())
+        super().__init__(*args, **kwargs)
+        self._scope |= {
+            "under_way": PORTS.levels,
+            "Batched": Batched,
+            "Dual": Dual,
+            "asarray": np.asarray,
+        }
+        self.tensors = []
+        self.owners: list[tuple[int, int]] = []
+        self._copied: set[int] = set()
+        self._before: list[tuple[int, Any, Any, list[tuple[int, Sym]]]] = []
+        self.wrote = False
+        for i, tensor in enumerate(self.met):
+            payload = tensor.payload
+            if not is_of_transform(payload):
+                self.tensors.append(tensor)
+                self.owners.append((i, 0))
+            elif self.refusal is None:
+                self._stand_ins(i, tensor)
+
+    def _stand_ins(self, i: int, tensor: Any) -> None:
+        edge = LEAF if tensor.edge is not None and is_differentiable(tensor.payload.dtype) else None
+        if edge is not None and tensor.ext is not None and tensor.ext.hooks:
+            self._refuse("an argument of a transform has hooks on its gradient")
+        for k, content in enumerate(contents_of(whole(tensor))):
+            array = _apart(content)
+            if array is not content:
+                # a write would not reach it uncompiled either
+                self._copied.add(len(self.tensors))
+            self.tensors.append(new_tensor(array, edge))
+            self.owners.append((i, k))
+
+    def lines(self) -> list[str]:
+        """The conditions (see `Environment.lines`)."""
+        return ["levels = under_way()", *super().lines()]
+
+    def _payload(self, payload: Any, name: str) -> None:
+        if not is_of_transform(payload) or payload.owner not in self.levels:
+            super()._payload(payload, name)
+            return
+        place = self.levels.index(payload.owner)
+        kind = "Batched" if isinstance(payload, Batched) else "Dual"
+        self._require(f"{name}.__class__ is {kind} and {name}.owner is levels[{place}]")
+        for part in ("value",) if kind == "Batched" else ("primal", "tangent"):
+            content = getattr(payload, part)
+            if content is None:
+                self._require(f"{name}.{part} is None")
+                continue
+            inner = f"{name}_{part}"
+            self._line(f"{inner} = {name}.{part}")
+            if not is_of_transform(content):
+                self._line(f"if {inner}.__class__ is not ndarray: {inner} = asarray({inner})")
+                content = np.asarray(content)
+            self._payload(content, inner)
+
+    def close(self) -> None:
+        """Let go of the tensors and arrays (see `Environment.close`)."""
+        super().close()
+        self._before = []
+
+    def swap(self) -> None:
+        """Let tensors of transforms hold the symbols that their stand-ins do."""
+        symbols: dict[int, list[tuple[int, Sym]]] = {}
+        for k, ((i, _), stand_in) in enumerate(zip(self.owners, self.tensors, strict=True)):
+            symbols.setdefault(i, []).append((k, stand_in.payload))
+        for i, tensor in enumerate(self.met):
+            payload = tensor.payload
+            if is_of_transform(payload):
+                tensor.payload = filled(whole(tensor), [symbol for _, symbol in symbols[i]])
+                self._before.append((i, payload, tensor.edge, symbols[i]))
+
+    def restore(self) -> None:
+        """Give tensors of transforms their payloads back, or what was written to them."""
+        for i, before, edge, symbols in self._before:
+            tensor = self.met[i]
+            written = [k for k, symbol in symbols if symbol.storage.writes]
+            payload = real_payload(tensor.payload)
+            arrays = [symbol.array for _, symbol in symbols]
+            kept = list(map(id, contents_of(payload))) == list(map(id, arrays))
+            if written or not kept or tensor.edge is not edge:
+                self.wrote = True
+            kept = kept and not self._copied.intersection(written)
+            tensor.payload = before if kept else payload
+        self._before = []
+
+    def pulled(
+        self, places: Sequence[int], pull: Callable[[list[Any]], Sequence[Any]]
+    ) -> list[tuple[int, Any]]:
+        """The payloads of gradients by place (see `Environment.pulled`)."""
+        wanted = sorted({self.owners[k][0] for k in places})
+        found = dict(zip(wanted, pull([self.met[i] for i in wanted]), strict=True))
+        parts = {i: split(g, self.met[i], self.levels) for i, g in found.items() if g is not None}
+        made = []
+        for k in places:
+            i, part = self.owners[k]
+            if i in parts:
+                made.append((k, parts[i][part].payload))
+        return made
+
+
+def _apart(content: Any) -> Any:
+    """An array inside of a payload, or a copy where no write could reach it."""
+    if not isinstance(content, np.ndarray) or not content.flags.writeable or 0 in content.strides:
+        return np.array(content)
+    return content
+
+
+class Results:
+    """How a function's results consist of tensors outside of all levels.
+
+    It serves as the `rebuild` of an exit, which leaves these tensors as they are.
+    """
+
+    def __init__(
+        self,
+        leaves: list[tuple[str, Any, Any]],
+        rebuild: Callable[[list[Any]], Any],
+    ) -> None:
+        self._leaves = leaves
+        self._rebuild = rebuild
+
+    def __call__(self, flat: list[Any]) -> list[Any]:
+        return flat
+
+    def raised(self, flat: list[Any], met: Sequence[Any], levels: Sequence[Level]) -> Any:
+        """The results at the levels of a call."""
+        parts = iter(flat)
+        leaves: list[Any] = []
+        for kind, what, cls in self._leaves:
+            if kind == "given":
+                leaves.append(met[what])
+                continue
+            leaf = next(parts) if kind == "plain" else raised(what, parts, levels)
+            if kind == "lifted" and leaf.__class__ is not cls:
+                leaf.__class__ = cls
+            leaves.append(leaf)
+        return self._rebuild(leaves)
+
+    def lifted(self) -> Iterator[bool]:
+        """For each tensor of the flat list whether it is a part of one inside of levels."""
+        for kind, what, _ in self._leaves:
+            if kind != "given":
+                yield from [kind == "lifted"] * _count(what if kind == "lifted" else None)
+
+
+def _count(form: Form | None) -> int:
+    return 1 if form is None else sum(map(_count, form.parts))
+
+
+class Lowered:
+    """A function with its results as tensors outside of all levels, in a list.
+
+    Attributes
+    ----------
+    original, results: What it returned when it was last called, and how that consists of the list.
+    """
+
+    def __init__(self, function: Callable[..., Any], met: Sequence[Any]) -> None:
+        self.function = function
+        self._met = met
+        self.original: Any = None
+        self.results: Results | None = None
+
+    @property
+    def __code__(self) -> Any:
+        return self.function.__code__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> list[Any]:
+        """The tensors."""
+        result = self.function(*args, **kwargs)
+        mode = current_mode()
+        assert mode is not None
+        leaves, rebuild = flatten(result)
+        trace = mode.tracing
+        made: list[tuple[str, Any, Any]] = []
+        flat: list[Any] = []
+        for leaf in leaves:
+            payload = leaf.payload if isinstance(leaf, TensorBase) else None
+            if not is_of_transform(payload):
+                made.append(("plain", None, None))
+                flat.append(leaf)
+                continue
+            place = next((i for i, tensor in enumerate(self._met) if tensor is leaf), None)
+            if place is not None:
+                made.append(("given", place, None))
+                continue
+            if trace is not None and leaf.edge is LEAF:
+                trace.give_up("a result is a new leaf of a transform")
+            parts: list[Any] = []
+            form = lowered(leaf, mode.levels, parts)
+            made.append(("lifted", form, type(leaf)))
+            # uncompiled, no write reaches what a tangent shares memory with
+            flat += [
+                T.clone(part) if tangent and _is_given(part.payload) else part
+                for part, tangent in zip(parts, _tangents(form), strict=True)
+            ]
+        # which `rebuild` holds
+        leaves[:] = [None] * len(leaves)
+        self.original = result
+        self.results = Results(made, rebuild)
+        return flat
+
+    until = __call__.__code__
+    """Where the state of the function ends (see NOTE [states])."""
+
+
+def _tangents(form: Form | None, within: bool = False) -> Iterator[bool]:
+    """For each part of a form whether it is a tangent."""
+    if form is None:
+        yield within
+        return
+    for k, part in enumerate(form.parts):
+        yield from _tangents(part, within or (k == 1 and not form.batch))
+
+
+def _is_given(payload: Any) -> bool:
+    """Whether a payload shows the memory of an input of the trace."""
+    return isinstance(payload, Sym) and payload.storage.origin is not None
+
+
+def capture_transformed(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    environment: TransformedEnvironment,
+    by_blocks: bool,
+    missing: Missing | None,
+) -> Captured:
+    """Run `function` at the levels under way and note what it does (see `capture`)."""
+    below = Lowered(function, environment.met)
+    captured = capture(below, args, kwargs, environment, by_blocks, missing)
+    results, exit = below.results, captured.exit
+    assert results is not None
+    leaves, _ = flatten(below.original)
+    if exit is not None:
+        why = None
+        if environment.wrote:
+            why = "it writes to a tensor of a transform"
+        elif exit.said:
+            why = "it prints"
+        elif any(
+            inside and leaf.kind != "tensor"
+            for leaf, inside in zip(exit.leaves[: exit.count], results.lifted(), strict=True)
+        ):
+            why = "a result shares memory with an argument of a transform"
+        elif exit.backward is not None and (exit.effects or _draws(captured)):
+            # it could not be run again for second derivatives, which transforms may ask for
+            what = "writes to tensors" if exit.effects else "draws random numbers"
+            why = f"it {what} and is differentiated from outside"
+        if why is not None:
+            captured.exit = None
+            captured.trace.broken = Reason(why, None)
+            captured.trace.unmask()
+        else:
+            exit.rebuild = results
+    for leaf in leaves:
+        if isinstance(leaf, TensorBase):
+            leaf.payload = real_payload(leaf.payload)
+    captured.result = below.original
+    return captured
+
+
+def _draws(captured: Captured) -> bool:
+    return any(isinstance(item, Draw) for item in captured.trace.items)
+
+
+class TransformedCall(Call):
+    """What the nodes of calls under transforms have in common."""
+
+    entry: TransformedEntry
+
+    def pull_again(self, given: Any, inputs: list[Any], cotangents: Sequence[Any]) -> Any:
+        """The gradients of `inputs` as functions (see `Call.pull_again`)."""
+        args, kwargs, levels, met, places = given
+        owners = [self.entry.owners[place] for place in places]
+        wanted = sorted({i for i, _ in owners})
+        before = current_mode()
+        known = {level.number: level for level in (*PORTS.levels(), *levels)}
+        try:
+            MODE.set(changed(before, levels=levels))
+            start = next_sequence()
+            outputs = self.again((args, kwargs), dict(enumerate(met)))
+            MODE.set(changed(before, levels=tuple(known[n] for n in sorted(known))))
+            found = pulled_back(outputs, [met[i] for i in wanted], cotangents, start)
+            parts = {
+                i: split(g, met[i], levels)
+                for i, g in zip(wanted, found, strict=True)
+                if g is not None
+            }
+        finally:
+            MODE.set(before)
+        return [parts[i][k] if i in parts else None for i, k in owners]
+
+    def leaves(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """The tensors that the function's results consist of."""
+        found = self.entry.match(args, kwargs)
+        assert found is not None
+        tensors = found[0]
+        payloads = [tensor.payload for tensor in tensors]
+        try:
+            # as it was traced
+            for tensor in tensors:
+                tensor.payload = whole(tensor)
+            return Lowered(self.entry.function, tensors)(*args, **kwargs)
+        finally:
+            for tensor, payload in zip(tensors, payloads, strict=True):
+                tensor.payload = payload
+
+
+class TransformedEntry(Entry):
+    """The traces of one environment under transforms."""
+
+    environment: TransformedEnvironment
+
+    @property
+    def owners(self) -> list[tuple[int, int]]:
+        """For each array of the environment its tensor, and its place in this."""
+        return self.environment.owners
+
+    def run(
+        self, tensors: list[Any], arrays: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """What the function returns at the levels under way."""
+        if self.left is not None:
+            return self.function(*args, **kwargs)
+        given = [
+            contiguous(np.asarray(part))
+            for tensor in tensors
+            for part in contents_of(whole(tensor))
+        ]
+        given += [contiguous(array) for array in arrays]
+        if self._windows:
+            given += self.wholes(self.memory(tensors, arrays)[0])
+        exit, known = self.tree.run(given)
+        return self.finished(exit, known, tensors, arrays, (args, kwargs))
+
+    def memory(self, tensors: list[Any], arrays: list[Any]) -> tuple[list[Any], list[Any]]:
+        """The memory of the inputs, and version cells (see `Entry.memory`)."""
+        held: list[Any] = []
+        cells: list[Any] = []
+        for tensor in tensors:
+            if is_of_transform(tensor.payload):
+                parts = [_apart(part) for part in contents_of(whole(tensor))]
+                held += parts
+                cells += [None] * len(parts)
+            else:
+                held.append(tensor.array())
+                cells.append(tensor.vc)
+        return [*held, *arrays], cells
+
+    def finished(
+        self, exit: Exit, known: Any, tensors: list[Any], arrays: list[Any], given: Any
+    ) -> Any:
+        """The results of a run that came to `exit` (see `Entry.finished`)."""
+        levels = tuple(PORTS.levels())
+        sources = () if exit.backward is None else exit.backward.sources
+        wanted = {self.owners[place][0] for place in sources}
+        flat: list[Any] = []
+        for i, tensor in enumerate(tensors):
+            if i in wanted:
+                lowered(tensor, levels, flat)
+            elif is_of_transform(tensor.payload):
+                flat += [None for _ in contents_of(whole(tensor))]
+            else:
+                flat.append(tensor)
+        if sources:
+            given = (*given, levels, tensors, sources)
+        made = super().finished(exit, known, flat, arrays, given)
+        results: Any = exit.rebuild
+        return results.raised(made, tensors, levels)
+
+    def call_of(self, exit: Exit) -> Call:
+        return TransformedCall(self, exit)

@@ -1,0 +1,121 @@
+"""Layer 8 · compiler: blocks that are equal, or equal up to numbers, share what runs them.
+
+A loop whose counter or rate is a number of Python is traced as one block for each of its turns, and
+these differ in nothing but numbers. To make code takes far longer than to run it. So of blocks that
+are equal up to numbers the first one is made as it is, and all others find theirs in their inputs:
+those of the numbers that differ anywhere, since code that knows a number may be better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.ir.programs import Number, Program, Step, Value
+from wengert.compiler.passes.keys import program_key
+from wengert.prims.table import TABLE
+
+__all__ = ["Made", "Programs"]
+
+_FORMS = frozenset(
+    {form for prim in TABLE.values() for form in (prim.scalar, prim.rscalar) if form}
+    # a power to a number is whatever is quickest for that number
+    - {"pow_scalar", "rpow_scalar"}
+)
+"""The operations of an array and a number."""
+
+_EXACT = 1 << 53
+"""Whole numbers up to this are what they are as floats, too."""
+
+Made = tuple[Program, Any, tuple[Value, ...]]
+
+
+class Programs:
+    """What programs are made into.
+
+    Parameters
+    ----------
+    finish: Makes a program simpler, and what runs it.
+    """
+
+    def __init__(self, finish: Callable[[Program], tuple[Program, Any]]) -> None:
+        self._finish = finish
+        self._made: dict[Any, tuple[Program, Any]] = {}
+        self._families: dict[Any, _Family] = {}
+
+    def alone(self, program: Program) -> Made:
+        """The same as `made` for a program that nobody shares."""
+        return *self._finish(program), ()
+
+    def made(self, program: Program) -> Made:
+        """A program made simpler, what runs it, and the numbers that it takes as further inputs."""
+        places = list(_numbers_in(program))
+        if places:
+            whole = _lifted(program, range(len(places)))[0]
+            key = len(places), program_key(whole)
+            family = self._families.setdefault(key, _Family())
+            program, numbers = _lifted(program, family.places([n for _, _, n in places]))
+        else:
+            numbers = ()
+        key = program_key(program)
+        if key not in self._made:
+            self._made[key] = self._finish(program)
+        return *self._made[key], numbers
+
+
+class _Family:
+    """Programs that are equal up to numbers."""
+
+    def __init__(self) -> None:
+        self._first: list[Any] | None = None
+        self._apart: set[int] = set()
+
+    def places(self, numbers: list[Any]) -> Collection[int]:
+        """Which of the numbers of a program are to be inputs."""
+        # their text tells signs of zeros apart
+        texts = list(map(repr, numbers))
+        if self._first is None:
+            self._first = texts
+        differ = {i for i, text in enumerate(texts) if text != self._first[i]}
+        if not differ:
+            return ()
+        self._apart |= differ
+        return self._apart
+
+
+def _numbers_in(program: Program) -> Iterator[tuple[int, Any, Any]]:
+    """The numbers that steps read: the step, the place or name in it, and the number."""
+    for i, step in enumerate(program.steps):
+        if not isinstance(step, Step) or step.outs[0].dtype.kind not in "fb":
+            continue
+        for k, value in enumerate(step.args):
+            if value.constant is not None and not value.shape and value.dtype.kind == "f":
+                yield i, k, value.constant.item()
+        if step.prim.name in _FORMS and step.args[0].dtype == step.outs[0].dtype:
+            for name, param in step.params.items():
+                if param.__class__ is float or (param.__class__ is int and abs(param) <= _EXACT):
+                    yield i, name, float(param)
+
+
+def _lifted(program: Program, which: Collection[int]) -> tuple[Program, tuple[Value, ...]]:
+    """A program with some of its numbers as further inputs, and these numbers."""
+    if not which:
+        return program, ()
+    steps, inputs, numbers = list(program.steps), list(program.inputs), []
+    for i, place, number in [n for k, n in enumerate(_numbers_in(program)) if k in which]:
+        step = steps[i]
+        assert isinstance(step, Step)
+        args, params = list(step.args), dict(step.params)
+        kind = np.dtype(np.float64) if place.__class__ is str else args[place].dtype
+        array = np.array(number, kind)
+        array.flags.writeable = False
+        numbers.append(Value(kind, (), array))
+        inputs.append(Value(kind, ()))
+        if place.__class__ is str:
+            params[place] = Number(inputs[-1])
+        else:
+            args[place] = inputs[-1]
+        steps[i] = Step(step.prim, args, params, step.outs, step.site)
+    return Program(tuple(inputs), steps, program.outputs, program.writes), tuple(numbers)

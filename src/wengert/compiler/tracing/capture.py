@@ -1,0 +1,386 @@
+"""Layer 8 · compiler: one traced run of a function, from its arguments to its results."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from wengert.base.containers import flatten
+from wengert.base.dtypes import is_differentiable
+from wengert.base.errors import is_spent
+from wengert.compiler.ir.decisions import Draw, Guard
+from wengert.compiler.ir.programs import Value
+from wengert.compiler.tracing.effects import Log, mended
+from wengert.compiler.tracing.environment import Environment
+from wengert.compiler.tracing.exit import Exit, Leaf
+from wengert.compiler.tracing.graph import comes_back, derived
+from wengert.compiler.tracing.leftovers import replace
+from wengert.compiler.tracing.memory import counted_together, is_turned, layout_of
+from wengert.compiler.tracing.node import Backward, Between, hidden_in, partials
+from wengert.compiler.tracing.outcome import check_containers, effects_of, leaves_of, writes_to
+from wengert.compiler.tracing.payloads import real_payload
+from wengert.compiler.tracing.prints import intercepted
+from wengert.compiler.tracing.scalar import Scalar
+from wengert.compiler.tracing.state import Path, Surroundings
+from wengert.compiler.tracing.sym import Sym
+from wengert.compiler.tracing.trace import Trace
+from wengert.compiler.tracing.tree import Missing
+from wengert.compiler.tracing.turns import Turns
+from wengert.prims import whole
+from wengert.tape import level_writes, levels
+from wengert.tape.base import LEAF, SparseValue, TensorBase, new_tensor
+from wengert.tape.masked import undecided
+from wengert.tape.modes import MODE, changed, current_mode
+
+__all__ = ["Captured", "capture"]
+
+# what is traced may call any operation
+REQUIRES = (levels, level_writes, whole)
+
+
+class Captured:
+    """What came of a traced run.
+
+    Attributes
+    ----------
+    result: What the function returned, on real arrays; without a history if `again` is True.
+    trace: The trace.
+    inputs: The values of the environment's tensors and arrays, and of memory that several share.
+    layout: How these lay in memory (see `wengert.compiler.tracing.memory`).
+    strides: Those of the inputs of which the function saw how their elements lie, by place.
+    writes: Whether the function wrote to the memory of any.
+    exit: What the run left behind, or None if the trace is broken.
+    before: What the function reached besides its variables, as it was.
+    log: What it wrote to open places.
+    left: Whether it left a number of the trace in what it reaches.
+    """
+
+    def __init__(self, environment: Environment, trace: Trace, inputs: list[Value]) -> None:
+        self.environment = environment
+        self.trace = trace
+        self.inputs = inputs
+        self.layout: Any = None
+        self.strides: dict[int, Any] = {}
+        self.writes = False
+        self.result: Any = None
+        self.exit: Exit | None = None
+        self.before = Surroundings()
+        self.left = False
+        self.log: Any = None
+
+    def settled(self, whole: Any) -> Any:
+        """The result, if it came with what was written, which is put where it belongs."""
+        result, values = whole
+        self.log.settle(values)
+        return result
+
+
+def capture(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    environment: Environment,
+    by_blocks: bool = False,
+    missing: Missing | None = None,
+) -> Captured:
+    """Run `function` and note what it does.
+
+    With `by_blocks` it is to join a graph: its blocks are differentiated one by one, whether it
+    comes back to a state itself or not. What a run has drawn and printed, which then was `missing`
+    a trace, is not drawn and printed again.
+
+    Whatever the function raises is raised, and every tensor is left as it would be without tracing.
+    """
+    until = getattr(function, "until", capture.__code__)
+    missing = Missing() if missing is None else missing
+    code = getattr(function, "__code__", None)
+    trace = Trace(code, until, missing.drawn, missing.said)
+    tensors = environment.tensors
+    with _symbols(trace, environment) as inputs:
+        trace.given = inputs
+        trace.reached = tensors
+        log = Log(trace, environment.opened)
+        trace.surroundings = environment.surroundings()
+        trace.path = Path(environment.numbers)
+        trace.turns = Turns(
+            environment.skips and not environment.opened and all(t.edge is None for t in tensors)
+        )
+        values = [symbol.value for symbol in inputs]
+        captured = Captured(environment, trace, [*values, *trace.wholes])
+        captured.before, captured.log = trace.surroundings, log
+        memory = [symbol.array for symbol in inputs]
+        cells = [tensor.vc for tensor in tensors]
+        captured.layout = layout_of(memory, cells)
+        before = current_mode()
+        grads = [None if t.ext is None else t.ext.grad for t in tensors]
+        edges = [t.edge for t in tensors]
+        versions = [writes_to(tensor) for tensor in tensors]
+        inside = changed(before, tracing=trace)
+        MODE.set(inside)
+        left = None
+        try:
+            try:
+                shown, named = trace.shown_arguments(environment.loose, args, kwargs)
+                with intercepted(trace.say):
+                    shown, named = log.arguments(shown, named)
+                    result = function(*shown, **named)
+                del shown, named
+                result = log.plain(trace, result)
+            finally:
+                log.end(trace)
+                left = _left_mode(inside, before, trace)
+            walked_back = trace.walked_back
+            if log.values:
+                result = (result, log.values)
+            own, rebuild = flatten(result)
+            check_containers(trace, result)
+            leaves, count = own, len(own)
+            effects, origins = effects_of(trace, tensors, inputs, grads, versions)
+            leaves, made, effects, roots = leaves_of(trace, leaves, effects, environment)
+            computed = [leaf.kind in ("tensor", "shared") for leaf in made]
+            backward, outputs = _differentiated(trace, leaves, computed, environment)
+            if outputs and any(e.leaf >= 0 and _is_shown(e.leaf, count, made) for e in effects):
+                trace.give_up("a result that requires a gradient is left behind elsewhere, too")
+            derivatives = None
+            loops = not walked_back and comes_back(trace.items, by_blocks)
+            if loops and not _prints_last(trace):
+                loops = False
+                if by_blocks:
+                    trace.give_up("it prints in a loop that decisions on values end")
+            if trace.broken is None and loops:
+                spent = backward is not None and backward.spent
+                if outputs and not environment.is_outermost:
+                    # a loop of tensors of a transform, whose blocks nobody differentiates
+                    spent = True
+                derivatives = None if spent else derived(trace, leaves, outputs, tensors)
+            if trace.turns.skipped and derivatives is None:
+                # it is not a graph, so it needs all turns
+                trace.discard()
+            _settle(trace, environment, inputs)
+            if any(t.edge is not edge for t, edge in zip(tensors, edges, strict=True)):
+                trace.give_up("an operation in place changes the history of an argument")
+        except BaseException:
+            trace.unmask()
+            release(trace)
+            raise
+        finally:
+            MODE.set(before if left is None else left[0])
+            trace.finish()
+            # which must not keep alive what is reached by weak references
+            trace.surroundings, trace.reached = Surroundings(), ()
+        captured.strides = {
+            i: symbol.array.strides
+            for i, symbol in enumerate(inputs)
+            if symbol.storage in trace.looked
+            or (environment.is_outermost and is_turned(symbol.array))
+        }
+        captured.writes = any(symbol.storage.writes for symbol in inputs)
+        captured.writes |= trace.counts and bool(counted_together(cells))
+        for item in trace.items:
+            if isinstance(item, Guard) and item.state is not None:
+                # the tensors of this call, with their history
+                item.state.tensors.clear()
+                item.state.edges.clear()
+        copies: dict[int, Any] = {}
+        shown = [_shown(trace, leaf, copies) for leaf in leaves[:count]]
+        same = all(leaf is other for leaf, other in zip(leaves, shown, strict=False))
+        if trace.broken is not None and not log.values:
+            captured.result = mended(result, partial(_plain, trace))
+        else:
+            captured.result = result if same else rebuild(shown)
+        if log.values:
+            captured.result = captured.settled(captured.result)
+        # which `rebuild` holds
+        own[:] = [None] * len(own)
+        del leaves
+        if trace.broken is None and not trace.passing:
+            known = frozenset(captured.inputs)
+            captured.exit = Exit(
+                *(made, rebuild, effects, backward, outputs, origins, count, roots, known),
+                trace.said,
+                log.replay() if log.values else None,
+            )
+            captured.exit.derivatives = derivatives
+        else:
+            captured.exit = None
+            trace.unmask()
+    result = None
+    if any(known() is not None for known in trace.scalars):
+        # in a place that holds an equal number, by chance, it would not be seen later
+        captured.left = captured.before.hold(Scalar)
+    release(trace)
+    return captured
+
+
+def _prints_last(trace: Trace) -> bool:
+    """Whether it prints only where no decision follows, and draws nothing before."""
+    kinds = [type(item) for item in trace.items]
+    last = all(said.decisions == kinds.count(Guard) for said in trace.said)
+    return last and not (trace.said and Draw in kinds)
+
+
+def _left_mode(inside: Any, before: Any, trace: Trace) -> tuple[Any] | None:
+    """The mode that a function has left behind, if it has set another one; ends the trace then."""
+    left = current_mode()
+    if left is inside or (left is not None and left.fields() == inside.fields()):
+        return None
+    trace.give_up("it sets a mode, such as whether operations are recorded, and leaves it so")
+    return (changed(left, tracing=None if before is None else before.tracing),)
+
+
+def release(trace: Trace) -> None:
+    """Leave nothing of a trace that has ended in users' objects."""
+    pairs = [(left, left.number) for known in trace.scalars if (left := known()) is not None]
+    trace.scalars.clear()
+    if pairs:
+        replace(pairs)
+
+
+def _is_shown(place: int, count: int, made: Sequence[Leaf]) -> bool:
+    """Whether a leaf that is left behind shares memory with one that is returned."""
+    return place < count or made[place].root is not None or made[place].kind == "part"
+
+
+def _shown(trace: Trace, leaf: Any, copies: dict[int, Any]) -> Any:
+    """A leaf of the result with its real array."""
+    if isinstance(leaf, TensorBase):
+        symbol = leaf.payload
+        leaf.payload = real_payload(symbol)
+        if isinstance(symbol, Sym) and symbol.value.constant is leaf.payload:
+            # later runs read the constant, and users may write to what they got
+            leaf.payload = copies.setdefault(id(symbol.value), leaf.payload.copy())
+        base = None if leaf.ext is None else leaf.ext.base
+        if base is not None:
+            base.payload = real_payload(base.payload)
+    elif isinstance(leaf, np.ndarray) and id(leaf) in trace.returned:
+        return trace.returned[id(leaf)][1].array
+    return leaf.number if type(leaf) is Scalar else leaf
+
+
+def _plain(trace: Trace, leaf: Any) -> Any:
+    """A leaf of a result of which there is no trace."""
+    return _shown(trace, leaf, {})
+
+
+@contextlib.contextmanager
+def _symbols(trace: Trace, environment: Environment) -> Iterator[list[Sym]]:
+    """Let the tensors of the environment hold symbols, and afterwards their memory again."""
+    tensors = environment.tensors
+    arrays = [tensor.array() for tensor in tensors]
+    inputs = trace.inputs([*arrays, *environment.arrays])
+    trace.within = True
+    try:
+        for tensor, symbol in zip(tensors, inputs, strict=False):
+            tensor.payload = symbol
+        environment.swap()
+        yield inputs
+    finally:
+        environment.restore()
+        for tensor, array, symbol in zip(tensors, arrays, inputs, strict=False):
+            tensor.payload = array if tensor.payload is symbol else real_payload(tensor.payload)
+            if tensor.ext is not None and tensor.ext.grad is not None:
+                grad = tensor.ext.grad
+                if isinstance(grad, SparseValue):
+                    continue
+                grad.payload = real_payload(grad.payload)
+                if isinstance(grad.payload, np.ndarray) and not grad.payload.flags.writeable:
+                    # a constant of the trace, which later gradients are not to be added to
+                    grad.payload = grad.payload.copy()
+        trace.within = False
+        if not trace.masked:
+            trace.clear()
+
+
+def _differentiated(
+    trace: Trace, leaves: list[Any], computed: list[bool], environment: Environment
+) -> tuple[Backward | None, list[int]]:
+    """Trace the backward pass of what was computed, from cotangents of ones."""
+    tensors = environment.tensors
+    outputs = [
+        i
+        for i, leaf in enumerate(leaves)
+        if computed[i] and leaf.edge is not None and leaf.edge is not LEAF
+    ]
+    places = [i for i, t in enumerate(tensors) if t.edge is not None]
+    places = [i for i in places if is_differentiable(tensors[i].payload.dtype)]
+    if not outputs or trace.broken is not None:
+        return None, outputs
+    if not places:
+        trace.give_up("a result has a history that does not lead to an argument")
+        return None, outputs
+    if any(tensors[i].ext is not None and tensors[i].ext.hooks for i in places):
+        trace.give_up("an argument has hooks on its gradient")
+        return None, outputs
+    start = len(trace.items)
+    cotangents = []
+    for i in outputs:
+        payload = leaves[i].payload
+        cotangents.append(trace.input(np.ones(payload.shape, payload.dtype)))
+
+    def pull(sources: list[Any]) -> Sequence[Any]:
+        seeds = [new_tensor(g) for g in cotangents]
+        own = Between(float("-inf"), trace.start)
+        return partials([leaves[i] for i in outputs], sources, seeds, own)
+
+    known = set(map(id, tensors))
+    inside = [
+        leaf
+        for leaf in trace.behind([leaves[i].edge for i in outputs])
+        if leaf.seq > 0 and id(leaf) not in known
+    ]
+    try:
+        # a whole pass goes to the leaves that the function has made, too
+        if inside:
+            pull(inside)
+    except RuntimeError:
+        trace.give_up("the way back to a tensor that it makes has been walked or written to")
+        return None, outputs
+    del trace.items[start:]
+    try:
+        with undecided() as noted:
+            reached = environment.pulled(places, pull)
+    except RuntimeError as error:
+        del trace.items[start:]
+        if not is_spent(error):
+            trace.give_up("its backward pass raises where gradients are asked for by name")
+        # the graph can be walked no more: the function has done so itself, or has written to it
+        return Backward((), (), [None] * len(places), places, error), outputs
+    steps = trace.items[start:]
+    if any(isinstance(item, Guard | Draw) for item in steps):
+        trace.give_up("the backward pass decides on values")
+        return None, outputs
+    del trace.items[start:]
+    gradients = [trace.symbol(g).value for _, g in reached]
+    backward = Backward(
+        steps,  # type: ignore[arg-type]  # no guards among them
+        [g.value for g in cotangents],
+        gradients,
+        [place for place, _ in reached],
+        hidden=hidden_in(noted),
+        masks=noted.masks,
+        hides=noted.hides,
+    )
+    return backward, outputs
+
+
+def _settle(trace: Trace, environment: Environment, inputs: list[Sym]) -> None:
+    """Make conditions of what NumPy may have read; end the trace where that cannot be."""
+    count = len(environment.tensors)
+    if any(symbol.storage.writes for symbol in inputs[count:]):
+        trace.give_up("it writes to an array of NumPy")
+    why = environment.settle(trace.taken)
+    if why is not None:
+        trace.give_up(why)
+    for place in environment.compared:
+        # what NumPy writes there, a program does not see
+        array = environment.arrays[place]
+        others = [symbol.array for i, symbol in enumerate(inputs) if i != count + place]
+        if id(array) in trace.seen or any(np.may_share_memory(array, o) for o in others):
+            trace.give_up(
+                "a tensor shares its memory with an array that NumPy may read or write "
+                f"({array.dtype}{list(array.shape)})"
+            )

@@ -1,0 +1,663 @@
+"""Layer 8 · compiler: what a function can reach, and the check that it is as it was.
+
+NOTE [environment]
+What a traced function computes depends on its arguments and on what else it reaches: variables
+of enclosing functions, globals, attributes of objects, elements of containers, and what the
+functions that it calls reach in turn. All of that is walked once, when it is traced, as NOTE
+[objects] in `wengert.compiler.objects.walker` says. Tensors and arrays that are met become inputs
+of the program, which reads them again in each run; everything else becomes conditions. A `Matcher`
+is the conditions as one generated Python function: it returns the tensors and arrays, or None if
+the trace does not hold for what is there now.
+
+What an environment cannot promise is named in `Environment.refusal`.
+
+NOTE [arrays of NumPy]
+NumPy reads arrays without our seeing it, so that what it read would be burnt into a trace. So an
+array is known by its content, which is compared in each call, unless the function gives it straight
+to an operation of ours (`wengert.compiler.objects.straight`): then it is an input like a tensor.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import io
+import math
+import types
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.base.ports import PORTS
+from wengert.compiler.objects.flows import questions_of
+from wengert.compiler.objects.guards import Conditions, Matcher
+from wengert.compiler.objects.libraries import is_of_library
+from wengert.compiler.objects.names import words_of
+from wengert.compiler.objects.reading import Reading
+from wengert.compiler.objects.straight import Places
+from wengert.compiler.objects.walker import CACHED, MOST_BYTES, Part, Unknown, content_of, read
+from wengert.compiler.tracing.effects import (
+    ARGUMENTS,
+    DONE,
+    Opened,
+    Openings,
+    Place,
+    Search,
+    place_of,
+)
+from wengert.compiler.tracing.reach import DYNAMIC, Reach
+from wengert.compiler.tracing.scalar import SMALL
+from wengert.compiler.tracing.state import Surroundings
+from wengert.ops.generator import Generator
+from wengert.tape.base import LEAF, SparseValue, TensorBase, node_of
+
+__all__ = ["Environment", "Matcher"]
+
+_MOST = 5000
+"""How many objects an environment may hold."""
+_ASKING = DYNAMIC | {"hasattr", "AttributeError", "Exception", "BaseException"}
+"""Names by which code may find out which attributes there are."""
+_UNWRAPPING = DYNAMIC | {"__wrapped__", "unwrap"}
+"""Names by which the function is found that another one stands for."""
+_ABOUT = frozenset({"__name__", "__qualname__", "__doc__", "__module__"})
+"""What is said about functions and classes."""
+_DENIED = frozenset(
+    {
+        *("__subclasses__", "__annotations__", "__kwdefaults__", "__match_args__"),
+        *("__globals__", "__builtins__", "f_globals", "f_locals", "f_back", "gi_frame"),
+    }
+)
+"""What is not looked at."""
+_SEEDS = frozenset({"manual_seed", "seed", "initial_seed", "get_state", "set_state"})
+_EVERYTHING = DYNAMIC | {
+    *("copy", "deepcopy", "asdict", "astuple", "replace", "fields", "methodcaller", "hasattr"),
+    *("setattr", "delattr", "__getstate__", "__reduce__", "__reduce_ex__", "pformat", "pprint"),
+}
+"""Names by which code may come to all that an object has."""
+_MAKING = frozenset({"__init__", "__post_init__"})
+"""What is called when a class is."""
+_CLASSES = frozenset({"type", "__class__", "__base__", "__bases__", "__mro__", "mro"})
+"""Names by which code comes from an object to its class."""
+_OF_OBJECT = Place(None, None)
+"""That of the class of an object, by which nobody comes to it."""
+_METHODS = frozenset({types.FunctionType, staticmethod, classmethod, property})
+_ASKED: tuple[Any, ...] = (
+    np.ndarray,
+    np.random.Generator,
+    dict,
+    list,
+    set,
+    str,
+    bytes,
+    int,
+    float,
+    complex,
+    type,
+)
+_ASKED += (io.TextIOWrapper, io.BytesIO, datetime.datetime, datetime.tzinfo, types.FunctionType)
+_CONTAINERS = frozenset({dict, list, tuple, set, frozenset})
+
+
+def _is_watched(tensor: Any) -> bool:
+    """Whether a backward pass to a tensor, as a trace makes one, could be noticed."""
+    ext = tensor.ext
+    if ext is not None and (ext.hooks or ext.post_hooks or ext.retains):
+        return True
+    edge = tensor.edge
+    return edge is not None and edge is not LEAF and node_of(edge).ext is not None
+
+
+@functools.lru_cache(512)
+def _is_of_user(kind: Any) -> bool:
+    """Whether only a user's code says what happens to the objects of a class."""
+    return not any(is_of_library(base) for base in kind.__mro__[:-1])
+
+
+@functools.cache
+def _protocols() -> frozenset[str]:
+    """Names of what libraries and Python may ask any object for."""
+    return frozenset().union(*map(dir, (PORTS.tensor, *_ASKED))) - _MAKING
+
+
+def _plain(name: str, more: str = "") -> str:
+    """The condition that a tensor is not a view and has no hooks, nor what `more` says."""
+    ext = f"{name}.ext"
+    having = f"{ext}.base is not None or {ext}.hooks or {ext}.post_hooks"
+    also = f" or {ext}.{more}" if more else ""
+    return f"if {ext} is not None and ({having}{also}): return None"
+
+
+class Environment(Reach):
+    """What a call of a function can reach.
+
+    Parameters
+    ----------
+    gradients: Whether the ``.grad`` of tensors counts.
+    openings: What is done about places that change (see NOTE [effects]).
+
+    Attributes
+    ----------
+    met: The tensors that were met, each once; None in their places once it is closed.
+    tensors: What holds the arrays of these: the same, where they belong to no transform.
+    arrays: The arrays that were met, each once; None in their places once it is closed.
+    compared: The places of the arrays that are known by their content, with that.
+    shapes: What they are, for people to read, once it is closed.
+    places: Which of the tensors require a gradient.
+    refusal, where: Why nothing can be promised, or None, and the line that leads to it, if known.
+    walked: The objects that have parts.
+    loose
+        The places, by number or name, of the arguments that are whole numbers of which the function
+        only asks something, or that it prints.
+    apart: The conditions without those on gradients.
+    is_outermost
+        Whether no transform is under way, so that inputs and results lie in memory as users see.
+    skips: Whether a trace may leave out turns that are known.
+    numbers: What the traces of a function number the ways to its decisions by, if they have to.
+    """
+
+    is_outermost = True
+    skips = True
+    numbers: dict[Any, int] | None = None
+
+    def __init__(
+        self,
+        function: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        gradients: bool = True,
+        openings: Openings | Search | None = None,
+    ) -> None:
+        super().__init__()
+        self._openings = openings
+        self._held: set[int] = set()
+        self._own: set[int] = set()
+        self._put_off: dict[str, list[tuple[Any, str]]] = {}
+        self._unread: dict[str, Unknown] = {}
+        self._numbers: set[int] = set()
+        self.met: list[Any] = []
+        self.tensors = self.met
+        self.arrays: list[Any] = []
+        self.compared: dict[int, Any] = {}
+        self.walked: list[Any] = []
+        self._places = Places(function, args, kwargs)
+        self._called: Any = None
+        self._plain_at: dict[int, int] = {}
+        self.apart: Conditions = self
+        self.loose: list[int | str] = []
+        self.where: tuple[str, int] | None = None
+        self.shapes: list[str] = []
+        named = f"list(kwargs) != {list(kwargs)!r}" if kwargs else "kwargs"
+        self._line(f"if len(args) != {len(args)} or {named}: return None")
+        try:
+            given: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
+            for key, value in given:
+                path = f"args[{key}]" if type(key) is int else f"kwargs[{key!r}]"
+                questions = self._questions(function, key, value)
+                if questions is None:
+                    self._place = Place(ARGUMENTS, key)
+                    self._value(value, path)
+                else:
+                    self.loose.append(key)
+                    self._asks(value, path, questions)
+            self._called = function if isinstance(function, types.FunctionType) else None
+            self._value(function, self._constant(function))
+            self._asked_for()
+            self._escaped()
+            while self._unwrapped() or self._asked_for():
+                self._escaped()
+            self._asked()
+            self._hooked()
+            self.apart = self.noted()
+            if gradients:
+                self._gradients()
+        except RecursionError:
+            self._refuse("it reaches objects too deep to be looked at in each call")
+        except Unknown as unknown:
+            self._refuse(str(unknown))
+            self.where = unknown.where
+        self.places = [i for i, t in enumerate(self.tensors) if t.edge is not None]
+
+    def close(self) -> None:
+        """Let go of the tensors and arrays, which belong to the call that was traced."""
+        met = [*self.met, *self.arrays]
+        self.shapes = [f"{thing.dtype}{list(thing.shape)}" for thing in met]
+        self.met = [None] * len(self.met)
+        self.tensors = [None] * len(self.tensors)
+        self.arrays = [None] * len(self.arrays)
+        self.apart = Conditions()
+        self.walked, self.looked_up = [], []
+        self._openings = None
+
+    def swap(self) -> None:
+        """Let the tensors hold what `tensors` do; nothing to do where these are the same."""
+
+    def restore(self) -> None:
+        """Undo `swap`."""
+
+    def pulled(
+        self, places: Sequence[int], pull: Callable[[list[Any]], Sequence[Any]]
+    ) -> list[tuple[int, Any]]:
+        """The payloads of gradients, with their places in `tensors`, out of `places`.
+
+        `pull` gives the gradients of tensors, or None for those that have none.
+        """
+        found = pull([self.tensors[i] for i in places])
+        return [(i, g.payload) for i, g in zip(places, found, strict=True) if g is not None]
+
+    def settle(self, taken: Iterable[tuple[int, types.CodeType, int]]) -> str | None:
+        """Make conditions of the content of arrays, and say why that cannot be.
+
+        `taken` says where operations of ours took arrays: their identity, the code and the
+        instruction. See NOTE [arrays of NumPy].
+        """
+        straight = self._places.straight(taken)
+        total = 0
+        for i, array in enumerate(self.arrays):
+            if id(array) in straight or i in self._numbers:
+                continue
+            total += array.nbytes
+            if total > MOST_BYTES:
+                return (
+                    f"NumPy may read arrays of more than the {MOST_BYTES} bytes that are compared "
+                    f"in each call ({array.dtype}{list(array.shape)}); make a tensor of it outside"
+                )
+            self.compared[i] = self._contents[i]
+        return None
+
+    def names(self) -> set[str]:
+        """The names of attributes and variables that are used."""
+        return self._attributes
+
+    @property
+    def opened(self) -> list[Opened]:
+        """The open places, those of numbers in the order of `arrays`."""
+        return [*self._openings.found.values()] if isinstance(self._openings, Openings) else []
+
+    @property
+    def openings(self) -> Any:
+        """What was found of places that change."""
+        return self._openings
+
+    def narrow(self, other: Environment) -> bool:
+        """Add the arrays that are compared in a later trace; False if there are none."""
+        more = {i: content for i, content in other.compared.items() if i not in self.compared}
+        self.compared |= more
+        return bool(more)
+
+    def surroundings(self) -> Surroundings:
+        """What is reached, to see while the function runs whether it is as it was."""
+        arrays = [array for array in self.arrays if array.nbytes <= MOST_BYTES]
+        return Surroundings(self.walked, self.looked_up, arrays)
+
+    # -- values ------------------------------------------------------------------------------------
+
+    def _questions(self, function: Any, key: int | str, value: Any) -> tuple[str, ...] | None:
+        """What is asked of an argument that is a whole number, if that is all it is used for."""
+        first = 0
+        if type(function) is types.MethodType:
+            function, first = function.__func__, 1
+        if (
+            type(value) is not int
+            or type(function) is not types.FunctionType
+            or "print" in function.__globals__
+            or not self.is_outermost
+        ):
+            return None
+        code = function.__code__
+        count = code.co_argcount
+        if type(key) is int:
+            name = code.co_varnames[first + key] if first + key < count else ""
+        else:
+            name = key if key in code.co_varnames[: count + code.co_kwonlyargcount] else ""
+        return questions_of(code, name) if name else None
+
+    def _asks(self, value: int, path: str, questions: Iterable[str]) -> None:
+        """The conditions on the answers to questions about a whole number."""
+        name = self._local(path)
+        self._require(f"{name}.__class__ is int")
+        for question in questions:
+            answer = eval(question.format("value"), {"value": value})
+            self._require(f"({question.format(name)}) is {answer}")
+
+    def number(self, path: str, array: Any) -> None:
+        """Make a number an input, which `array` holds."""
+        i = len(self.arrays)
+        self.arrays.append(array)
+        self._contents.append(None)
+        self._numbers.add(i)
+        name, whole = self._local(path), array.dtype.kind == "i"
+        self._require(f"{name}.__class__ is {'int' if whole else 'float'}")
+        if whole:
+            self._require(f"{-SMALL} <= {name} <= {SMALL}")
+        self._line(f"n{i} = np.array({name}, {self._constant(array.dtype)})")
+
+    def knows(self, thing: Any) -> bool:
+        """Whether an object has been met before."""
+        return id(thing) in self._names
+
+    def hold(self, thing: Any, path: str = "") -> None:
+        """Make it a condition that something is the same object."""
+        name = self._names.get(id(thing))
+        if path and name is None:
+            name = self._names[id(thing)] = self._local(path)
+        elif path:
+            self._require(f"{path} is {name}")
+        if name is not None and id(thing) not in self._held:
+            self._held.add(id(thing))
+            self._require(f"{name} is {self._constant(thing)}")
+
+    def _value(self, value: Any, path: str, fresh: bool = False) -> None:
+        place, self._place = self._place, None
+        if self._openings is not None:
+            value = self._openings.met(self, value, path, None if place is _OF_OBJECT else place)
+            if value is DONE:
+                return
+        if isinstance(value, TensorBase):
+            self._tensor(value, path)
+            return
+        kind = type(value)
+        if kind is float:
+            self._float(value, path)
+            return
+        if isinstance(value, np.ndarray) and self._array(value, path):
+            return
+        self._computes = self._computes or isinstance(value, np.inexact)
+        if value is None or kind is bool:
+            self._line(f"if {path} is not {value}: return None")
+            return
+        if issubclass(kind, type) and place is not _OF_OBJECT and not is_of_library(value):
+            # it may be called
+            self._attributes |= _MAKING
+        reading = read(value)
+        if reading.by == "value":
+            name = self._local(path)
+            known, cls = self._constant(value), self._constant(kind)
+            # it is most often the same object
+            other = f"{name}.__class__ is not {cls} or {name} != {known}"
+            self._line(f"if {name} is not {known} and ({other}): return None")
+            if kind is str:
+                self._attributes.add(value)
+                if "{" in value:
+                    self._attributes |= words_of(value)
+            return
+        if kind in _CONTAINERS and not value and not fresh:
+            own = path.endswith(".__dict__")
+            name = path if own else self._local(path)
+            other = "" if own else f" or {name}.__class__ is not {self._constant(kind)}"
+            self._line(f"if {name}{other}: return None")
+            self.walked.append(value)
+            return
+        if not fresh:
+            seen = self._names.get(id(value))
+            if seen is not None:
+                if seen != path:
+                    self._require(f"{path} is {seen}")
+                if value is self._called:
+                    # it is an object as well
+                    self._called = None
+                    self._read(value, reading, seen)
+                return
+            if len(self._names) > _MOST:
+                self._refuse("it reaches more objects than can be looked at in each call")
+                return
+        if reading.by == "identity":
+            name = path if path in self._scope else self._constant(value)
+            if name != path:
+                self._require(f"{path} is {name}")
+        elif fresh:
+            name = self._local(path)
+        else:
+            name = self._local(path)
+            if not path.endswith(".__dict__"):
+                self._line(f"if {name}.__class__ is not {self._constant(kind)}: return None")
+        if fresh:
+            self._alive(value)
+        else:
+            self._names[id(value)] = name
+        self._read(value, reading, name, fresh)
+
+    def _alive(self, value: Any) -> None:
+        """Keep what was made for the walk, so that nothing else gets its identity."""
+        self._scope.setdefault("alive", []).append(value)
+
+    def _read(self, value: Any, reading: Any, name: str, fresh: bool = False) -> None:
+        """The conditions on the facts and parts of an object."""
+        if value is self._called:
+            # what it is called with is known
+            reading = Reading(
+                "identity",
+                [p for p in reading.parts if p.path != "{0}.__dict__" or p.value],
+                (),
+                reading.same[:1],
+            )
+        for part in reading.same:
+            self._line(
+                f"if {self._path(part, name)} is not {self._constant(part.value)}: return None"
+            )
+        for part in reading.facts:
+            known = repr(part.value) if part.value.__class__ is int else self._constant(part.value)
+            if part.path:
+                self._line(f"if {self._path(part, name)} != {known}: return None")
+        if reading.parts or reading.facts:
+            self.walked.append(value)
+        kind: Any = type(value)
+        is_class, own = issubclass(kind, type), id(value) in self._own
+        opens = self._openings is not None and not fresh
+        for n, part in enumerate(reading.parts):
+            path = self._path(part, name)
+            if is_class and self._is_put_off(value, part):
+                self._put_off.setdefault(part.path[5:-2], []).append((part.value, path))
+                continue
+            if opens:
+                self._place = place_of(value, part, n)
+            where = part.path
+            if where == "{1}":
+                self._place = _OF_OBJECT
+            elif where == "{0}.__dict__" and _is_of_user(kind):
+                self._own.add(id(part.value))
+            if not own:
+                self._value(part.value, path, part.fresh)
+                continue
+            count = len(self._names)
+            try:
+                self._value(part.value, path)
+            except Unknown as unknown:
+                if len(self._names) > count:
+                    raise
+                # nobody may ask for it
+                self._unread.setdefault(str([*value][n]), unknown)
+        if isinstance(value, types.FunctionType):
+            self._function(value)
+        elif isinstance(value, types.BuiltinFunctionType):
+            # `getattr`, which the code may call by another name
+            self._attributes.add(value.__name__)
+        elif isinstance(value, types.ModuleType):
+            self._modules.setdefault(id(value), (value, name))
+
+    def _is_put_off(self, kind: type, part: Part) -> bool:
+        """Whether a part of a class is a method that nothing may call which is known so far."""
+        name = part.path[5:-2]
+        return (
+            type(part.value) in _METHODS
+            and (name[:1] != "_" or name in _MAKING)
+            and name not in self._attributes
+            and name not in _protocols()
+            and not any(hasattr(base, name) for base in kind.__mro__[:-1] if is_of_library(base))
+        )
+
+    def _asked_for(self) -> bool:
+        """Walk the methods that something may call, and deny what something may read."""
+        if self._attributes & _CLASSES:
+            self._attributes |= _MAKING
+        every = not self._attributes.isdisjoint(_EVERYTHING)
+        for name, unknown in self._unread.items():
+            if every or name in self._attributes:
+                raise unknown
+        names = sorted(name for name in self._put_off if every or name in self._attributes)
+        for name in names:
+            for value, path in self._put_off.pop(name):
+                self._value(value, path)
+        return bool(names)
+
+    def _path(self, part: Part, name: str) -> str:
+        if "{1}" not in part.path:
+            return part.path.format(name)
+        if part.path == "{1}":
+            key = self._names.get(id(part.key))
+            if key is None or key not in self._scope:
+                key = self._constant(part.key)
+            return key
+        return part.path.format(name, self._tool(part.key))
+
+    def _float(self, value: float, path: str) -> None:
+        name = self._local(path)
+        if value != value:
+            self._require(f"{name}.__class__ is float and {name} != {name}")
+        elif value == 0:
+            sign = math.copysign(1, value)
+            self._require(
+                f"{name}.__class__ is float and {name} == 0 and copysign(1, {name}) == {sign}"
+            )
+        else:
+            self._require(f"{name}.__class__ is float and {name} == {self._constant(value)}")
+
+    # -- tensors -----------------------------------------------------------------------------------
+    def _tensor(self, tensor: Any, path: str) -> None:
+        if getattr(tensor, "_is_uninitialised", False):
+            self._refuse("a parameter has no shape yet: call the module once before compiling it")
+            return
+        seen = self._names.get(id(tensor))
+        if seen is not None:
+            self._require(f"{path} is {seen}")
+            return
+        i = len(self.met)
+        name = self._names[id(tensor)] = f"t{i}"
+        self.met.append(tensor)
+        self._line(f"{name} = {path}")
+        self._require(f"{name}.__class__ is {self._constant(type(tensor))}")
+        payload = tensor.payload
+        self._line(f"p{i} = {name}.payload")
+        self._line(f"if p{i}.__class__ is not ndarray: p{i} = memory({name})")
+        self._payload(payload, f"p{i}")
+        if self.refusal is not None:
+            return
+        if tensor.edge is None:
+            self._require(f"{name}.edge is None")
+        elif tensor.edge is LEAF:
+            self._require(f"{name}.edge is LEAF")
+        else:
+            self._require(f"{name}.edge is not None and {name}.edge is not LEAF")
+        ext = tensor.ext
+        if _is_watched(tensor):
+            raise Unknown(
+                "a tensor has hooks on its gradient, or keeps one though it is not a leaf"
+            )
+        if not is_of_library(type(tensor)):
+            # it may have something to say to operations
+            self._value(type(tensor), self._constant(type(tensor)))
+        base = None if ext is None else ext.base
+        if base is None:
+            self._plain_at[i] = len(self._lines)
+            self._line(_plain(name))
+        else:
+            self._line(f"if {name}.ext is None or {name}.ext.base is None: return None")
+            self._tensor(base, f"{name}.ext.base")
+        # forward mode notes there what unpack_dual() gives, which the payload says as well
+        if getattr(tensor, "__dict__", None) and tensor.__dict__.keys() != {"_given_tangent"}:
+            self._value(tensor.__dict__, f"{name}.__dict__")
+
+    def _gradients(self) -> None:
+        """The conditions on the gradients of tensors, which the function itself may change."""
+        count = len(self.met)
+        # gradients are among those that are met
+        for i, tensor in enumerate(self.met):
+            grad = None if tensor.ext is None else tensor.ext.grad
+            if grad is None:
+                if i in self._plain_at:
+                    # in one line, of which most calls see the beginning alone
+                    self._lines[self._plain_at[i]] = _plain(f"t{i}", "grad is not None")
+                else:
+                    self._line(
+                        f"if t{i}.ext is not None and t{i}.ext.grad is not None: return None"
+                    )
+                continue
+            if isinstance(grad, SparseValue):
+                raise Unknown("a gradient is sparse")
+            self._line(f"if t{i}.ext is None or t{i}.ext.grad is None: return None")
+            if id(grad) not in self._names:
+                self._tensor(grad, f"t{i}.ext.grad")
+        self._plainly(count)
+
+    def _plainly(self, first: int) -> None:
+        """That tensors without attributes have none, where code asks which there are."""
+        if self._attributes & _ASKING:
+            for i, tensor in enumerate(self.met[first:], first):
+                if getattr(tensor, "__dict__", None) == {}:
+                    self._line(f"if t{i}.__dict__: return None")
+
+    def _payload(self, payload: Any, name: str) -> None:
+        """The conditions on what a tensor holds."""
+        if isinstance(payload, np.ndarray | np.generic):
+            dtype = self._constant(payload.dtype)
+            self._require(f"{name}.dtype is {dtype} and {name}.shape == {payload.shape!r}")
+        else:
+            self._refuse("an argument belongs to a transform that is under way")
+
+    def _unwrapped(self) -> bool:
+        """Walk what is behind functions with a cache, where code asks for it; whether any is."""
+        if not self._attributes & _UNWRAPPING:
+            return False
+        found = [
+            f for f in self.walked if type(f) is CACHED and id(f.__wrapped__) not in self._names
+        ]
+        for function in found:
+            self._value(function.__wrapped__, f"{self._names[id(function)]}.__wrapped__")
+        return bool(found)
+
+    def _asked(self) -> None:
+        """The conditions on what code asks about objects, beyond what they are computed with."""
+        asked = self._attributes & _DENIED
+        if asked:
+            raise Unknown(f"it reads {min(asked)}")
+        if any(type(thing) is Generator for thing in self.kept) and self._attributes & _SEEDS:
+            raise Unknown("it seeds a generator, or reads its state")
+        about = sorted(self._attributes & _ABOUT)
+        for thing in self.walked:
+            if isinstance(thing, type | types.FunctionType | CACHED):
+                for key in about:
+                    if isinstance(found := getattr(thing, key, None), str | None):
+                        known = self._constant(found)
+                        self._line(f"if {self._names[id(thing)]}.{key} != {known}: return None")
+        self._plainly(0)
+
+    def _hooked(self) -> None:
+        """The condition that there are no hooks of all modules, where modules are reached."""
+        for thing in self.walked:
+            for kind in type(thing).__mro__:
+                watch = kind.__dict__.get("_is_hooked")
+                if watch is None:
+                    continue
+                if watch:
+                    raise Unknown("there are hooks of all modules")
+                self._line(f"if {self._tool(kind)}._is_hooked: return None")
+                return
+
+    def _array(self, array: Any, path: str) -> bool:
+        """Make an array an input; False if it is another kind of object."""
+        if array.__class__ is not np.ndarray or array.dtype.hasobject:
+            return False
+        self._places.met(array)
+        seen = self._names.get(id(array))
+        if seen is not None:
+            self._require(f"{path} is {seen}")
+            return True
+        i = len(self.arrays)
+        name = self._names[id(array)] = f"n{i}"
+        self.arrays.append(array)
+        self._contents.append(content_of(array) if array.nbytes <= MOST_BYTES else None)
+        self._line(f"{name} = {path}")
+        dtype = self._constant(array.dtype)
+        self._require(f"{name}.__class__ is ndarray and {name}.shape == {array.shape!r}")
+        self._require(f"{name}.dtype == {dtype}")
+        return True

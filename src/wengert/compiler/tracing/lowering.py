@@ -1,0 +1,107 @@
+"""Layer 8 · compiler: tensors of transforms as the arrays that they consist of, and back.
+
+See NOTE [calls under transforms] in `wengert.compiler.runtime.transformed`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.tracing.payloads import Form, is_of_transform, mapped
+from wengert.interp.batched import Batched
+from wengert.interp.dual import Dual
+from wengert.interp.levels import Level, levels_of
+from wengert.tape.base import new_tensor
+from wengert.tape.levels import brought, move
+from wengert.tape.modes import is_recording
+from wengert.tape.record import T
+
+__all__ = ["filled", "lowered", "raised", "split", "whole"]
+
+
+def lowered(tensor: Any, levels: Sequence[Level], parts: list[Any]) -> Form | None:
+    """Add to `parts` the tensors of the arrays of which `tensor` consists; gives its form."""
+    payload = tensor.payload
+    if not is_of_transform(payload):
+        parts.append(tensor)
+        return None
+    level = payload.owner
+    place = levels.index(level)
+    if isinstance(payload, Batched):
+        return Form(place, (lowered(move("unwrap", tensor, level, True), levels, parts),), True)
+    primal = lowered(move("primal_of", tensor, level, True), levels, parts)
+    if payload.tangent is None and tensor.edge is None:
+        return Form(place, (primal,), False)
+    slope = move("tangent_of", tensor, level, True)
+    return Form(place, (primal, lowered(slope, levels, parts)), False)
+
+
+def raised(form: Form | None, parts: Iterator[Any], levels: Sequence[Level]) -> Any:
+    """The tensor that consists of `parts`."""
+    if form is None:
+        return next(parts)
+    level = levels[form.level]
+    first = raised(form.parts[0], parts, levels)
+    if form.batch:
+        return move("wrap", first, level, True)
+    if len(form.parts) == 1:
+        return move("constant", first, level, True)
+    tangent = raised(form.parts[1], parts, levels)
+    if is_recording() and (first.edge is not None or tangent.edge is not None):
+        slope = move("infinitesimal", tangent, level, True)
+        return T.add(move("constant", first, level, True), slope)
+    return new_tensor(Dual(first.payload, tangent.payload, level), None, first.share_version())
+
+
+def _cotangents(
+    cotangent: Any, form: Form | None, levels: Sequence[Level], have: list[Level], parts: list[Any]
+) -> None:
+    """Add to `parts` the cotangents of what `lowered` makes of a tensor of the levels `have`."""
+    cotangent = brought(cotangent, have, True)
+    if form is None:
+        parts.append(cotangent)
+        return
+    level = levels[form.level]
+    below = [one for one in have if one is not level]
+    if form.batch:
+        _cotangents(move("unwrap", cotangent, level, True), form.parts[0], levels, below, parts)
+        return
+    # see NOTE [cotangents of duals]
+    _cotangents(move("tangent_of", cotangent, level, True), form.parts[0], levels, below, parts)
+    if len(form.parts) == 2:
+        _cotangents(move("primal_of", cotangent, level, True), form.parts[1], levels, below, parts)
+
+
+def split(cotangent: Any, tensor: Any, levels: Sequence[Level]) -> list[Any]:
+    """The cotangents of the arrays of a tensor, from that of the tensor."""
+    parts: list[Any] = []
+    found = levels_of(tensor.payload)
+    form = lowered(tensor, levels, [])
+    _cotangents(cotangent, form, levels, [found[number] for number in sorted(found)], parts)
+    return parts
+
+
+def whole(tensor: Any) -> Any:
+    """The payload of a tensor, with all tangents if it has a history."""
+    payload = tensor.payload
+    return payload if tensor.edge is None else _with_tangents(payload)
+
+
+def filled(payload: Any, arrays: Iterable[Any]) -> Any:
+    """A payload of the same structure that consists of `arrays`."""
+    following = iter(arrays)
+    return mapped(payload, lambda _: next(following))
+
+
+def _with_tangents(payload: Any) -> Any:
+    if isinstance(payload, Batched):
+        return Batched(_with_tangents(payload.value), payload.owner)
+    if isinstance(payload, Dual):
+        primal = _with_tangents(payload.primal)
+        if payload.tangent is None:
+            return Dual(primal, mapped(primal, np.zeros_like), payload.owner)
+        return Dual(primal, _with_tangents(payload.tangent), payload.owner)
+    return payload

@@ -1,0 +1,402 @@
+"""Layer 8 · compiler: the node that a compiled call leaves on the tape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import numpy as np
+
+from wengert.base import errors
+from wengert.compiler.ir.programs import Program, Step, Value, stepped, uses
+from wengert.compiler.passes.builder import live
+from wengert.compiler.tracing.payloads import contents_of
+from wengert.compiler.tracing.sym import Sym
+from wengert.interp.levels import Lifted, namespace_of
+from wengert.prims import records
+from wengert.tape.backward import run_grad
+from wengert.tape.base import FREED, OutputEdge, TensorBase, version_of, version_then
+from wengert.tape.masked import (
+    Undecided,
+    is_below_mask,
+    is_searching,
+    mark,
+    nan_in,
+    search,
+    stop_search,
+)
+from wengert.tape.node import Node, edge_of, next_sequence, target_of
+
+__all__ = ["Backward", "Between", "CompiledBackward", "Variants", "attach", "hidden_in", "partials"]
+
+
+class Between:
+    """The nodes that were recorded between two moments: the walks of a call go through no others.
+
+    Parameters
+    ----------
+    newer, older
+        Sequence numbers, which fall: of a node behind the last ones, and of one before the first.
+    """
+
+    def __init__(self, newer: float, older: float) -> None:
+        self._newer, self._older = newer, older
+
+    def __contains__(self, node: Any) -> bool:
+        return bool(self._newer < node.seq < self._older)
+
+
+def partials(
+    outputs: Sequence[Any],
+    sources: Sequence[Any],
+    seeds: Sequence[Any],
+    span: Between,
+    create_graph: bool = False,
+) -> list[Any]:
+    """The gradients of `outputs` by tensors, by way of the nodes of `span` alone.
+
+    Tensors that a call was given may have been computed from each other: their own histories
+    account for that. Two of them with one history get one gradient between them.
+    """
+    found = run_grad(outputs, sources, seeds, True, create_graph, span)
+    known = set()
+    for i, source in enumerate(sources):
+        node, index = target_of(edge_of(source))
+        if (node, index) in known:
+            found[i] = None
+        known.add((node, index))
+    return found
+
+
+class Backward:
+    """What is known of the derivative of a compiled call when it has been traced.
+
+    Attributes
+    ----------
+    steps: Those of the backward pass.
+    cotangents
+        The values that stand for the cotangents, one for each output that requires a gradient.
+    gradients: For each tensor that the outputs depend on the value of its gradient, or None.
+    sources: The places of these tensors in the environment.
+    saved: The values of the forward pass that the steps read.
+    spent
+        Whether there is no derivative, since the function has walked its graph itself or has
+        written to what was saved.
+    why: The error that says so.
+    hidden
+        For each value in which 0 takes the place of NaN the one with NaN, and whether it is below a
+        mask of the pass (see NOTE [masked branches] in `wengert.tape.masked`).
+    masks, hides: Whether the pass has met a mask, and one that may have hidden NaN.
+    """
+
+    def __init__(
+        self,
+        steps: Sequence[Step],
+        cotangents: Sequence[Value],
+        gradients: Sequence[Value | None],
+        sources: Sequence[int],
+        why: RuntimeError | None = None,
+        hidden: Mapping[Value, tuple[Value, bool]] = MappingProxyType({}),
+        masks: bool = False,
+        hides: bool = False,
+    ) -> None:
+        self.steps = list(steps)
+        self.cotangents = tuple(cotangents)
+        self.gradients = tuple(gradients)
+        self.sources = tuple(sources)
+        self.executable: Any = None
+        self.spent = not cotangents
+        self.why = why
+        self.hidden = hidden
+        self.masks = masks
+        self.hides = hides
+        self._restricted: dict[tuple[bool, ...], Backward] = {}
+        own = {out for step in self.steps for out in step.outs} | set(cotangents)
+        found: dict[Value, None] = {}
+        for step in self.steps:
+            found.update({v: None for v in uses(step) if v not in own and v.constant is None})
+        for value in gradients:
+            if value is not None and value not in own and value.constant is None:
+                found[value] = None
+        self.saved = tuple(found)
+
+    def renamed(self, rename: Callable[[Value], Value]) -> Backward:
+        """The same in other values."""
+        steps = [step.reading(rename) for step in self.steps]
+        gradients = [None if v is None else rename(v) for v in self.gradients]
+        hidden = {out: (rename(grad), below) for out, (grad, below) in self.hidden.items()}
+        return Backward(
+            *(steps, self.cotangents, gradients, self.sources, self.why, hidden),
+            masks=self.masks,
+            hides=self.hides,
+        )
+
+    def restricted(self, present: Sequence[bool]) -> Backward:
+        """The pass where only some of the outputs have got a cotangent: what a walk would do.
+
+        It reads the same values. A walk makes no zeros of cotangents that nobody gave: times an
+        infinite slope these would be NaN.
+        """
+        key = tuple(present)
+        if all(key):
+            return self
+        if key not in self._restricted:
+            self._restricted[key] = self._without(
+                {v for v, there in zip(self.cotangents, key, strict=True) if not there}
+            )
+        return self._restricted[key]
+
+    def _without(self, absent: set[Value]) -> Backward:
+        """The pass without some of the cotangents."""
+        flowing = set(self.cotangents)
+        same: dict[Value, Value] = {}
+        steps: list[Step] = []
+
+        def present(value: Value) -> Value:
+            if value not in absent:
+                return same.get(value, value)
+            if value not in same:
+                same[value] = Value(value.dtype, value.shape, np.zeros(value.shape, value.dtype))
+            return same[value]
+
+        for step in self.steps:
+            parts = [value for value in uses(step) if value in flowing]
+            there = [value for value in parts if value not in absent]
+            if parts:
+                flowing.update(step.outs)
+            if parts and not there:
+                absent.update(step.outs)
+                continue
+            out = step.outs[0]
+            if step.prim is records.add and len(there) < len(parts) and _is_like(there[0], out):
+                same[out] = present(there[0])
+                continue
+            steps.append(step.reading(present))
+        hidden = {
+            out: (present(grad), below)
+            for out, (grad, below) in self.hidden.items()
+            if out not in absent
+        }
+        made = Backward(
+            steps,
+            self.cotangents,
+            [None if v is None or v in absent else present(v) for v in self.gradients],
+            self.sources,
+            self.why,
+            hidden,
+            self.masks,
+            self.hides,
+        )
+        made.saved = self.saved
+        return made
+
+    def program(self, below: bool | None = None) -> Program:
+        """The backward pass: from what was saved and the cotangents to the gradients.
+
+        With `below` zero cotangents hide NaN below masks: everywhere if the call is below one.
+        """
+        shown = {
+            out: grad
+            for out, (grad, inside) in self.hidden.items()
+            if below is None or not (below or inside)
+        }
+
+        def rename(value: Value) -> Value:
+            while value in shown:
+                value = shown[value]
+            return value
+
+        made = self.renamed(rename) if shown else self
+        outputs = [value for value in made.gradients if value is not None]
+        return Program((*self.saved, *self.cotangents), live(made.steps, outputs)[0], outputs)
+
+    def replayed(self, values: Sequence[Any], below: bool) -> list[Any]:
+        """The gradients, step by step, searched for NaN once NumPy reports it, as in a walk."""
+        known = dict(zip((*self.saved, *self.cotangents), values, strict=True))
+
+        def value_of(value: Value) -> Any:
+            return known[value] if value.constant is None else value.constant
+
+        F = namespace_of(*[value for value in values if isinstance(value, Lifted)])
+        for step in self.steps:
+            out = step.outs[0]
+            if out in self.hidden:
+                grad, inside = self.hidden[out]
+                if not (is_searching() and (below or inside)):
+                    known[out] = known[grad]
+                    continue
+            results = stepped(step, F, value_of)
+            known.update(zip(step.outs, results, strict=True))
+        return [value_of(value) for value in self.gradients if value is not None]
+
+
+def _is_like(a: Value, b: Value) -> bool:
+    return a.shape == b.shape and a.dtype == b.dtype
+
+
+def _is_alike(made: Sym, of: Sym) -> bool:
+    return made.value is not of.value and _is_like(made.value, of.value)
+
+
+def hidden_in(noted: Undecided) -> dict[Value, tuple[Value, bool]]:
+    """`Backward.hidden` of a pass that was traced with `undecided`."""
+    found: dict[Value, tuple[Value, bool]] = {}
+    for result, grad, below in noted.pairs:
+        arrays, given = list(contents_of(result)), list(contents_of(grad))
+        # what is not alike is searched always
+        if type(result) is type(grad) and len(arrays) == len(given):
+            for made, of in zip(arrays, given, strict=True):
+                if isinstance(made, Sym) and isinstance(of, Sym) and _is_alike(made, of):
+                    found[made.value] = of.value, below
+    return found
+
+
+class Variants:
+    """A backward pass in the forms in which calls need it, each made when it is first needed."""
+
+    def __init__(self, backward: Backward, make: Callable[[Program], Any]) -> None:
+        self._backward = backward
+        self._make = make
+        self._made: dict[tuple[Backward, bool | None], Any] = {}
+
+    def gradients(self, values: list[Any], present: Sequence[bool]) -> list[Any]:
+        """For each tensor that the outputs depend on its gradient, or None.
+
+        `values` are what was saved and the cotangents; those that are not `present` lead nowhere.
+        """
+        backward = self._backward.restricted(present)
+        if all(value is None for value in backward.gradients):
+            return [None] * len(backward.gradients)
+        found = iter(self._searched(backward, values))
+        return [None if value is None else next(found) for value in backward.gradients]
+
+    def _searched(self, backward: Backward, values: list[Any]) -> list[Any]:
+        """The gradients. NaN is searched for once there is any, by another run."""
+        below = is_below_mask()
+        masks = below or backward.masks
+        traced = masks and any(isinstance(part, Sym) for v in values for part in contents_of(v))
+        if traced:
+            return self._run(backward, below, values)
+        searching = is_searching()
+        found = self._run(backward, None, values)
+        if masks and any(nan_in(part) for g in found for part in contents_of(g)):
+            if searching or backward.hides:
+                search()
+                found = self._run(backward, below, values)
+            else:
+                stop_search()
+                found = backward.replayed(values, below)
+        if backward.masks:
+            mark()
+        if backward.hides:
+            # what lies below does not see what the call has hidden
+            search()
+        return found
+
+    def _run(self, backward: Backward, form: bool | None, values: list[Any]) -> list[Any]:
+        key = backward, form
+        if key not in self._made:
+            self._made[key] = self._make(backward.program(form))
+        return list(self._made[key](values))
+
+
+class CompiledBackward(Node):
+    """A whole compiled call on the tape."""
+
+    __slots__ = ("call", "given", "outputs_meta", "results", "s_inputs", "saved")
+    __module__ = "wengert.autograd"
+    label: ClassVar[str] = "CompiledBackward"
+    several: ClassVar[bool] = True
+    call: Any
+    given: Any
+    results: Any
+    saved: Any
+    s_inputs: Any
+
+    def release(self) -> None:
+        self.saved = FREED
+        self.s_inputs = ()
+        self.results = ()
+        self.given = None
+
+    def _check(self) -> None:
+        if self.saved is FREED:
+            raise errors.backward_twice(self.label)
+        if self.call.why is not None:
+            raise RuntimeError(str(self.call.why))
+        for i, tensor in enumerate(self.s_inputs):
+            if version_of(tensor) != version_then(self, i):
+                raise errors.modified_in_place(
+                    tensor.payload,
+                    f"an argument of {self.call.name}()",
+                    tensor.vc,
+                    version_then(self, i),
+                    self.label,
+                    "inputs",
+                )
+        for cell, version, array in self.results:
+            if cell[0] != version:
+                raise errors.modified_in_place(
+                    array, f"a result of {self.call.name}()", cell, version, self.label, "results"
+                )
+
+    def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The gradients, by the compiled backward pass."""
+        self._check()
+        parts = [
+            np.zeros(shape, dtype) if part is None else part
+            for part, (shape, dtype) in zip(g, self.outputs_meta, strict=True)
+        ]
+        found = self.call.pull(self.saved, parts, [part is not None for part in g])
+        if not keep:
+            self.release()
+        return tuple(
+            None if edge is None else part for edge, part in zip(edges, found, strict=True)
+        )
+
+    def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The gradients as functions of the inputs: the function is run again, recorded."""
+        self._check()
+        if not any(isinstance(part, TensorBase) for part in g):
+            return self.apply(g, keep, edges)
+        found = self.call.pull_again(self.given, list(self.s_inputs), g)
+        if not keep:
+            self.release()
+        return tuple(
+            None if edge is None else part for edge, part in zip(edges, found, strict=True)
+        )
+
+
+def attach(
+    call: Any,
+    tensors: Sequence[Any],
+    outs: Sequence[Any],
+    saved: Any,
+    given: Any,
+    kept: Sequence[Any] = (),
+) -> None:
+    """Record a call.
+
+    Parameters
+    ----------
+    call: What nodes of the trace have in common.
+    tensors: What the outputs depend on.
+    outs: The outputs that require a gradient.
+    saved: What the backward pass reads.
+    given: The arguments of the call, positional and named.
+    kept: The results whose memory the backward pass reads.
+    """
+    node: Any = CompiledBackward.__new__(CompiledBackward)
+    node.edges = tuple(edge_of(tensor) for tensor in tensors)
+    node.seq = next_sequence()
+    node.ext = None
+    node.call = call
+    node.saved = saved
+    node.results = [(t.share_version(), version_of(t), t.payload) for t in kept]
+    node.given = given
+    node.s_inputs = tuple(tensors)
+    node.versions = tuple(version_of(tensor) for tensor in tensors)
+    node.outputs_meta = tuple((out.payload.shape, out.payload.dtype) for out in outs)
+    for i, out in enumerate(outs):
+        out.edge = OutputEdge(node, i)

@@ -1,0 +1,234 @@
+"""Layer 8 · compiler: S, the namespace that computes as usual and notes what it computes.
+
+Every primitive runs its kernel on the real arrays of its arguments, and leaves a step in the trace
+(see NOTE [values of a trace]). Thousands of steps are noted one by one, so the way of those whose
+arguments are symbols of one trace, which is nearly all, is kept short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.decompose.all import DECOMPOSED
+from wengert.compiler.ir.executable import RAISED
+from wengert.compiler.ir.facets import SIZE
+from wengert.compiler.ir.programs import Step, Value
+from wengert.compiler.tracing.memory import is_turned, lying
+from wengert.compiler.tracing.scalar import Scalar
+from wengert.compiler.tracing.sym import Sym
+from wengert.interp.eager import K
+from wengert.interp.levels import Interpreter
+from wengert.prims.record import Primitive
+from wengert.prims.table import TABLE
+from wengert.tape.modes import current_mode
+from wengert.tape.views import single_step
+
+__all__ = ["S", "run"]
+
+
+def real(value: Any) -> Any:
+    """What a value of a trace is in this run, also within tuples."""
+    if isinstance(value, Sym):
+        return value.array
+    if isinstance(value, Scalar):
+        return value.number
+    if isinstance(value, tuple):
+        if hasattr(value, "_fields"):
+            return type(value)(*map(real, value))
+        return tuple(map(real, value))
+    if isinstance(value, list):
+        return list(map(real, value))
+    return value
+
+
+def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    """Compute a primitive on the real arrays, and add it to the trace."""
+    trace = _trace_of((*args, *params.values()))
+    if trace is None and not prim.args:
+        # zeros that a rule asks for: a step like any other, not an array from outside
+        mode = current_mode()
+        trace = None if mode is None else mode.tracing
+        trace = trace if trace is not None and trace.active else None
+    if trace is None:
+        return getattr(K, prim.name)(*map(real, args), **{n: real(p) for n, p in params.items()})
+    if any(type(arg) in _NUMBERS for arg in args):
+        args = _weak(args)
+    return _run(prim, DECOMPOSED[prim], trace, [*map(trace.symbol, args)], params)
+
+
+def _run(
+    prim: Primitive, rule: Any, trace: Any, symbols: Sequence[Any], params: dict[str, Any]
+) -> Any:
+    """The same for symbols of one trace."""
+    outside = trace.where
+    if rule is not None:
+        if outside is None:
+            # what a rule consists of has the line of the whole
+            trace.where = trace.here()
+        try:
+            made = rule(S, *symbols, **params)
+        except Exception:
+            # the parts do not know what the whole is called: its own error is what is to be seen
+            prim.kernel(*map(real, symbols), **{n: real(p) for n, p in params.items()})
+            raise
+        finally:
+            trace.where = outside
+        if made is not NotImplemented:
+            if any(is_turned(symbol.array) for symbol in symbols):
+                _lay_out(prim, symbols, params, made)
+            return made
+    size = SIZE[prim]
+    if size == "mask":
+        trace.fix_shape(prim, symbols, params)
+    elif size:
+        trace.give_up(f"the size of the result of {prim.name}() depends on values")
+    noted = params
+    for param in params.values():
+        # what passes for a float by its `__class__` is none
+        if type(param) not in _PLAIN and not _is_plain(param):
+            noted = {n: trace.param(p) for n, p in params.items()}
+            params = {n: real(p) for n, p in params.items()}
+            break
+    if prim.name == "view":
+        # only some strides allow it
+        symbols[0].look()
+    if prim.view:
+        # a number of NumPy's shares no memory with what is made of it
+        symbols[0].placed()
+    try:
+        results = getattr(K, prim.name)(*[symbol.array for symbol in symbols], **params)
+    except ValueError as error:
+        # shapes that do not go together never will; other errors come of values
+        if isinstance(error, np.linalg.LinAlgError):
+            trace.give_up(f"an error that {prim.name}() raised went no further")
+        raise
+    except RAISED:
+        trace.give_up(f"an error that {prim.name}() raised went no further")
+        raise
+    site = outside or trace.here()
+    values = [symbol.value for symbol in symbols]
+    if prim.outputs == 1:
+        value = Value(results.dtype, results.shape)
+        trace.items.append(Step(prim, values, noted, (value,), site))
+        if not prim.view:
+            return Sym(results, trace, value)
+        return _shown(prim, symbols[0], results, value, params, None)
+    arrays = tuple(results)
+    outs = [Value(array.dtype, array.shape) for array in arrays]
+    trace.items.append(Step(prim, values, noted, outs, site))
+    pairs = zip(arrays, outs, strict=True)
+    if not prim.view:
+        return tuple([Sym(array, trace, value) for array, value in pairs])
+    return tuple(
+        [
+            _shown(prim, symbols[0], array, value, params, i)
+            for i, (array, value) in enumerate(pairs)
+        ]
+    )
+
+
+def _lay_out(prim: Primitive, symbols: Sequence[Any], params: dict[str, Any], made: Any) -> None:
+    """Let what a rule has made lie in memory as what the kernel makes."""
+    arrays = [symbol.array for symbol in symbols]
+    found = getattr(K, prim.name)(*arrays, **{n: real(p) for n, p in params.items()})
+    pairs = zip(made, found, strict=True) if isinstance(made, tuple) else [(made, found)]
+    for symbol, array in pairs:
+        if not symbol.chain and all(symbol is not given for given in symbols):
+            symbol.array = lying(symbol.array, array.strides)
+
+
+def _shown(
+    prim: Primitive, source: Sym, array: Any, value: Value, params: dict[str, Any], i: int | None
+) -> Sym:
+    """The symbol of a result that may be a view."""
+    if not _shares(array, source.array):
+        return Sym(array, source.trace, value)
+    step = single_step(prim, params, i, source.shape)
+    chain = (*source.chain, (step.prim, step.params))
+    return Sym(array, source.trace, value, source.storage, chain)
+
+
+_PLAIN = frozenset(
+    {
+        *(int, float, complex, bool, str, type(None)),
+        *(type(np.dtype(letter)) for letter in np.typecodes["All"]),
+    }
+)
+"""The classes of parameters that hold no values of a trace."""
+
+
+def _is_plain(param: Any) -> bool:
+    """Whether a parameter is a tuple of such: a shape, dimensions."""
+    return param.__class__ is tuple and _PLAIN.issuperset(map(type, param))
+
+
+_NUMBERS = frozenset({int, float, complex, bool, Scalar})
+
+
+def _weak(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arguments with numbers in the dtype that the arrays beside them give these."""
+    dtypes = [arg.dtype for arg in args if hasattr(arg, "dtype")]
+    made = []
+    for arg in args:
+        if type(arg) is Scalar:
+            dtype = np.result_type(0.0, *dtypes)
+            made.append(arg.symbol if dtype == np.float64 else S.to_copy(arg.symbol, dtype=dtype))
+        elif type(arg) in _NUMBERS:
+            made.append(np.asarray(arg, np.result_type(arg, *dtypes)))
+        else:
+            made.append(arg)
+    return tuple(made)
+
+
+def _shares(array: Any, source: Any) -> bool:
+    return isinstance(array, np.ndarray) and (array.size == 0 or np.may_share_memory(array, source))
+
+
+def _trace_of(values: Iterable[Any]) -> Any:
+    for value in values:
+        if isinstance(value, Sym | Scalar):
+            if value.trace.active:
+                return value.trace
+        elif isinstance(value, tuple | list):
+            found = _trace_of(value)
+            if found is not None:
+                return found
+    return None
+
+
+class _Operations(Interpreter):
+    """Every primitive as a function of values of a trace, most often of symbols only."""
+
+    def __getattr__(self, name: str) -> Any:
+        prim = TABLE.get(name)
+        if prim is None:
+            raise AttributeError(f"there is no primitive {name!r}")
+        made = _operation(prim)
+        setattr(self, name, made)
+        return made
+
+
+def _operation(prim: Primitive) -> Callable[..., Any]:
+    rule = DECOMPOSED[prim]
+
+    def call(*args: Any, **params: Any) -> Any:
+        if args and args[0].__class__ is Sym:
+            trace = args[0].trace
+            for arg in args:
+                if arg.__class__ is not Sym or arg.trace is not trace:
+                    break
+            else:
+                if trace.active:
+                    return _run(prim, rule, trace, args, params)
+        return run(prim, args, params)
+
+    return call
+
+
+S: Any = _Operations(run)
+"""Every primitive as a function of values of a trace."""
+
+Sym.namespace = S

@@ -1,0 +1,475 @@
+"""Layer 8 · compiler: what a traced run has left behind, as later runs are to make it.
+
+NOTE [results that share memory]
+Results may show memory of inputs, or of each other, and somebody may write to them later. So a
+result that is a view of an input is rebuilt as that view; results of which one is a view of
+another are made as its views, with the history that follows from that; and of results that share
+memory otherwise the memory is made once (`Exit.roots`). A base that the function did not return is
+made, too, where several of its views were returned. And a result lies in memory as it does where
+nothing is compiled, since that decides whether ``flatten()`` of it is a view: it is such a view of
+what was computed, or a copy that lies so; hence the order of inputs of two dimensions and more is a
+condition (`Entry.run`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.base.containers import Structure
+from wengert.base.size import Size
+from wengert.compiler.ir.programs import Value
+from wengert.compiler.tracing.exit import Effect, Leaf, View
+from wengert.compiler.tracing.memory import groups_of, steps_of
+from wengert.compiler.tracing.payloads import is_of_transform
+from wengert.compiler.tracing.scalar import Scalar
+from wengert.compiler.tracing.sym import Storage, Sym
+from wengert.compiler.tracing.trace import Trace
+from wengert.ops.return_types import Results
+from wengert.prims import records
+from wengert.tape.base import LEAF, Extra, SparseValue, TensorBase, new_tensor
+from wengert.tape.invalidated import Invalidated
+from wengert.tape.node import Unrecorded, edge_of, target_of
+from wengert.tape.versions import InferenceCell
+from wengert.tape.views import MADE_IN_FUNCTION, ONE_OF_SEVERAL, ReplayedView, single_step
+
+__all__ = ["check_containers", "effects_of", "leaves_of", "writes_to"]
+
+_IMMUTABLE = (int, float, complex, bool, str, bytes, type(None), np.generic, np.dtype)
+
+_CONTAINERS = (dict, list, tuple, OrderedDict, Size)
+"""Those that have no state besides their parts."""
+_MOVED = "a result is a view of a tensor that gets other memory"
+
+
+def writes_to(tensor: Any) -> int:
+    """How many writes to a tensor's memory have been counted."""
+    cell = tensor.vc
+    return 0 if cell is None or cell.__class__ is InferenceCell else cell[0]
+
+
+def check_containers(trace: Trace, result: Any) -> None:
+    """Give up a trace if later runs cannot make the containers of its result."""
+    seen: set[int] = set()
+
+    def check(value: Any) -> None:
+        kind = type(value)
+        if not isinstance(value, dict | list | tuple):
+            return
+        is_named = hasattr(kind, "_make") or issubclass(kind, Results)
+        if kind not in _CONTAINERS and (not is_named or getattr(value, "__dict__", None)):
+            trace.give_up(f"a result is a container of a class of its own ({kind.__name__})")
+        elif not isinstance(value, tuple):
+            # whoever changes it changes it for the function, too
+            if value in trace.surroundings:
+                trace.give_up(f"a result is a {kind.__name__} that the function was given")
+            elif id(value) in seen:
+                trace.give_up(f"a result holds a {kind.__name__} twice")
+            seen.add(id(value))
+        for part in value.values() if isinstance(value, dict) else value:
+            check(part)
+
+    check(result)
+
+
+def effects_of(
+    trace: Trace, tensors: list[Any], symbols: Sequence[Any], grads: list[Any], versions: list[int]
+) -> tuple[list[Effect], list[tuple[Value, Value]]]:
+    """What the function did to the tensors and arrays of its environment.
+
+    Returns
+    -------
+    effects : list
+        New memory and gradients, which belong to the leaves, have no place yet among these.
+    origins : list
+        For each value that is written over the memory of an input which no other input shows, that
+        input.
+    """
+    if any(isinstance(tensor.payload, np.ndarray) for tensor in tensors):
+        # not what the function has computed: it may come from another thread
+        trace.discard()
+    effects: list[Effect] = []
+    origins: list[tuple[Value, Value]] = []
+    counted: set[int] = set()
+    for i, symbol in enumerate(symbols):
+        storage = symbol.storage
+        if storage.touched:
+            effects.append(Effect("write", i, symbol.value))
+            # others who show the memory are read from it until the end of the program
+            if storage.whole is None and storage.origin is not None:
+                origins.append((storage.value, storage.origin))
+        if i >= len(tensors):
+            continue
+        tensor = tensors[i]
+        if is_of_transform(tensor.payload):
+            trace.give_up("it writes values of a transform to a tensor of the outside")
+            continue
+        count = writes_to(tensor) - versions[i]
+        # writes by way of `.data` are not counted
+        if count and id(tensor.vc) not in counted:
+            counted.add(id(tensor.vc))
+            effects.append(Effect("version", i, None, tensor.vc[1], count))
+            trace.counts = True
+        if tensor.payload is not symbol:
+            effects.append(Effect("data", i, made=new_tensor(tensor.payload)))
+        grad = None if tensor.ext is None else tensor.ext.grad
+        if grad is grads[i]:
+            continue
+        if grad is None:
+            effects.append(Effect("no grad", i))
+        elif isinstance(grad, SparseValue):
+            trace.give_up("a gradient is sparse")
+        elif is_of_transform(grad.payload):
+            trace.give_up("a gradient belongs to a transform that is under way")
+        else:
+            if grad.edge is not None:
+                trace.give_up("a gradient that is left behind has a history")
+            if isinstance(grad.payload, np.ndarray):
+                trace.discard()
+            effects.append(Effect("grad", i, made=grad))
+    return effects, origins
+
+
+_PLAIN = (None, MADE_IN_FUNCTION)
+
+
+class _Holder:
+    """One leaf whose memory each run makes."""
+
+    __slots__ = ("array", "edge", "leaf", "place", "symbol")
+
+    def __init__(self, place: int, leaf: Any, symbol: Sym) -> None:
+        self.place = place
+        self.leaf = leaf
+        self.edge = getattr(leaf, "edge", None)
+        self.symbol = symbol
+        self.array = np.asarray(symbol.array)
+
+
+def _order_of(array: Any) -> tuple[int, ...] | None:
+    """The dimensions in the order in which they lie, if they follow each other without gaps."""
+    order = tuple(sorted(range(array.ndim), key=lambda dim: -array.strides[dim]))
+    made = np.empty([array.shape[dim] for dim in order], array.dtype)
+    back = [order.index(dim) for dim in range(array.ndim)]
+    return order if made.transpose(back).strides == array.strides else None
+
+
+class _Results:
+    """The leaves of a result under way (see NOTE [results that share memory])."""
+
+    def __init__(self, trace: Trace, leaves: list[Any], environment: Any) -> None:
+        self.trace = trace
+        self.leaves = leaves
+        self.environment = environment
+        self.given = [*environment.tensors, *environment.arrays]
+        self.places = {id(thing): i for i, thing in enumerate(self.given)}
+        self.owners = {symbol.storage: i for i, symbol in reversed([*enumerate(trace.given)])}
+        self.indices: dict[int, int] = {}
+        self.made: list[Leaf] = []
+        self.roots: list[Value] = []
+        self.holders: list[_Holder] = []
+        self.cells: dict[int, int] = {}
+
+    def place_of(self, leaf: Any) -> int:
+        """Where a leaf stands, which is added if it is not there."""
+        for i, known in enumerate(self.leaves):
+            if known is leaf:
+                return i
+        self.leaves.append(leaf)
+        return len(self.leaves) - 1
+
+    def run(self) -> None:
+        """Say of each leaf how it is made."""
+        while len(self.made) < len(self.leaves):
+            for i in range(len(self.made), len(self.leaves)):
+                self.made.append(self._leaf(i, self.leaves[i]))
+            if len(self.holders) > 1 or self.trace.given:
+                self._part_views()
+        shared = set()
+        for storage, group in self._sharing():
+            self._share(storage, group)
+            shared.update(group)
+        for holder in self.holders if self.environment.is_outermost else ():
+            if holder not in shared:
+                self._lay_out(holder)
+        sharing = Counter([leaf.version[2] for leaf in self.made if leaf.version is not None])
+        for i, leaf in enumerate(self.made):
+            version = leaf.version
+            if version is None or version[2] < 0:
+                continue
+            if version[0] == 0 and sharing[version[2]] == 1:
+                # never written to, and seen by no other: a later view makes a cell
+                self.made[i] = leaf._replace(version=None)
+
+    def _leaf(self, i: int, leaf: Any) -> Leaf:
+        place = self.places.get(id(leaf))
+        if place is not None:
+            return Leaf("given", place)
+        if isinstance(leaf, TensorBase):
+            first = self.indices.setdefault(id(leaf), i)
+            return self._tensor(i, leaf) if first == i else Leaf("again", first)
+        if id(leaf) in self.trace.returned:
+            symbol = self.trace.returned[id(leaf)][1]
+            if type(leaf) is float:
+                return Leaf("number", symbol.value)
+            return self._array(i, leaf, symbol)
+        if type(leaf) is Scalar:
+            return Leaf("number", leaf.symbol.value)
+        if isinstance(leaf, np.ndarray):
+            if leaf.dtype.hasobject:
+                self.trace.give_up("a result is an array of objects")
+                return Leaf("constant", leaf)
+            return self._array(i, leaf, self.trace.symbol(leaf))
+        if not self._stays(leaf):
+            self.trace.give_up(f"a result is a new object ({type(leaf).__name__})")
+        return Leaf("constant", leaf)
+
+    def _stays(self, thing: Any) -> bool:
+        """Whether a constant is the same for ever, and in each call."""
+        if isinstance(thing, _IMMUTABLE) or any(thing is kept for kept in self.environment.kept):
+            return True
+        parts = thing.metadata() if isinstance(thing, Structure) else thing
+        return isinstance(thing, Structure | tuple) and all(map(self._stays, parts))
+
+    def _array(self, i: int, leaf: Any, symbol: Sym) -> Leaf:
+        owner = self.owners.get(symbol.storage)
+        if owner is not None:
+            return Leaf("window", View(owner, symbol.chain))
+        self.holders.append(_Holder(i, leaf, symbol))
+        return Leaf("array", symbol.value)
+
+    def _tensor(self, i: int, leaf: Any) -> Leaf:
+        symbol = self.trace.symbol(leaf.payload)
+        if leaf.edge.__class__ is Invalidated:
+            self.trace.give_up("a result is a view that has lost its history")
+        carried = _carried(leaf)
+        if carried is not None:
+            self.trace.give_up(carried)
+        owner = self.owners.get(symbol.storage)
+        ext = leaf.ext
+        if owner is None:
+            if ext is not None and ext.base is not None and ext.no_write not in _PLAIN:
+                # which refuses writes that others allow; a Function's may have memory of its own
+                return self._part(leaf)
+            self.holders.append(_Holder(i, leaf, symbol))
+            return self._fresh(i, leaf, symbol.value)
+        base = None if ext is None else ext.base
+        if base is not None and id(base) in self.places:
+            steps = self._steps_from(self.given[owner], base, ext.chain)
+            return Leaf("view", self._view(owner, steps, leaf), type(leaf))
+        how = View(owner, symbol.chain, cell=self._place_of_cell(leaf.vc))
+        return Leaf("shared", how, type(leaf), leaf.edge is LEAF)
+
+    def is_view_of(self, i: int, replaced: set[int]) -> bool:
+        """Whether a leaf shows the memory of one of some tensors, or is known as a view of it."""
+        made, leaf = self.made[i], self.leaves[i]
+        if (
+            made.kind in ("view", "shared", "window")
+            and id(self.given[made.what.place]) in replaced
+        ):
+            return True
+        ext = leaf.ext if isinstance(leaf, TensorBase) else None
+        return made.kind != "given" and ext is not None and id(ext.base) in replaced
+
+    def _steps_from(self, source: Any, base: Any, chain: Sequence[Any]) -> Sequence[Any]:
+        """The rest of a chain of views of `base` that leads on from `source`, whose memory it is.
+
+        That is not always the memory of `base`: a view may have got other memory since.
+        """
+        if source is base:
+            return chain
+        above = (
+            source.ext.chain if isinstance(source, TensorBase) and source.ext is not None else ()
+        )
+        if not above or source.ext.base is not base or tuple(chain[: len(above)]) != tuple(above):
+            self.trace.give_up(_MOVED)
+        return chain[len(above) :]
+
+    def _view(self, place: int, chain: Sequence[Any], leaf: Any) -> View:
+        """A leaf as a view, with whether it was recorded and why it refuses writes."""
+        ext, edge = leaf.ext, leaf.edge
+        if ext.no_write == MADE_IN_FUNCTION:
+            self.trace.give_up("a result is a view that a custom function made")
+        own = edge is None or edge is LEAF or edge.__class__ is Unrecorded
+        if not own and not _is_history_of(leaf, ext.base):
+            self.trace.give_up("a result is a view whose history is not that of its base")
+        recorded = not (edge is LEAF or edge.__class__ is Unrecorded)
+        recorded &= ext.no_write in (None, ONE_OF_SEVERAL)
+        return View(place, _steps(chain), recorded, ext.no_write, leaf=edge is LEAF)
+
+    def _place_of_cell(self, cell: Any) -> int | None:
+        """The place of a tensor of the environment that counts writes by `cell`, if one does."""
+        if cell is None or cell.__class__ is InferenceCell:
+            return None
+        tensors = self.environment.tensors
+        found = next((i for i, tensor in enumerate(tensors) if tensor.vc is cell), None)
+        self.trace.counts |= found is not None
+        return found
+
+    def _fresh(self, i: int, leaf: Any, value: Value) -> Leaf:
+        cell = leaf.vc
+        if cell is None:
+            return Leaf("tensor", value, type(leaf), leaf.edge is LEAF)
+        if cell.__class__ is InferenceCell:
+            return Leaf("tensor", value, type(leaf), leaf.edge is LEAF, version=(None, None, i))
+        place = self._place_of_cell(cell)
+        first = self.cells.setdefault(id(cell), i) if place is None else ~place
+        version = (cell[0], cell[1], first)
+        return Leaf("tensor", value, type(leaf), leaf.edge is LEAF, version=version)
+
+    def _part(self, leaf: Any) -> Leaf:
+        """A view of another leaf."""
+        base = leaf.ext.base
+        if self.trace.symbol(base.payload).storage is not self.trace.symbol(leaf.payload).storage:
+            self.trace.give_up(_MOVED)
+        place = self.place_of(base)
+        return Leaf("part", self._view(place, leaf.ext.chain, leaf), type(leaf))
+
+    def _sharing(self) -> list[tuple[Storage, list[_Holder]]]:
+        """The leaves that share memory, by what holds it."""
+        arrays = [symbol.array for symbol in self.trace.given]
+        count = len(arrays)
+        arrays += [holder.array for holder in self.holders]
+        found = []
+        for _, members in groups_of(arrays):
+            storages: dict[Storage, list[_Holder]] = {}
+            for k in members:
+                if k >= count:
+                    holder = self.holders[k - count]
+                    storages.setdefault(holder.symbol.storage, []).append(holder)
+            parts = [arrays[k] for k in members if k < count]
+            if storages and (parts or len(storages) > 1):
+                self._check_apart(parts, list(storages.values()))
+            for storage, group in storages.items():
+                if len(group) > 1 and _meet([holder.array for holder in group]):
+                    found.append((storage, group))
+        return found
+
+    def _part_views(self) -> None:
+        """Make views of those leaves that are views and share memory with others."""
+        for _, group in self._sharing():
+            for holder in group:
+                ext = holder.leaf.ext if isinstance(holder.leaf, TensorBase) else None
+                if ext is not None and ext.base is not None:
+                    self.made[holder.place] = self._part(holder.leaf)
+                    self.holders.remove(holder)
+
+    def _check_apart(self, given: list[Any], groups: list[list[_Holder]]) -> None:
+        """Give up if memory is shared that is not known to be."""
+        fresh = [[holder.array for holder in group] for group in groups]
+        for k, group in enumerate(fresh):
+            others = [*given, *[array for other in fresh[:k] for array in other]]
+            if any(np.shares_memory(a, b) for a in group for b in others):
+                self.trace.give_up("a result shares memory in a way that is not followed")
+
+    def _lay_out(self, holder: _Holder) -> None:
+        """Let a leaf lie in memory as it did."""
+        if holder.array.flags.c_contiguous:
+            return
+        made, storage = self.made[holder.place], holder.symbol.storage
+        if holder.symbol.chain and _can_be_shown(storage.value, holder):
+            made = made._replace(what=storage.value, chain=holder.symbol.chain)
+        elif holder.edge is None and (order := _order_of(holder.array)) is not None:
+            # computed in the order in which it lies
+            turned = self.trace.view(records.permute, holder.symbol.value, {"dims": order})
+            back = tuple([order.index(dim) for dim in range(len(order))])
+            made = made._replace(what=turned, chain=((records.permute, {"dims": back}),))
+        else:
+            made = made._replace(strides=holder.array.strides)
+        self.made[holder.place] = made
+
+    def _share(self, storage: Storage, group: list[_Holder]) -> None:
+        """Let leaves show one memory."""
+        number = len(self.roots)
+        self.roots.append(storage.value)
+        for holder in group:
+            if not _can_be_shown(storage.value, holder):
+                self.trace.give_up("a result shares memory in a way that is not followed")
+            made = self.made[holder.place]
+            self.made[holder.place] = made._replace(root=number, chain=holder.symbol.chain)
+
+
+def leaves_of(
+    trace: Trace, leaves: list[Any], effects: list[Effect], environment: Any
+) -> tuple[list[Any], list[Leaf], list[Effect], list[Value]]:
+    """How each leaf of the result, and of what was left behind, is made in later runs.
+
+    Returns
+    -------
+    leaves, made : list
+        The leaves of the result, then those of effects, then bases of others; and how.
+    effects : list. With the places among the leaves of what they leave behind.
+    roots : list. The memory that leaves share.
+    """
+    results = _Results(trace, [*leaves], environment)
+    placed = []
+    for effect in effects:
+        if effect.made is not None:
+            effect = effect._replace(leaf=results.place_of(effect.made), made=None)
+        placed.append(effect)
+    results.run()
+    replaced = {id(results.given[effect.place]) for effect in placed if effect.kind == "data"}
+    if replaced and any(results.is_view_of(i, replaced) for i in range(len(results.made))):
+        # whose memory from before is gone when views are rebuilt, and the new is not there yet
+        trace.give_up(_MOVED)
+    return results.leaves, results.made, placed, results.roots
+
+
+def _is_history_of(view: Any, base: Any) -> bool:
+    """Whether the history of a view is that of its base, and of the steps from it."""
+    goal, number = target_of(edge_of(base))
+    node, index = target_of(view.edge)
+    while node is not goal:
+        prim = getattr(node, "prim", None)
+        if not isinstance(node, ReplayedView) and (prim is None or not prim.view):
+            return False
+        node, index = target_of(node.edges[0])
+    return bool(index == number)
+
+
+def _steps(chain: Sequence[Any]) -> tuple[tuple[Any, dict[str, Any]], ...]:
+    """A chain of views as (primitive, parameters)."""
+    alone = [single_step(prim, params, output, shape) for prim, params, shape, output in chain]
+    return tuple([(step.prim, step.params) for step in alone])
+
+
+def _carried(tensor: Any) -> str | None:
+    """What a result carries with it that later runs would not give it, if anything."""
+    ext, edge = tensor.ext, tensor.edge
+    if ext is not None:
+        for name, value in vars(ext).items():
+            if name not in _FOLLOWS and value is not getattr(Extra, name) and value != {}:
+                return f"a result has a state of its own ({name})"
+    if getattr(tensor, "__dict__", None):
+        return f"a result has attributes of its own ({', '.join(vars(tensor))})"
+    if edge is None or edge is LEAF or edge.__class__ is Unrecorded:
+        return None
+    node = target_of(edge)[0]
+    if getattr(node, "ext", None) is not None and node.ext.tensor_hooks:
+        return "a result has hooks"
+    return None
+
+
+_FOLLOWS = frozenset(
+    {*("base", "chain", "linked", "views", "no_write", "stale", "level", "ended", "accumulator")}
+)
+"""What a tensor is given again, as a view or below a transform."""
+
+
+def _meet(arrays: list[Any]) -> bool:
+    """Whether any two arrays have an element in common."""
+    return any(np.shares_memory(a, b) for k, a in enumerate(arrays) for b in arrays[:k])
+
+
+def _can_be_shown(value: Value, holder: _Holder) -> bool:
+    """Whether a chain of views shows part of memory in C order as the leaf does."""
+    array = whole = np.zeros(value.shape, value.dtype)
+    for prim, params in holder.symbol.chain:
+        array = prim.kernel(array, **params)
+    return array.shape == holder.array.shape and (
+        not array.size
+        or (np.may_share_memory(array, whole) and steps_of(array) == steps_of(holder.array))
+    )

@@ -1,0 +1,93 @@
+"""Layer 8 · compiler: the arrays inside of the payloads of transforms, and how these are nested."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from wengert.compiler.tracing.sym import Sym
+from wengert.interp.batched import Batched
+from wengert.interp.dual import Dual
+from wengert.interp.levels import Level, Lifted
+
+__all__ = [
+    "Form",
+    "built",
+    "contents_of",
+    "form_of",
+    "is_of_transform",
+    "mapped",
+    "real_payload",
+    "traces_of",
+]
+
+
+class Form(NamedTuple):
+    """How a payload is nested.
+
+    Attributes
+    ----------
+    level: The place of its level in a list of levels.
+    parts: The forms of a batch's content, or of a value and its tangent; None for an array.
+    batch: Whether it is a batch.
+    """
+
+    level: int
+    parts: tuple[Form | None, ...]
+    batch: bool
+
+
+def is_of_transform(payload: Any) -> bool:
+    """Whether a payload belongs to a level: it is neither an array nor a symbol of one."""
+    return isinstance(payload, Lifted) and not payload.traced
+
+
+def contents_of(payload: Any) -> Iterator[Any]:
+    """The arrays, or their symbols, of which a payload consists: values before tangents."""
+    if is_of_transform(payload):
+        for part in payload.contents():
+            yield from contents_of(part)
+    else:
+        yield payload
+
+
+def mapped(payload: Any, function: Callable[[Any], Any]) -> Any:
+    """A payload of the same structure, with `function` applied to its arrays."""
+    if isinstance(payload, Batched):
+        return Batched(mapped(payload.value, function), payload.owner)
+    if isinstance(payload, Dual):
+        primal = mapped(payload.primal, function)
+        tangent = None if payload.tangent is None else mapped(payload.tangent, function)
+        return Dual(primal, tangent, payload.owner)
+    return function(payload)
+
+
+def traces_of(payload: Any) -> set[Any]:
+    """The traces that a payload has symbols of."""
+    return {part.trace for part in contents_of(payload) if isinstance(part, Sym)}
+
+
+def real_payload(payload: Any) -> Any:
+    """A payload with real arrays where it holds symbols."""
+    if any(isinstance(part, Sym) for part in contents_of(payload)):
+        return mapped(payload, lambda part: part.array if isinstance(part, Sym) else part)
+    return payload
+
+
+def form_of(payload: Any, levels: Sequence[Level]) -> Form | None:
+    """How a payload is nested; None for an array."""
+    if not is_of_transform(payload):
+        return None
+    parts = tuple([form_of(part, levels) for part in payload.contents()])
+    return Form(levels.index(payload.owner), parts, isinstance(payload, Batched))
+
+
+def built(form: Form | None, arrays: Iterator[Any], levels: Sequence[Level]) -> Any:
+    """The payload that consists of `arrays`."""
+    if form is None:
+        return next(arrays)
+    parts = [built(part, arrays, levels) for part in form.parts]
+    level = levels[form.level]
+    if form.batch:
+        return Batched(parts[0], level)
+    return Dual(parts[0], parts[1] if len(parts) == 2 else None, level)

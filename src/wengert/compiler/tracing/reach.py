@@ -1,0 +1,240 @@
+"""Layer 8 · compiler: the names that functions look up, in their modules and in other modules."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import sys
+import types
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from wengert.base.dtypes import dtype
+from wengert.compiler.objects.guards import Conditions
+from wengert.compiler.objects.libraries import is_constant, is_library_module, is_pure, is_trusted
+from wengert.compiler.objects.names import Names, line_of_name, names_of
+from wengert.compiler.objects.walker import Unknown, read
+from wengert.compiler.tracing.effects import Place
+from wengert.compiler.tracing.prints import is_unchanged
+
+__all__ = ["DYNAMIC", "Reach"]
+
+DYNAMIC = frozenset(
+    {"getattr", "vars", "__dict__", "attrgetter", "dir", "getmembers", "__getattribute__"}
+)
+"""Names by which attributes are found whose names do not stand in the code."""
+_HOOKS = frozenset({"__getattr__", "__dir__"})
+"""The functions of a module that answer for attributes which are not there."""
+_OUTSIDE = "which draws or reads from outside"
+
+
+class Reach(Conditions):
+    """The conditions on what functions look up by name.
+
+    Attributes
+    ----------
+    looked_up: Where names were looked up: namespaces with the names.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looked_up: list[tuple[Any, str]] = []
+        self._names: dict[int, str] = {}
+        self._attributes: set[str] = set()
+        self._modules: dict[int, tuple[types.ModuleType, str]] = {}
+        self._visited: set[int] = set()
+        self._openings: Any = None
+        self._place: Place | None = None
+
+    def _value(self, value: Any, path: str, fresh: bool = False) -> None:
+        """The conditions on an object (see `wengert.compiler.tracing.environment`)."""
+        raise NotImplementedError
+
+    def _function(self, function: types.FunctionType) -> None:
+        """The conditions on the names that a function looks up."""
+        if is_trusted(function):
+            if not is_pure(function.__globals__["__name__"], function.__name__):
+                raise Unknown(f"it uses {function.__module__}.{function.__name__}")
+            return
+        if id(function) in self._visited:
+            return
+        self._visited.add(id(function))
+        self.kept.append(function)
+        names = names_of(function.__code__)
+        self._attributes |= names.attributes
+        key = ""
+        try:
+            absent = []
+            for key in sorted(names.written | names.read.keys()):
+                if not self._looked_up(function, key, names):
+                    absent.append(key)
+            if absent:
+                keys = self._tool(function.__globals__)
+                there = " or ".join([f"{key!r} in {keys}" for key in absent])
+                self._line(f"if {there}: return None")
+            for key in sorted(names.imported):
+                self._imported(key, names)
+        except Unknown as unknown:
+            unknown.where = unknown.where or line_of_name(function.__code__, key)
+            raise
+
+    def _looked_up(self, function: types.FunctionType, key: str, names: Names) -> bool:
+        """The conditions on one name; False if it is none of the function's module."""
+        space, built_in = function.__globals__, vars(builtins)
+        if key in space:
+            self.looked_up.append((space, key))
+            path = f"{self._tool(space)}[{key!r}]"
+            chains = names.read.get(key, {()})
+            if space[key] is sys and "print" not in space:
+                # streams that are given to ``print`` are looked up in each call
+                chains = {c for c in chains if not (len(c) == 1 and names.streams.get((key, *c)))}
+            self._reached(space[key], path, chains, Place(space, key))
+        elif key in names.read and key in built_in:
+            if key == "print" and key not in names.passed | names.written:
+                self._prints(function)
+            else:
+                self._built_in(key, built_in[key])
+        return key in space
+
+    def _prints(self, function: types.FunctionType) -> None:
+        """The condition that what a function calls by the name of ``print`` is Python's."""
+        found: Any = function
+        if not is_unchanged() or found.__builtins__ is not vars(builtins):
+            raise Unknown("it calls print(), which is not Python's")
+        self._require(f"{self._tool(is_unchanged)}()")
+
+    def _built_in(self, key: str, value: Any) -> None:
+        """Raise unless a built-in function is one that only computes."""
+        if not is_pure("builtins", key):
+            raise Unknown(f"it calls {key}()")
+        if getattr(value, "__module__", "builtins") != "builtins":
+            raise Unknown(f"it calls {key}(), which is not Python's")
+        if not callable(value) and value is not Ellipsis and value is not NotImplemented:
+            raise Unknown(f"it reads {key}, which is kept among Python's built-in names")
+
+    def _imported(self, key: str, names: Names) -> None:
+        """The conditions on a module that a function imports while it runs."""
+        module = sys.modules.get(key)
+        if module is None:
+            raise Unknown(f"it imports {key}, which has not been imported before")
+        found = f"{self._tool(sys.modules)}.get({key!r})"
+        if not is_library_module(module):
+            self._line(f"if {found} is not {self._constant(module)}: return None")
+        chains = {(name,) for name in names.attributes}
+        self._module(module, self._constant(module), chains)
+
+    def _reached(
+        self, value: Any, path: str, chains: Iterable[tuple[str, ...]], place: Place
+    ) -> None:
+        """A value of which the function uses what `chains` of attributes lead to."""
+        if isinstance(value, types.ModuleType):
+            name = self._names.get(id(value))
+            if name is None:
+                name = self._names[id(value)] = self._constant(value)
+            self._require(f"{path} is {name}")
+            self._module(value, name, chains)
+        else:
+            self._place = place
+            self._value(value, path)
+
+    def _module(
+        self, module: types.ModuleType, name: str, chains: Iterable[tuple[str, ...]]
+    ) -> None:
+        chains = set(chains)
+        if () in chains or any(chain[0] in DYNAMIC for chain in chains):
+            self._modules.setdefault(id(module), (module, name))
+        library = is_library_module(module)
+        space = vars(module)
+        if not library:
+            # which answer for attributes that are not there
+            chains |= {(hook,) for hook in _HOOKS & space.keys()}
+        for first in sorted({chain[0] for chain in chains if chain}):
+            if library and first not in space:
+                # some are loaded when they are first asked for
+                getattr(module, first, None)
+            if first not in space:
+                if not library:
+                    self._require(f"{first!r} not in {self._tool(space)}")
+                continue
+            value = space[first]
+            rest = {chain[1:] for chain in chains if chain and chain[0] == first}
+            if library:
+                self._of_library(module, first, value, rest)
+                continue
+            self.looked_up.append((space, first))
+            place = Place(space, first)
+            self._reached(value, f"{self._tool(space)}[{first!r}]", rest, place)
+
+    def _load(self, module: types.ModuleType, names: frozenset[str] | set[str]) -> None:
+        """Have a library's module what it loads when it is first asked for it."""
+        if not hasattr(module, "__getattr__"):
+            return
+        for name in names - vars(module).keys() - _HOOKS:
+            with contextlib.suppress(AttributeError, ImportError):
+                getattr(module, name)
+
+    def _of_library(
+        self, module: types.ModuleType, name: str, value: Any, chains: set[tuple[str, ...]]
+    ) -> None:
+        """What a function uses of a library, which is there in each call."""
+        if isinstance(value, types.ModuleType):
+            if chains - {()} or is_pure(value.__name__, ""):
+                self._module(value, self._constant(value), chains)
+                return
+            raise Unknown(f"it uses the module {value.__name__}, {_OUTSIDE}")
+        if is_constant(name, value):
+            return
+        if callable(value) and not is_pure(module.__name__, ""):
+            raise Unknown(f"it uses the module {module.__name__}, {_OUTSIDE}")
+        if callable(value) and not is_pure(module.__name__, name):
+            raise Unknown(f"it uses {module.__name__}.{name}")
+        self._computes = self._computes or (
+            callable(value) and module.__name__.startswith("numpy") and not isinstance(value, type)
+        )
+        self.looked_up.append((vars(module), name))
+        fixed = isinstance(value, type | types.BuiltinFunctionType | np.ufunc | dtype)
+        if fixed and not read(value).facts:
+            return
+        if isinstance(value, types.FunctionType) and is_trusted(value):
+            self._function(value)
+            return
+        self._value(value, f"{self._tool(vars(module))}[{name!r}]")
+
+    def _escaped(self) -> None:
+        """The conditions on modules that are used as objects.
+
+        All attributes that are named, and which of them there are: `getattr` and `hasattr` ask for
+        others, too.
+        """
+        done: set[tuple[int, str]] = set()
+        listed: set[int] = set()
+        while True:
+            for module, _ in list(self._modules.values()):
+                if not is_library_module(module) and id(module) not in listed:
+                    listed.add(id(module))
+                    keys = self._constant([*vars(module)])
+                    self._require(f"[*{self._tool(vars(module))}] == {keys}")
+            names = self._attributes | _HOOKS
+            for module, _ in list(self._modules.values()):
+                if is_library_module(module):
+                    self._load(module, names)
+            found = [
+                (module, name, key)
+                for module, name in list(self._modules.values())
+                for key in sorted(
+                    vars(module) if names & DYNAMIC and not is_library_module(module) else names
+                )
+                if key in vars(module) and (id(module), key) not in done
+            ]
+            if not found:
+                return
+            for module, name, key in found:
+                done.add((id(module), key))
+                self._module(module, name, {(key,)})
+                value = vars(module)[key]
+                if isinstance(value, types.ModuleType):
+                    self._modules.setdefault(
+                        id(value), (value, self._names.get(id(value)) or self._constant(value))
+                    )

@@ -1,0 +1,467 @@
+"""Layer 8 · compiler: the state of Python at a decision, and whether it is one that was met before.
+
+NOTE [states]
+``while b.norm() < 1000: b = b * 2`` comes to the same decision again and again, with another `b`.
+If nothing else has changed, what follows is the same function of `b`, and one block of code serves
+all repetitions. What else there is: where each function on the stack stands, and what its local
+variables hold; and what the function reaches besides. The local variables are looked at, down to
+the elements of containers and the attributes of objects, as NOTE [objects] says: tensors are the
+*slots* of a state, everything else is its key. What the function reaches besides has to be as it
+was when the trace began (`Surroundings`). Where anything is not known, there is no state, and a
+decision is no repetition of any other.
+
+Not to be seen are the iterators of ``for`` loops, and what functions in C are about that call back
+(``sorted(parts, key=f)``). Where these stand follows from the decision before and from its outcome;
+so a state is known by these, too, where they are underway, unless all that happened since took
+place in a function that is called from there (`Path`). So what a function comes back to while it is
+called in a ``for`` loop is known to be the same, and what it comes to in another round is not.
+Values that lie on the interpreter's stack are not to be seen either, but are missed: a block that
+reads what is in no slot is taken for no repetition (see `wengert.compiler.tracing.graph`).
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from types import CodeType, FrameType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from wengert.base.dtypes import default_float
+from wengert.base.ports import PORTS
+from wengert.compiler.objects.names import names_of
+from wengert.compiler.objects.walker import Unknown, content_of, read
+from wengert.compiler.passes.keys import params_key
+from wengert.compiler.tracing.scalar import Scalar
+from wengert.compiler.tracing.sym import Sym
+from wengert.interp.levels import Lifted
+from wengert.tape.base import LEAF, TensorBase
+from wengert.tape.modes import current_mode
+from wengert.tape.sites import OURS
+
+__all__ = ["Path", "State", "Surroundings", "is_one", "state_of"]
+
+_DEPTH = 16
+_MOST = 2000
+MOST_STATES = 2000
+"""A trace with decisions in more states than this would take longer to compile than it saves."""
+_WAYS = 2000
+"""So many decisions of ``for`` loops are told apart; a function with more of them is unrolled."""
+_PLAIN = frozenset({type(None), int, str, bool, bytes, float, complex, range})
+_CALLERS = {
+    *(function.__name__ for function in (map, filter, sorted, max, min, sum, any, all)),
+    *(function.__name__ for function in (next, zip, iter)),
+    *("reduce", "accumulate", "starmap", "takewhile", "dropwhile", "groupby", "filterfalse"),
+    *("vectorize", "frompyfunc", "apply_along_axis", "apply_over_axes", "fromfunction"),
+    *("piecewise", "nsmallest", "nlargest", "merge", "bisect", "bisect_left", "insort"),
+}
+"""Functions in C that call others in the middle of what they are about."""
+_CALLING = frozenset({"reduce", "accumulate", "sort", "starmap", "sub"})
+"""Methods, or functions of modules, that do."""
+
+
+class Surroundings:
+    """What a function reaches besides its local variables, as it was when its trace began.
+
+    Parameters
+    ----------
+    walked: Objects that have parts.
+    looked_up: Where names were looked up: namespaces with the names; then with what was there.
+    arrays: NumPy's arrays.
+    """
+
+    def __init__(
+        self,
+        walked: Iterable[Any] = (),
+        looked_up: Iterable[tuple[Any, str]] = (),
+        arrays: Iterable[Any] = (),
+    ) -> None:
+        self._walked = [(thing, _shallow(thing)) for thing in walked]
+        self.looked_up = [(space, name, space[name]) for space, name in looked_up]
+        self._arrays = [(array, content_of(array)) for array in arrays]
+        self._known = {id(thing) for thing, _ in self._walked}
+        self._known |= {id(array) for array, _ in self._arrays}
+
+    def __contains__(self, thing: Any) -> bool:
+        return id(thing) in self._known
+
+    def parts(self) -> Iterator[tuple[Any, list[Any]]]:
+        """The objects, each with what it consisted of."""
+        for thing, (_, parts) in self._walked:
+            yield thing, parts[len(read(thing).same) :]
+
+    def hold(self, kind: type) -> bool:
+        """Whether there is an object of a class now in what was looked at."""
+        try:
+            found = [part for thing, _ in self._walked for part in _shallow(thing)[1]]
+        except (AttributeError, LookupError, Unknown):
+            return True
+        found += [space.get(name) for space, name, _ in self.looked_up]
+        return any(type(part) is kind for part in found)
+
+    def is_written(self, array: Any) -> bool:
+        """Whether an array that is known holds something else than when the trace began."""
+        return any(a is array and content_of(a) != before for a, before in self._arrays)
+
+    def are_still(self) -> bool:
+        """Whether everything is as it was."""
+        try:
+            return (
+                all(space[name] is value for space, name, value in self.looked_up)
+                and all(_is_alike(_shallow(thing), before) for thing, before in self._walked)
+                and all(content_of(array) == before for array, before in self._arrays)
+            )
+        except (AttributeError, LookupError, Unknown):
+            return False
+
+
+def _shallow(thing: Any) -> tuple[list[Any], list[Any]]:
+    """The plain values that an object is known by, and the objects that it leads to."""
+    reading = read(thing)
+    facts = [part.value for part in reading.facts]
+    parts = [part.value for part in reading.same]
+    for part in reading.parts:
+        if part.fresh:
+            inner, further = _shallow(part.value)
+            facts += inner
+            parts += further
+        else:
+            parts.append(part.value)
+    return facts, parts
+
+
+def _is_alike(mine: tuple[list[Any], list[Any]], yours: tuple[list[Any], list[Any]]) -> bool:
+    return (
+        mine[0] == yours[0]
+        and len(mine[1]) == len(yours[1])
+        and all(map(is_one, mine[1], yours[1]))
+    )
+
+
+def is_one(mine: Any, yours: Any) -> bool:
+    """Whether two objects are one, or equal numbers or the like."""
+    return mine is yours or (
+        type(mine) is type(yours) and type(mine) in _PLAIN and repr(mine) == repr(yours)
+    )
+
+
+class State:
+    """What decides how a function goes on.
+
+    Attributes
+    ----------
+    key: All but the values; equal keys mean equal states up to these.
+    values: The values of the slots.
+    tensors: Those tensors among the slots that have a history, by the place of their slot.
+    edges: The histories that they had.
+    mark: A sequence number between the nodes that were recorded before, and after.
+    holders: While the decision is taken, what holds the values: symbols, scalars, or None.
+    frames: And the functions that are running, the outermost first.
+    hidden: Numbers that stand for what is hidden in these (see `Path`).
+    """
+
+    __slots__ = ("edges", "frames", "hidden", "holders", "key", "mark", "tensors", "values")
+
+    def __init__(
+        self,
+        key: Any,
+        reader: _Reader,
+        mark: int,
+        frames: Sequence[FrameType],
+        hidden: list[int | None],
+    ) -> None:
+        self.key = key
+        self.values = reader.values
+        self.tensors = reader.tensors
+        self.edges = {place: tensor.edge for place, tensor in self.tensors.items()}
+        self.mark = mark
+        self.holders: Sequence[Any] = reader.holders
+        self.frames = frames
+        self.hidden = hidden
+
+    def let_go(self) -> None:
+        """Keep nothing of what the function is about."""
+        self.holders = self.frames = ()
+
+    def is_kept(self) -> bool:
+        """Whether its tensors still have the histories that they had, and no hooks."""
+        return all(
+            tensor.edge is self.edges[place] and not _has_hooks(tensor)
+            for place, tensor in self.tensors.items()
+        )
+
+
+def _has_hooks(tensor: Any) -> bool:
+    edge = tensor.edge
+    if edge is LEAF:
+        return tensor.ext is not None and bool(tensor.ext.hooks)
+    node = edge.node if edge.seq == 0 else edge
+    return node.ext is not None and bool(node.ext.tensor_hooks)
+
+
+class Path:
+    """How a function came to a decision, as far as that says what is not to be seen.
+
+    Parameters
+    ----------
+    numbers: For each state and outcome that were followed by something hidden, a number.
+    """
+
+    def __init__(self, numbers: dict[Any, int] | None = None) -> None:
+        self._numbers = {} if numbers is None else numbers
+        self._frames: Sequence[FrameType] = ()
+        self._hidden: list[int | None] = []
+        self._last: Any = None
+        self._met: set[Any] = set()
+        self._unknown = 0
+
+    def is_endless(self, state: State | None) -> bool:
+        """Whether decisions have come in so many states that more traces would not end them."""
+        if state is None:
+            self._unknown += 1
+        else:
+            self._met.add(state.key)
+        return len(self._met) + self._unknown > MOST_STATES
+
+    def still(self, frames: Sequence[FrameType]) -> int:
+        """How many of the functions that are running, the outermost first, have stood still.
+
+        That is since the last decision.
+        """
+        same = 0
+        for mine, yours in zip(self._frames, frames, strict=False):
+            if mine is not yours:
+                break
+            same += 1
+        # the innermost of those that were running all the time may have got on
+        return max(same - 1, 0)
+
+    def hidden(self, frames: Sequence[FrameType], places: Sequence[int]) -> list[int | None]:
+        """Numbers that stand for what is hidden in those of some functions that `places` says."""
+        if places and len(self._numbers) > _WAYS:
+            raise Unknown("there are too many ways to its decisions")
+        still = self.still(frames)
+        return [
+            None
+            if place not in places
+            else self._hidden[place]
+            if place < still and self._hidden[place] is not None
+            else self._numbers.setdefault(self._last, len(self._numbers))
+            for place in range(len(frames))
+        ]
+
+    def decided(self, state: State, outcome: Any) -> None:
+        """Go on from a decision."""
+        self._frames, self._hidden = state.frames, state.hidden
+        self._last = state.key, outcome
+
+    def end(self) -> None:
+        """Let go of what was running."""
+        self._frames = ()
+
+
+def state_of(trace: Any, mark: int, until: CodeType) -> State | None:
+    """The state of the functions that are running, down to the one whose code is `until`."""
+    if not trace.surroundings.are_still():
+        return None
+    reader = _Reader(trace)
+    frames: list[Any] = []
+    running: list[FrameType] = []
+    frame: Any = sys._getframe(2)
+    called = False
+    hiding: list[FrameType] = []
+    try:
+        while frame is not None and frame.f_code is not until:
+            code = frame.f_code
+            ours = OURS[code.co_filename]
+            if _is_in_for(code, frame.f_lasti) or (called and not ours and _calls_back(code)):
+                hiding.append(frame)
+            called = called or not ours
+            held = frame.f_locals
+            inside = tuple([(name, reader.key(held[name], 0)) for name in sorted(held)])
+            frames.append((id(code), _positions(code)[frame.f_lasti // 2], inside))
+            running.append(frame)
+            frame = frame.f_back
+        memory = tuple(reader.memory())
+        running.reverse()
+        hidden = trace.path.hidden(running, [running.index(frame) for frame in hiding])
+    except Unknown:
+        return None
+    if frame is None:
+        return None
+    mode = current_mode()
+    modes = (None if mode is None else (mode.grad, mode.special), default_float())
+    key = (tuple(frames), memory, modes, reader.pattern(), reader.sharing(), tuple(hidden))
+    return State(key, reader, mark, running, hidden)
+
+
+class _Reader:
+    """Reads what variables hold."""
+
+    def __init__(self, trace: Any) -> None:
+        self.trace = trace
+        self.values: list[Any] = []
+        self.holders: list[Any] = []
+        self.tensors: dict[int, Any] = {}
+        self._seen: dict[int, int] = {}
+
+    def key(self, thing: Any, depth: int, fresh: bool = False) -> Any:
+        """What is to be compared of a thing; the values in it become slots."""
+        kind = type(thing)
+        if kind in _PLAIN:
+            return (kind, repr(thing))
+        if kind is Scalar:
+            return ("number", self._slot(thing.symbol.value, thing))
+        if kind is Sym:
+            return ("value", self._slot(thing.value, thing))
+        if thing is self.trace or kind is ModuleType or thing in self.trace.surroundings:
+            return id(thing)
+        if not fresh:
+            seen = self._seen.get(id(thing))
+            if seen is not None:
+                return ("again", seen)
+            self._seen[id(thing)] = len(self._seen)
+        if len(self._seen) > _MOST or depth > _DEPTH:
+            raise Unknown("there are too many objects")
+        if isinstance(thing, TensorBase):
+            known = any(thing is tensor for tensor in self.trace.reached)
+            return self._tensor(thing), None if known else self._carried(thing, depth)
+        reading = read(thing)
+        if reading.by == "value":
+            return (kind, _bits(thing) if isinstance(thing, np.generic) else thing)
+        facts = tuple([_frozen(part.value) for part in reading.facts])
+        same = tuple([id(part.value) for part in reading.same])
+        parts = tuple([self.key(p.value, depth + 1, p.fresh) for p in reading.parts])
+        identity = id(thing) if reading.by == "identity" else None
+        return (kind, identity, facts, same, parts)
+
+    def _tensor(self, tensor: Any) -> Any:
+        payload = tensor.payload
+        if isinstance(payload, Lifted) and not payload.traced:
+            edge = "none" if tensor.edge is None else "leaf" if tensor.edge is LEAF else "node"
+            if edge == "node":
+                # the nodes of a level are not followed from block to block
+                raise Unknown("it belongs to a level")
+            return (edge, self._payload(payload))
+        if not isinstance(payload, Sym):
+            # a constant, or one that nothing has been computed with
+            return ("array", id(payload), None if tensor.vc is None else tensor.vc[0])
+        edge = "none" if tensor.edge is None else "leaf" if tensor.edge is LEAF else "node"
+        place = self._slot(payload.value, payload)
+        if edge == "node":
+            self.tensors.setdefault(place, tensor)
+        given = [i for i, symbol in enumerate(self.trace.given) if symbol is payload]
+        return (payload.dtype, payload.shape, edge, *given)
+
+    def _carried(self, tensor: Any, depth: int) -> Any:
+        """What is to be compared of what a tensor carries with it, besides its value."""
+        if getattr(tensor, "__dict__", None):
+            raise Unknown("a tensor has attributes of its own")
+        ext = tensor.ext
+        if ext is None:
+            return _NOTHING
+        if ext.hooks or ext.post_hooks or ext.watchpoint is not None:
+            raise Unknown("a tensor has hooks")
+        grad = None if ext.grad is None else self.key(ext.grad, depth + 1)
+        return ext.base is None, ext.no_write, ext.stale, ext.retains, ext.name, grad
+
+    def _payload(self, payload: Any) -> Any:
+        """What a value under transforms holds."""
+        if isinstance(payload, Lifted) and not payload.traced:
+            levels = [level.number for level in PORTS.levels()]
+            if payload.owner.number not in levels:
+                raise Unknown("it belongs to a level")
+            place = levels.index(payload.owner.number)
+            return (type(payload), place, tuple(map(self._payload, payload.contents())))
+        if isinstance(payload, Sym):
+            self._slot(payload.value, payload)
+            return (payload.dtype, payload.shape)
+        return id(payload)
+
+    def memory(self) -> Iterator[Any]:
+        """What the memory of the environment holds, as far as it was written to."""
+        for symbol in self.trace.given:
+            writes = symbol.storage.writes
+            if writes:
+                self._slot(symbol.storage.value, None)
+            yield bool(writes)
+        for tensor in self.trace.reached:
+            yield tensor.ext is not None and tensor.ext.grad is not None
+
+    def _slot(self, value: Any, holder: Any) -> int:
+        self.values.append(value)
+        self.holders.append(holder)
+        return len(self.values) - 1
+
+    def pattern(self) -> Any:
+        """Which slots are equal, inputs, or constants."""
+        first: dict[Any, int] = {}
+        found: list[Any] = []
+        inputs = {symbol.storage.origin: i for i, symbol in enumerate(self.trace.given)}
+        for i, value in enumerate(self.values):
+            if value.constant is not None:
+                found.append(("constant", value.dtype, value.shape, value.constant.tobytes()))
+            elif value in inputs:
+                found.append(("input", inputs[value]))
+            else:
+                found.append((value.dtype, value.shape, first.setdefault(value, i)))
+        return tuple(found)
+
+    def sharing(self) -> Any:
+        """Which slots show the memory of an input, or of each other, and what they show of it."""
+        given = {~i: symbol for i, symbol in enumerate(self.trace.given)}
+        held = {id(thing): i for i, thing in enumerate(self.holders) if type(thing) is Sym}
+        for symbol in given.values():
+            held.pop(id(symbol), None)
+        shown: dict[Any, list[Any]] = {}
+        for place, symbol in [*given.items(), *((i, self.holders[i]) for i in held.values())]:
+            if symbol.memory is not None:
+                chain = tuple([(prim.name, params_key(p)) for prim, p in symbol.chain])
+                shown.setdefault(symbol.memory, []).append((place, chain))
+        return tuple([tuple(group) for group in shown.values() if len(group) > 1])
+
+
+_NOTHING = (True, None, False, False, None, None)
+"""What nearly all tensors carry with them."""
+
+
+def _frozen(thing: Any) -> Any:
+    """A plain value that can be a key."""
+    return tuple(map(_frozen, thing)) if type(thing) in (list, tuple) else thing
+
+
+def _bits(number: Any) -> Any:
+    return str(number.dtype), number.tobytes()
+
+
+@functools.lru_cache(512)
+def _calls_back(code: CodeType) -> bool:
+    """Whether a function may be in the middle of one in C that calls others."""
+    names = names_of(code)
+    return not _CALLERS.isdisjoint(names.read) or not _CALLING.isdisjoint(names.attributes)
+
+
+@functools.lru_cache(512)
+def _positions(code: CodeType) -> list[Any]:
+    """The places in the source of all instructions, which the interpreter may specialise."""
+    return list(code.co_positions())
+
+
+@functools.lru_cache(512)
+def _loops(code: CodeType) -> tuple[tuple[int, int], ...]:
+    """From where to where ``for`` loops reach in a function."""
+    if dis.opmap["FOR_ITER"] not in code.co_code[::2]:
+        # most have none, and reading all instructions takes long
+        return ()
+    spans = []
+    for instruction in dis.get_instructions(code):
+        if instruction.opname == "FOR_ITER":
+            spans.append((instruction.offset, instruction.argval))
+    return tuple(spans)
+
+
+def _is_in_for(code: CodeType, offset: int) -> bool:
+    return any(start <= offset < end for start, end in _loops(code))

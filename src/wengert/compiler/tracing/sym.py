@@ -1,0 +1,438 @@
+"""Layer 8 · compiler: symbols, which are real arrays and values of a program at once.
+
+NOTE [values of a trace]
+A `Sym` is the payload of a tensor while its function is traced: a real array, and the `Value` of
+the program that stands for it. Every primitive on such payloads runs its kernel, so that whatever
+the function decides, it decides on what is there; and adds a step to the trace. What reads the
+values out of the arrays (``bool(t)``, ``t.item()``) becomes a guard; what hands them to other
+software ends the trace, not the function (`Trace.escape`).
+
+NOTE [memory of a trace]
+Writes reach the real arrays, so views among these show them by themselves. For the program, which
+knows no memory, a `Sym` belongs to a `Storage` and says by which views it shows it: after a write
+the storage has another value, and those who show a part of it take theirs again when asked. Inputs
+that share memory have a storage each, which is a window of a whole (NOTE [layouts] in
+`wengert.compiler.tracing.memory`): a write goes to the whole, and all of its windows follow.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from wengert.base.memory_format import in_format, memory_format
+from wengert.compiler.ir.programs import Value
+from wengert.interp.levels import Level, Lifted
+from wengert.prims.record import Primitive
+from wengert.prims.table import TABLE
+
+__all__ = ["Storage", "Sym"]
+
+
+class Storage:
+    """Memory that several payloads may show parts of.
+
+    Attributes
+    ----------
+    value: What is in it now.
+    writes: How often it has been written to.
+    origin: The input of the program that is this memory, if it is one.
+    touched
+        Whether something was written by way of this storage, not of another one of the same memory.
+    whole: The storage of all inputs that share this memory, or None.
+    window
+        The steps that lead from the whole to this part of it, as (primitive, parameters); None if
+        these cannot be said.
+    """
+
+    __slots__ = ("origin", "touched", "value", "whole", "window", "writes")
+
+    def __init__(self, value: Value, origin: Value | None = None) -> None:
+        self.value = value
+        self.writes = 0
+        self.origin = origin
+        self.touched = False
+        self.whole: Storage | None = None
+        self.window: tuple[tuple[Primitive, dict[str, Any]], ...] | None = ()
+
+    def follow(self, trace: Any) -> None:
+        """Show what was written to the whole."""
+        whole = self.whole
+        if whole is not None and whole.writes != self.writes and self.window is not None:
+            self.value = trace.shown(whole.value, self.window)
+            self.writes = whole.writes
+
+
+class Sym(Lifted):
+    """An array with the value of a program that stands for it (see NOTE [values of a trace]).
+
+    Attributes
+    ----------
+    array: The array.
+    trace: The trace that it belongs to.
+    chain: The views, as (primitive, parameters), by which it shows its memory.
+    """
+
+    __slots__ = ("_seen", "_storage", "_value", "array", "chain", "trace")
+    namespace: Any
+    owner = Level(0)
+    level = 0
+    traced = True
+    __array_priority__ = 1000.0
+
+    def __init__(
+        self,
+        array: Any,
+        trace: Any,
+        value: Value,
+        storage: Storage | None = None,
+        chain: tuple[tuple[Primitive, dict[str, Any]], ...] = (),
+    ) -> None:
+        self.array = array
+        self.trace = trace
+        self._value = value
+        self._storage = storage
+        self._seen = 0 if storage is None else storage.writes
+        self.chain = chain
+
+    @property
+    def storage(self) -> Storage:
+        """The memory, which few are asked for."""
+        found = self._storage
+        if found is None:
+            found = self._storage = Storage(self._value)
+        elif found.whole is not None:
+            found.follow(self.trace)
+        return found
+
+    @property
+    def value(self) -> Value:
+        """The value of the program, as after the last write to the memory."""
+        storage = self._storage
+        if storage is not None:
+            if storage.whole is not None:
+                storage.follow(self.trace)
+            if self._seen != storage.writes:
+                self._value = self.trace.shown(storage.value, self.chain)
+                self._seen = storage.writes
+        return self._value
+
+    @property
+    def memory(self) -> Storage | None:
+        """What holds the elements, which is one for all that show them; None if unasked for."""
+        storage = self._storage
+        return storage if storage is None or storage.whole is None else storage.whole
+
+    @property
+    def alone(self) -> Storage | bool | None:
+        """Its memory, if nobody has written to it and it shows all of it; None otherwise.
+
+        True if nobody has asked for it, so that no other symbol shows it.
+        """
+        storage = self._storage
+        if storage is None:
+            return True
+        known = self.chain or storage.writes or storage.whole or storage.origin
+        return storage if not known else None
+
+    # -- what operations ask of an array -----------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # type: ignore[override]  # follows from the array
+        """The shape."""
+        shape: tuple[int, ...] = self.array.shape
+        return shape
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype."""
+        return self.array.dtype
+
+    @property
+    def of_input(self) -> bool:
+        """Whether this shows memory of an input of the program."""
+        storage = self._storage
+        return storage is not None and storage.origin is not None
+
+    def look(self) -> None:
+        """Note that how an input lies in memory decides on something."""
+        if self.of_input:
+            self.trace.looked.add(self._storage)
+
+    @property
+    def flags(self) -> Any:
+        """How the values lie in memory, which for inputs becomes a condition of the trace."""
+        self.look()
+        return self.array.flags
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """The steps in memory, in bytes, a condition as `flags` is."""
+        self.look()
+        return tuple(self.array.strides)
+
+    def placed(self) -> Sym:
+        if self.array.__class__ is not np.ndarray:
+            # a number of NumPy's, which cannot be written to
+            self.array = np.asarray(self.array)
+        return self
+
+    def lie(self, order: memory_format) -> None:
+        if self.array.ndim:
+            self.array = in_format(self.array, order)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the elements."""
+        return int(self.array.nbytes)
+
+    @property
+    def real(self) -> Any:
+        """The real part."""
+        return self.namespace.real(self) if self.dtype.kind == "c" else self
+
+    def contents(self) -> Iterable[Any]:
+        """Nothing that belongs to another transform."""
+        return ()
+
+    def constant(self) -> Any:
+        """The value itself: there are no tangents."""
+        return self if self.trace.active else self.array
+
+    def reshape(self, *shape: Any) -> Any:
+        sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+        return self.namespace.unsafe_view(self, shape=tuple(self.array.reshape(sizes).shape))
+
+    def __getattr__(self, name: str) -> Any:
+        # other threads use tensors that hold symbols, too, and what they compute is not traced
+        if name.startswith("__") or self.trace.active:
+            raise AttributeError(f"'Sym' object has no attribute {name!r}")
+        return getattr(self.array, name)
+
+    def __repr__(self) -> str:
+        return f"Sym({self.array!r})"
+
+    # -- what decides on values --------------------------------------------------------------------
+
+    def __bool__(self) -> bool:
+        return bool(self.trace.decide("bool", self))
+
+    def item(self) -> Any:
+        """The only element: a number of the program if it is a float, else a decision."""
+        if self.array.size == 1:
+            kind = self.dtype.kind
+            if kind == "f" or (
+                kind in "iu" and self.dtype != np.uint64 and self.trace.is_printed()
+            ):
+                return self.trace.scalar(self)
+        return self.trace.decide("item", self)
+
+    def any(self) -> Any:
+        """Whether any element is true."""
+        return bool(self.namespace.any(self, dim=tuple(range(self.ndim)), keepdim=False))
+
+    def all(self) -> Any:
+        """Whether every element is true."""
+        return bool(self.namespace.all(self, dim=tuple(range(self.ndim)), keepdim=False))
+
+    def min(self, axis: Any = None) -> Any:
+        """The least element, or those along `axis`."""
+        found = self.namespace.amin(self, dim=_axes(self, axis), keepdim=False)
+        return self.trace.scalar(found) if axis is None else found
+
+    def max(self, axis: Any = None) -> Any:
+        """The greatest element, or those along `axis`."""
+        found = self.namespace.amax(self, dim=_axes(self, axis), keepdim=False)
+        return self.trace.scalar(found) if axis is None else found
+
+    def _escaped(self, how: str) -> Any:
+        return self.trace.escape(self, how)
+
+    def tolist(self) -> Any:
+        """The values as Python's, which ends the trace."""
+        return self._escaped(".tolist()").tolist()
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        if dtype is None or dtype == self.dtype:
+            made = np.array(self.array)
+            if self.trace.handed_back(self, made):
+                return made
+        array = np.asarray(self._escaped("conversion to an array of NumPy"))
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __getitem__(self, index: Any) -> Any:
+        parts = index if isinstance(index, tuple) else (index,)
+        places = tuple([part.array if isinstance(part, Sym) else part for part in parts])
+        return self._escaped("reading elements")[places]
+
+    def __iter__(self) -> Any:
+        return iter(self._escaped("reading elements"))
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        return operator.index(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __array_ufunc__(  # type: ignore[override]  # other values of transforms have none
+        self, ufunc: Any, method: str, *args: Any, **kwargs: Any
+    ) -> Any:
+        name = _BY_UFUNC.get(ufunc)
+        if method == "__call__" and name is not None and not kwargs and self.trace.active:
+            return getattr(self.namespace, name)(*args)
+
+        def plain(part: Any) -> Any:
+            return self.trace.escape(part, ufunc.__name__) if isinstance(part, Sym) else part
+
+        named = {key: plain(part) for key, part in kwargs.items()}
+        return getattr(ufunc, method)(*map(plain, args), **named)
+
+    # -- operators, for rules ----------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Any:
+        if other.__class__ is Sym and other.array.dtype is self.array.dtype:
+            return self.namespace.add(self, other)
+        return _infix("add", self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return _infix("add", other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        if other.__class__ is Sym and other.array.dtype is self.array.dtype:
+            return self.namespace.sub(self, other)
+        return _infix("sub", self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _infix("sub", other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        if other.__class__ is Sym and other.array.dtype is self.array.dtype:
+            return self.namespace.mul(self, other)
+        return _infix("mul", self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return _infix("mul", other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        if other.__class__ is Sym and other.array.dtype is self.array.dtype:
+            return self.namespace.div(self, other)
+        return _infix("div", self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _infix("div", other, self)
+
+    def __pow__(self, other: Any) -> Any:
+        return _infix("pow", self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return _infix("pow", other, self)
+
+    def __matmul__(self, other: Any) -> Any:
+        return _infix("matmul", self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return _infix("matmul", other, self)
+
+    def __lt__(self, other: Any) -> Any:
+        return _infix("lt", self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return _infix("le", self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return _infix("gt", self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return _infix("ge", self, other)
+
+    def __eq__(self, other: Any) -> Any:
+        return _infix("eq", self, other)
+
+    def __ne__(self, other: Any) -> Any:
+        return _infix("ne", self, other)
+
+    def __and__(self, other: Any) -> Any:
+        return _infix("logical_and" if self.dtype.kind == "b" else "bitwise_and", self, other)
+
+    def __or__(self, other: Any) -> Any:
+        return _infix("logical_or" if self.dtype.kind == "b" else "bitwise_or", self, other)
+
+    def __neg__(self) -> Any:
+        return self.namespace.neg(self)
+
+    def __invert__(self) -> Any:
+        return (
+            self.namespace.logical_not(self)
+            if self.dtype.kind == "b"
+            else self.namespace.bitwise_not(self)
+        )
+
+    __hash__ = object.__hash__
+
+
+def _axes(value: Sym, axis: Any) -> tuple[int, ...]:
+    if axis is None:
+        return tuple(range(value.ndim))
+    return (axis,) if isinstance(axis, int) else tuple(axis)
+
+
+def _infix(name: str, left: Any, right: Any) -> Any:
+    """What an operator of NumPy's arrays computes."""
+    if isinstance(left, Lifted) and isinstance(right, Lifted):
+        other = left if isinstance(right, Sym) else right
+        if not isinstance(other, Sym):
+            return NotImplemented
+    trace = (left if isinstance(left, Sym) else right).trace
+    number = _is_number(left) or _is_number(right)
+    if number:
+        return trace.with_number(name, left, right)
+    left, right = (trace.symbol(v) for v in (left, right))
+    if left.dtype != right.dtype:
+        common = np.result_type(left.dtype, right.dtype)
+        left, right = (
+            v if v.dtype == common else Sym.namespace.to_copy(v, dtype=common)
+            for v in (left, right)
+        )
+    return _product(left, right) if name == "matmul" else getattr(Sym.namespace, name)(left, right)
+
+
+def _product(left: Sym, right: Sym) -> Any:
+    """``left @ right``, by the primitives that it consists of."""
+    S = Sym.namespace
+    if left.ndim == 1 or right.ndim == 1:
+        rows = S.unsqueeze(left, dim=0) if left.ndim == 1 else left
+        columns = S.unsqueeze(right, dim=1) if right.ndim == 1 else right
+        made = _product(rows, columns)
+        shape = (left.array @ right.array).shape
+        return S.unsafe_view(made, shape=tuple(shape))
+    if left.ndim == 2 and right.ndim == 2:
+        return S.mm(left, right)
+    batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    parts = []
+    for side in (left, right):
+        whole = S.expand(side, shape=(*batch, *side.shape[-2:]))
+        parts.append(S.unsafe_view(whole, shape=(math.prod(batch), *side.shape[-2:])))
+    made = S.bmm(*parts)
+    return S.unsafe_view(made, shape=(*batch, left.shape[-2], right.shape[-1]))
+
+
+def _is_number(value: Any) -> bool:
+    return value.__class__ in (float, int, bool, complex)
+
+
+_BY_UFUNC: dict[Any, str] = {}
+for _name, _prim in TABLE.items():
+    if isinstance(_prim.kernel, np.ufunc) and not _prim.params:
+        _BY_UFUNC.setdefault(_prim.kernel, _name)

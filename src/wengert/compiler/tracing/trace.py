@@ -1,0 +1,674 @@
+"""Layer 8 · compiler: running a function once, on values that note what is computed with them.
+
+NOTE [what ends a trace]
+A trace must say all that the function does. Where it cannot (values reach software that notes
+nothing, randomness of unknown source, memory that changes hands), the function still runs to its
+end, on the real arrays, and does what it would have done; only the trace is lost. The first reason
+is kept, with the line of the user's program (`Trace.broken`).
+"""
+
+from __future__ import annotations
+
+import sys
+from _thread import get_ident
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from functools import partial
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.ir.decisions import Draw, Guard, Reason, outcome_of
+from wengert.compiler.ir.facets import SIZE
+from wengert.compiler.ir.programs import Number, Step, Value
+from wengert.compiler.objects.flows import is_printed, is_printed_number
+from wengert.compiler.objects.returns import is_returned
+from wengert.compiler.objects.walker import slots_of
+from wengert.compiler.tracing.leftovers import full_collections, instances, replace
+from wengert.compiler.tracing.memory import Shared, lying, shared_of
+from wengert.compiler.tracing.operations import S, run
+from wengert.compiler.tracing.payloads import real_payload, traces_of
+from wengert.compiler.tracing.prints import (
+    PRINT,
+    Marks,
+    Piece,
+    Said,
+    Shown,
+    number_text,
+    said_of,
+    tensor_text,
+    text_of_int,
+)
+from wengert.compiler.tracing.scalar import Scalar
+from wengert.compiler.tracing.state import Path, Surroundings, state_of
+from wengert.compiler.tracing.sym import Storage, Sym
+from wengert.compiler.tracing.tree import key_of
+from wengert.compiler.tracing.turns import Turns
+from wengert.compiler.tracing.writes import write
+from wengert.interp.levels import Lifted
+from wengert.prims.facet import NUMPY
+from wengert.prims.record import Primitive
+from wengert.prims.table import TABLE
+from wengert.tape.base import LEAF, TensorBase, node_of
+from wengert.tape.node import Node, next_sequence
+from wengert.tape.sites import OURS
+from wengert.tensor.printing import history_of
+
+__all__ = ["Trace"]
+
+
+class Trace:
+    """What a function computes, as far as it has run.
+
+    Attributes
+    ----------
+    items: Steps, guards and draws in their order.
+    broken: Why there is no trace, or None.
+    reads: Whether that is because a list was read which it adds to (see NOTE [effects]).
+    passing: Whether this run made what later ones find, so that these are the ones to be traced.
+    foreign: Copies of the arrays that came from outside of everything that is known.
+    arrays: The real arrays of values that nothing computes.
+    returned: Floats and arrays that the function read off values to hand them back, by identity.
+    given: The symbols of the environment's tensors and arrays.
+    surroundings: What the function reaches besides its local variables.
+    reached: The environment's tensors.
+    masked, within: Whether tensors may hold symbols, and whether those of the environment are to.
+    scalars: Weak references to the numbers that were read off values.
+    seen: The identities of arrays whose memory tensors show.
+    taken
+        Where operations took arrays that each run gives: the identity of the array, the code that
+        called the operation, and the place in it.
+    looked: Those of which the function saw how their elements lie in memory.
+    shared, wholes
+        What memory several of these share, and the values of that which none shows all of.
+    start: A sequence number between the nodes that were there before, and those that are recorded.
+    known: The symbols of the arrays that each run gives, by identity.
+    before: What was in such an array before it was written to.
+    where: The line of the user's program that steps are to have, where that is known already.
+    walked_back
+        Whether a backward pass went back beyond a decision, to what was recorded before it.
+    counts: Whether what it leaves behind says which tensors count writes together.
+    turns, path: The turns of its loops, and how it has come to the last decision.
+    said: What it prints.
+    parted: Where it does what PyTorch parts programs at, if it does.
+    """
+
+    def __init__(
+        self,
+        code: CodeType | None = None,
+        until: CodeType | None = None,
+        drawn: Sequence[Any] = (),
+        said: Sequence[Any] = (),
+    ) -> None:
+        self._running = True
+        self._collections = full_collections()
+        self._thread = get_ident()
+        self.returned: dict[int, tuple[Any, Sym]] = {}
+        self.given: list[Sym] = []
+        self.surroundings = Surroundings()
+        self.reached: Sequence[Any] = ()
+        self.seen: set[int] = set()
+        self.scalars: list[Any] = []
+        self.masked, self.within = True, False
+        self.taken: list[tuple[int, CodeType, int]] = []
+        self.looked: set[Storage] = set()
+        self.shared: list[Shared] = []
+        self.wholes: list[Value] = []
+        self._code = code
+        self._until = until
+        self.start = next_sequence()
+        self.items: list[Step | Guard | Draw] = []
+        self.broken: Reason | None = None
+        self.reads = False
+        self.passing = False
+        self.foreign: list[Any] = []
+        self.arrays: dict[Value, Any] = {}
+        self.known: dict[int, Sym] = {}
+        self.before: dict[Value, Any] = {}
+        self.where: tuple[str, int] | None = None
+        self.walked_back = self.counts = False
+        self.turns, self.path = Turns(), Path()
+        self._mark: int | None = None
+        self._is_known = True
+        self._inner: set[int] = set()
+        self.namespace = _Bound(self)
+        self._drawing = False
+        self._streams = 0
+        self._drawn = iter(drawn)
+        self.said: list[Said] = []
+        self.parted: Reason | None = None
+        self._said_before = iter(said)
+        self._marks = Marks()
+        self._printing = False
+        self._arguments: dict[int, tuple[Any, Any]] = {}
+
+    @property
+    def active(self) -> bool:
+        """Whether the function is running, and it is its own thread that asks.
+
+        What other threads do meanwhile to tensors that it reaches is not part of the trace.
+        """
+        return self._running and get_ident() == self._thread
+
+    # -- values ------------------------------------------------------------------------------------
+
+    def input(self, array: Any) -> Sym:
+        """The symbol of an array that each run gives again."""
+        value = Value(array.dtype, tuple(array.shape))
+        self.arrays[value] = array
+        symbol = Sym(array, self, value, Storage(value, value))
+        self.known[id(array)] = symbol
+        return symbol
+
+    def enter(self, origin: str, value: Any) -> Any:
+        """What stands for `value` (see `wengert.tape.modes.traced`)."""
+        return _ENTRIES[origin](self, value)
+
+    def tell(self, event: str, what: str) -> None:
+        """Note what the program does (see `wengert.tape.modes.untraced`)."""
+        if event == "keep":
+            self.discard()
+        elif event == "draw":
+            self._note_stream()
+        elif event == "part":
+            self._part(what)
+        else:
+            self.give_up(what)
+
+    def constant(self, array: Any) -> Sym:
+        """The symbol of an array that is the same in each run."""
+        array = np.array(array)
+        array.flags.writeable = False
+        return Sym(array, self, Value(array.dtype, array.shape, array))
+
+    def _made(self, array: Any) -> Any:
+        """The symbol of memory that the function has made."""
+        if isinstance(array, Lifted):
+            # random numbers, which may be a batch
+            return array
+        known = self.known.get(id(array))
+        if known is not None and known.array is array:
+            self._take(array)
+            return known
+        return Sym(np.asarray(array), self, self.constant(array).value)
+
+    def _unknown(self, array: Any) -> Sym:
+        """The symbol of memory of unknown origin, which the function writes to."""
+        symbol = self.symbol(array)
+        return symbol if symbol.array is array else Sym(array, self, symbol.value)
+
+    def symbol(self, value: Any) -> Sym:
+        """The symbol of what an operation gets."""
+        if isinstance(value, Sym):
+            return value if value.trace is self else self.constant(value.array)
+        if type(value) is Scalar:
+            return value.symbol
+        known = self.known.get(id(value))
+        if known is not None and known.array is value:
+            self._take(value)
+            return known
+        array = np.asarray(value)
+        made = self.constant(array)
+        if array.size > 1:
+            self.foreign.append(made.array)
+        return made
+
+    def _shared(self, array: Any) -> Any:
+        """What a tensor holds that shows the memory of an array."""
+        known = self.known.get(id(array))
+        if known is None or known.array is not array:
+            return array
+        self._take(array)
+        self.seen.add(id(array))
+        return known
+
+    def _take(self, array: Any) -> None:
+        """Note where the user's program gave an array of NumPy to an operation of ours."""
+        if self.surroundings.is_written(array):
+            self.give_up("it writes to an array of NumPy")
+        frame: Any = sys._getframe(2)
+        while frame is not None and OURS[frame.f_code.co_filename]:
+            frame = frame.f_back
+        if frame is not None:
+            self.taken.append((id(array), frame.f_code, frame.f_lasti))
+
+    def param(self, param: Any) -> Any:
+        """A parameter as a step has it."""
+        if isinstance(param, Sym):
+            return self.symbol(param).value
+        if type(param) is Scalar:
+            return Number(param.symbol.value)
+        if isinstance(param, tuple):
+            if hasattr(param, "_fields"):
+                return type(param)(*map(self.param, param))
+            return tuple(map(self.param, param))
+        if isinstance(param, list):
+            return list(map(self.param, param))
+        if isinstance(param, np.ndarray):
+            return self.symbol(param).value
+        return param
+
+    def inputs(self, arrays: Sequence[Any]) -> list[Sym]:
+        """The symbols of the arrays that each run gives, some of which may share memory."""
+        symbols = [self.input(array) for array in arrays]
+        self.shared = shared_of(arrays)
+        for shared in self.shared:
+            if shared.base is not None:
+                base = symbols[shared.base].value
+            else:
+                array = shared.window(arrays)
+                base = Value(array.dtype, array.shape)
+                self.arrays[base] = array
+                self.wholes.append(base)
+            whole = Storage(base, base)
+            for k, place in enumerate(shared.places):
+                storage = symbols[place].storage
+                storage.whole = whole
+                storage.window = None if shared.chains is None else shared.chains[k]
+        return symbols
+
+    def put(
+        self, prim: Primitive, args: Sequence[Value], params: dict[str, Any], out: Value
+    ) -> Value:
+        """The value of a new step that computes `out`."""
+        self.items.append(Step(prim, args, params, (out,), self.where or self.here()))
+        return out
+
+    def view(self, prim: Primitive, base: Value, params: dict[str, Any]) -> Value:
+        """The value of a new step: a view whose shape is found out."""
+        blank = np.broadcast_to(np.zeros((), base.dtype), base.shape)
+        array = prim.kernel(blank, **params)
+        if prim.name == "index":
+            params = {"indices": tuple([self.constant(p).value for p in params["indices"]])}
+        return self.put(prim, (base,), params, Value(array.dtype, tuple(array.shape)))
+
+    def shown(self, value: Value, chain: Iterable[tuple[Primitive, dict[str, Any]]]) -> Value:
+        """What a chain of views shows of a value, as new steps."""
+        for prim, params in chain:
+            value = self.view(prim, value, params)
+        return value
+
+    def here(self) -> tuple[str, int] | None:
+        """The line of the user's program that is running."""
+        frame: Any = sys._getframe(1)
+        while frame is not None:
+            if not OURS[frame.f_code.co_filename]:
+                return frame.f_code.co_filename, frame.f_lineno
+            frame = frame.f_back
+        return None
+
+    def stay(self) -> tuple[str, int] | None:
+        """Let all steps up to the next change of `where` have this line; gives what it was."""
+        before = self.where
+        self.where = before or self.here()
+        return before
+
+    def walks(self, edges: Iterable[Any]) -> None:
+        """Note how far back a backward pass may go that is about to start from `edges`."""
+        mark = self._mark
+        if mark is not None and not self.walked_back:
+            self.walked_back = any(mark < node.seq < 0 for node in self.behind(edges))
+
+    def passes(self, edges: Sequence[Any], wanted: Container[Any] | None) -> None:
+        """End the trace if a pass runs nodes older than the call: their history has no guard."""
+        stack, seen, old = [edge for edge in edges if edge is not None], set(), []
+        while stack:
+            node = node_of(stack.pop())
+            if node.seq > 0 or node.seq in seen or node.seq in self._inner:
+                continue
+            seen.add(node.seq)
+            if node.seq >= self.start:
+                old.append(node)
+            else:
+                stack += [edge for edge in node.edges if edge is not None]
+        if not old:
+            # nor will another pass find any behind these
+            self._inner |= seen
+        elif any(wanted is None or node in wanted for node in old):
+            self.give_up("a backward pass inside of it goes on to what was recorded before")
+
+    def behind(self, edges: Iterable[Any]) -> Iterator[Any]:
+        """What `edges` lead to: the nodes that were made since the trace began, and leaves."""
+        seen, stack = set(), [*edges]
+        while stack:
+            node = node_of(stack.pop())
+            if node in seen or self.start <= node.seq < 0:
+                continue
+            seen.add(node)
+            yield node
+            if node.seq < 0:
+                stack += [edge for edge in node.edges if edge is not None]
+
+    def with_number(self, name: str, left: Any, right: Any) -> Any:
+        """An operator with a Python number on one side, as NumPy's arrays compute it."""
+        symbol, number = (left, right) if isinstance(left, Sym) else (right, left)
+        swapped = symbol is right
+        if name == "matmul" or TABLE[name].predicate or symbol.dtype.kind in "biu":
+            # what NumPy makes of a number beside an array
+            plain = number.number if type(number) is Scalar else number
+            array = _function(name)(*((plain, symbol.array) if swapped else (symbol.array, plain)))
+            kind = np.result_type(symbol.dtype, plain)
+            known = self.symbol(number) if type(number) is Scalar else None
+            other = self.constant(np.asarray(plain, kind)) if known is None else known
+            pair = (other, symbol) if swapped else (symbol, other)
+            alike = [v if v.dtype == kind else S.to_copy(v, dtype=kind) for v in pair]
+            made = getattr(S, name)(*alike)
+            return made if made.dtype == array.dtype else S.to_copy(made, dtype=array.dtype)
+        form = TABLE[name].rscalar if swapped else TABLE[name].scalar
+        if form is None:
+            return S.mul_scalar(S.reciprocal(symbol), other=number)
+        return getattr(S, form)(symbol, **{TABLE[form].params[0]: number})
+
+    # -- numbers -----------------------------------------------------------------------------------
+
+    def scalar(self, symbol: Sym) -> Any:
+        """The number that a single element is, for Python."""
+        if not self.active or symbol.array.size != 1 or symbol.dtype.kind not in "fiu":
+            return symbol.array.item()
+        if symbol.ndim:
+            symbol = S.unsafe_view(symbol, shape=())
+        kind = np.dtype(np.float64 if symbol.dtype.kind == "f" else np.int64)
+        if symbol.dtype != kind:
+            symbol = S.to_copy(symbol, dtype=kind)
+        # a number stays what it is, whatever becomes of the memory
+        return Scalar(self, Sym(np.array(symbol.array), self, symbol.value))
+
+    def as_float(self, symbol: Sym) -> Any:
+        """A whole number as a float."""
+        if not self.active:
+            return float(symbol.array)
+        return S.to_copy(symbol, dtype=np.dtype(np.float64))
+
+    def number_of(self, name: str, *operands: Any, size: int | None = None) -> Any:
+        """Arithmetic of Python's floats, or of whole numbers that are not larger than `size`."""
+        if not self.active:
+            values = [o.array.item() if isinstance(o, Sym) else o for o in operands]
+            return _function(name)(*values).item()
+        if len(operands) == 1:
+            return Scalar(self, getattr(S, name)(operands[0]), size)
+        symbols = [
+            o if isinstance(o, Sym) else self.constant(np.asarray(o, _KINDS[type(o)]))
+            for o in operands
+        ]
+        return Scalar(self, getattr(S, name)(*symbols), size)
+
+    def compared(self, name: str, left: Sym, right: Any) -> Sym:
+        """A comparison of Python's floats."""
+        other = right if isinstance(right, Sym) else self.constant(np.asarray(right, left.dtype))
+        made: Sym = getattr(S, name)(left, other) if self.active else left
+        if not self.active:
+            found = _function(name)(left.array, other.array)
+            return Sym(found, self, Value(np.dtype(bool), ()))
+        return made
+
+    # -- decisions ---------------------------------------------------------------------------------
+
+    def decide(self, kind: str, symbol: Sym) -> Any:
+        """What Python learns of a value; from then on the trace holds for this outcome only."""
+        if not self.active or self.broken is not None or symbol.value.constant is not None:
+            return outcome_of(kind, symbol.array)
+        state = None
+        if self._until is not None and self._is_known:
+            state = state_of(self, next_sequence(), self._until)
+            # how it went on from where nothing is known is not known either
+            self._is_known = state is not None
+            self._mark = self._mark if state is None else state.mark
+        outcome = self.turns.outcome(self, kind, symbol, state)
+        if state is not None:
+            self.path.decided(state, key_of(outcome))
+            state.let_go()
+        self.items.append(Guard(kind, symbol.value, outcome, self.here(), state))
+        if self.path.is_endless(state):
+            self.give_up("its decisions come in too many states: some number differs each time")
+        return outcome
+
+    def forget_states(self) -> None:
+        """From now on no decision is a repetition of an earlier one."""
+        self._is_known = False
+
+    def noted(self) -> list[int]:
+        """How much has been noted besides steps, to see whether anything has."""
+        return [
+            len(part)
+            for name, part in vars(self).items()
+            if name not in _GROWING and part.__class__ in (list, dict, set)
+        ]
+
+    def origins(self) -> set[Value]:
+        """The values of the inputs."""
+        return {s.storage.origin for s in self.given if s.storage.origin is not None}
+
+    def is_untouched(self) -> bool:
+        """Whether the environment is as it was when the function began."""
+        return not (
+            self.shared
+            or any(symbol.storage.writes for symbol in self.given)
+            or any(
+                tensor.payload is not symbol
+                or tensor.edge is not None
+                or (tensor.ext is not None and tensor.ext.grad is not None)
+                for tensor, symbol in zip(self.reached, self.given, strict=False)
+            )
+        )
+
+    def fix_shape(self, prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> None:
+        """Decide on what the shape of a result depends on."""
+        if prim.name == "index":
+            masks = [m for m in params["indices"] if isinstance(m, Sym) and m.dtype.kind == "b"]
+        elif SIZE[prim] == "mask":
+            masks = [arg for arg in args if isinstance(arg, Sym)][-1:]
+        else:
+            return
+        for mask in masks:
+            self.decide("count", mask)
+
+    def handed_back(self, symbol: Sym, made: Any) -> bool:
+        """Whether what is read off a value is a result of the function, and nothing else."""
+        if not self.active or self._code is None or not is_returned(self._code):
+            return False
+        self.returned[id(made)] = made, symbol
+        return True
+
+    def escape(self, symbol: Sym, how: str) -> Any:
+        """Hand out the real array of a value, which ends the trace."""
+        self.give_up(f"{how} takes values out of the tensor")
+        return symbol.array
+
+    def give_up(self, what: str, layout: bool = False) -> None:
+        """Note why there is no trace, maybe only where inputs share memory as these do."""
+        if self.active and self.broken is None:
+            self.broken = Reason(what, self.here(), layout)
+
+    def discard(self) -> None:
+        """Note that something is made which is there in later runs."""
+        self.passing = True
+
+    # -- random numbers ----------------------------------------------------------------------------
+
+    def _note_stream(self) -> None:
+        if not self._drawing:
+            self._streams += 1
+
+    def _drawn_by(self, draw: Callable[[], Any]) -> Any:
+        """What `draw` gives, in this run and in each."""
+        self._streams = max(self._streams - 1, 0)
+        self._drawing, before = True, self.broken
+        try:
+            # a run that came to an outcome without a trace has drawn already
+            array = next(self._drawn, None)
+            array = draw() if array is None else array
+        finally:
+            self._drawing = False
+        if isinstance(array, Sym) or self.broken is not before:
+            self.give_up("random numbers whose distribution depends on values")
+            return array
+        # some draw in another order than programs read
+        symbol = self.input(np.array(array, order="C"))
+        symbol.array = lying(symbol.array, np.asarray(array).strides)
+        # and some into memory that is made once
+        self.items.append(Draw(symbol.value, lambda: np.array(draw())))
+        return symbol
+
+    # -- what is printed ---------------------------------------------------------------------------
+
+    def say(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Print as the function says, and note it (see NOTE [what is printed])."""
+        before = next(self._said_before, None)
+        if isinstance(before, BaseException):
+            self.discard()
+            raise before
+        said = self._noted(args, kwargs)
+        if before is not None:
+            return
+        try:
+            if said is None:
+                PRINT(*args, **kwargs)
+            else:
+                said.say()
+        except BaseException:
+            # later runs may print it
+            self.discard()
+            raise
+
+    def _noted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Said | None:
+        decisions = sum(isinstance(item, Guard) for item in self.items)
+        self._printing = True
+        try:
+            said = said_of(args, kwargs, self._text_of, decisions, self.here())
+        finally:
+            self._printing = False
+        if isinstance(said, str):
+            self.give_up(said)
+            return None
+        self.said.append(said)
+        self._part("it calls print()")
+        return said
+
+    def _part(self, what: str) -> None:
+        if self.parted is None:
+            self.parted = Reason(what, self.here())
+
+    def _text_of(self, thing: Any) -> Any:
+        return self._marks.text(str(thing))
+
+    def number_written(self, symbol: Sym, spec: str | None) -> str | None:
+        """What stands for the text of a number, if that is only printed."""
+        if not self.active or not (self._printing or is_printed(spec is None)):
+            return None
+        text = partial(number_text, spec)
+        return self._marks.mark(Piece(symbol.value, text, text(symbol.array)))
+
+    def tensor_written(self, tensor: Any, name: str) -> str | None:
+        """What stands for the text of a tensor, if that is only printed."""
+        symbol = tensor.payload
+        if not self.active or not (self._printing or is_printed(True)):
+            return None
+        edge, source = tensor.edge, None
+        if edge is not None and edge is not LEAF and self.start <= node_of(edge).seq < 0:
+            # what was recorded before is not a condition
+            source = next((i for i, known in enumerate(self.reached) if known is tensor), None)
+            if source is None:
+                self.give_up("it prints a tensor with a history from before")
+        text = partial(tensor_text, name, history_of(edge))
+        return self._marks.mark(Piece(symbol.value, text, text(symbol.array), source))
+
+    def shown_arguments(self, keys: Iterable[Any], args: Any, kwargs: Any) -> tuple[Any, Any]:
+        """The arguments, with those at `keys` as what notes that they are printed."""
+        args, kwargs = list(args), dict(kwargs)
+        for key in keys:
+            held = args if key.__class__ is int else kwargs
+            held[key] = Shown(held[key])
+            self._arguments[id(held[key])] = held[key], key
+        return tuple(args), kwargs
+
+    def argument_written(self, shown: Any, text: str, spec: str | None) -> str:
+        """What stands for the text of an argument, which is only printed."""
+        found = self._arguments.get(id(shown))
+        if not self.active or found is None or found[0] is not shown:
+            return text
+        if not (self._printing or is_printed(spec is None)):
+            self.give_up("an argument is printed in a way that is not followed")
+            return text
+        how = partial(text_of_int, spec)
+        return self._marks.mark(Piece(None, how, text, key=found[1]))
+
+    def is_printed(self) -> bool:
+        """Whether the number that is read off a tensor just now is only printed."""
+        return self.active and is_printed_number()
+
+    def finish(self) -> None:
+        """The function has ended."""
+        if self._streams:
+            self.give_up("random numbers that are drawn in one piece with what they are used for")
+        self._running = False
+        self.turns.end()
+        self.path.end()
+
+    def unmask(self) -> None:
+        """Give tensors and nodes that are still there their real arrays in place of symbols.
+
+        They are found by the garbage collector, since nothing says who may hold one.
+        """
+        for holder in instances(TensorBase, Node):
+            if issubclass(type(holder), TensorBase):
+                payload = getattr(holder, "payload", None)
+                if isinstance(payload, Lifted) and self in traces_of(payload):
+                    holder.payload = real_payload(payload)
+            else:
+                for slot in slots_of(type(holder)):
+                    saved = getattr(holder, slot, None)
+                    if saved.__class__ is Sym and saved.trace is self:
+                        setattr(holder, slot, saved.array)
+        self.masked = False
+        if not self.within:
+            self.clear()
+
+    def clear(self) -> None:
+        """Replace the symbols that are left in users' objects by their arrays."""
+        self.given, self.returned = [], {}
+        self.known.clear()
+        left = [(s, s.array) for s in instances(Sym, since=self._collections) if s.trace is self]
+        if left:
+            replace(left)
+
+    def write(self, target: Sym, result: Any) -> None:
+        """Put `result` into the memory of `target`."""
+        write(self, target, result)
+
+
+_GROWING = frozenset({"items", "scalars", "taken", "_inner"})
+"""What grows with the steps."""
+_KINDS: dict[type, Any] = {float: np.float64, int: np.int64}
+
+_ENTRIES: dict[str, Callable[[Trace, Any], Any]] = {
+    "constant": Trace.constant,
+    "made": Trace._made,
+    "shared": Trace._shared,
+    "unknown": Trace._unknown,
+    "drawn": Trace._drawn_by,
+}
+
+
+def _function(name: str) -> Any:
+    """NumPy's function of the name of an operator."""
+    prim = TABLE.get(name)
+    return getattr(np, name if prim is None else NUMPY[prim].split()[0])
+
+
+class _Bound:
+    """S for one trace, also for operations that get no value of it."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+
+    def __getattr__(self, name: str) -> Any:
+        prim = TABLE.get(name)
+        if prim is None:
+            raise AttributeError(f"there is no primitive {name!r}")
+
+        def call(*args: Any, **params: Any) -> Any:
+            if not prim.args:
+                return self._trace.constant(prim.kernel(**params))
+            return run(prim, tuple(self._trace.symbol(arg) for arg in args), params)
+
+        return call

@@ -1,0 +1,279 @@
+"""Layer 8 · compiler: turns of loops that are computed while a function is traced, not traced.
+
+NOTE [turns that are known]
+A loop that comes back to a decision in a state that was met (NOTE [states]) does again what it did,
+with other values in its slots. So when the steps from one decision to the next have been traced
+twice, and were the same both times, a trace need not go through them again. The kernels of the
+steps are run one after another, from decision to decision, as long as all that follows is known.
+Then the symbols in the slots get the arrays that they would have at the last of these turns which
+began where the function stands, and it goes on from there. It finds what it would have found, since
+everything else is the same: that is what equal states mean. So the number of turns of a loop costs
+a trace little.
+
+That holds where all that changes lies in slots. Not skipped, therefore, are turns that write to
+memory of the environment, record a history, draw random numbers, or let anything else be noted
+besides steps; nor are any while something that was computed lies on the interpreter's stack, where
+it is not seen (`wengert.compiler.objects.stacks`), in a function that has got anywhere within these
+turns. Those that call such a function stand where they stood: they may hold what they like.
+
+A trace that has skipped turns says nothing where it turns out to be no graph: the next call is
+traced with all of its turns (`Compiled._traced_alone`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.ir.decisions import Guard, outcome_of
+from wengert.compiler.ir.executable import RAISED
+from wengert.compiler.ir.programs import Step, Value, substitute, uses
+from wengert.compiler.objects.stacks import is_bare
+from wengert.compiler.tracing.scalar import Scalar
+from wengert.compiler.tracing.state import State
+from wengert.compiler.tracing.tree import Block, agree, key_of
+from wengert.interp.eager import K
+
+__all__ = ["Turns"]
+
+
+class _Stretch:
+    """What a function does from one decision to the next.
+
+    Attributes
+    ----------
+    block: Its steps, and the decision after them.
+    slots, after: The values of the state before it, and after it.
+    key: That of the state after it.
+    confirmed: Whether it was traced twice.
+    still: How many of the functions that are running, from the outermost one on, stand still in it.
+    """
+
+    __slots__ = (
+        *("_code", "_known", "_places", "_size", "after", "block", "confirmed", "key"),
+        *("slots", "still"),
+    )
+
+    def __init__(self, block: Block, before: State, after: State, still: int) -> None:
+        self.block = block
+        self.slots = tuple(before.values)
+        self.after = tuple(after.values)
+        self.key = after.key
+        self.still = still
+        self.confirmed = False
+        self._code: list[Any] | None = None
+
+    def is_closed(self, inputs: set[Value]) -> bool:
+        """Whether it reads nothing but its slots, the inputs and what it computes."""
+        known = {*self.slots, *inputs, *(out for step in self.block.steps for out in step.outs)}
+        assert self.block.guard is not None
+        read = [value for step in self.block.steps for value in uses(step)]
+        read += [*self.after, self.block.guard.value]
+        return all(value.constant is not None or value in known for value in read)
+
+    def is_like(self, other: _Stretch) -> bool:
+        """Whether another run of it did the same."""
+        mine, yours = self.block.guard, other.block.guard
+        assert mine is not None and yours is not None
+        if self.key != other.key or mine.kind != yours.kind or len(self.slots) != len(other.slots):
+            return False
+        here = dict(zip(other.slots, self.slots, strict=True))
+        if not agree(self.block, other.block, here):
+            return False
+        found = [here.get(v, v) for v in other.after if v.constant is None]
+        return found == [v for v in self.after if v.constant is None]
+
+    def run(self, given: dict[Value, Any], filled: Sequence[Any]) -> tuple[Any, list[Any]]:
+        """The outcome of the decision, and the arrays of the slots after it."""
+        if self._code is None:
+            self._write()
+        assert self._code is not None
+        assert self.block.guard is not None
+        known: list[Any] = [None] * self._size
+        known[: len(filled)] = filled
+        for value, place in self._known:
+            known[place] = given[value] if value.constant is None else value.constant
+        for call, args, params, read, outs in self._code:
+            if read:
+                params = {n: substitute(p, self._reader(known)) for n, p in params.items()}
+            results = call(*[known[place] for place in args], **params)
+            if len(outs) == 1:
+                known[outs[0]] = results
+            else:
+                for place, result in zip(outs, results, strict=True):
+                    known[place] = result
+        decided = known[self._places[self.block.guard.value]]
+        return (
+            outcome_of(self.block.guard.kind, decided),
+            [known[self._places[value]] for value in self.after],
+        )
+
+    def _reader(self, known: list[Any]) -> Any:
+        return lambda value: known[self._places[value]]
+
+    def _write(self) -> None:
+        """Give each value a place, and note what is called."""
+        places: dict[Value, int] = {}
+        for i, value in enumerate(self.slots):
+            places.setdefault(value, i)
+        size = len(self.slots)
+        outside: list[tuple[Value, int]] = []
+        code: list[Any] = []
+
+        def place_of(value: Value, computed: bool = False) -> int:
+            nonlocal size
+            if value not in places:
+                places[value] = size
+                size += 1
+                if not computed:
+                    outside.append((value, places[value]))
+            return places[value]
+
+        for step in self.block.steps:
+            own = [value for value in uses(step) if value not in step.args]
+            for value in own:
+                place_of(value)
+            args = [place_of(value) for value in step.args]
+            outs = [place_of(out, computed=True) for out in step.outs]
+            code.append((getattr(K, step.prim.name), args, step.params, bool(own), outs))
+        assert self.block.guard is not None
+        for value in (*self.after, self.block.guard.value):
+            place_of(value)
+        self._code, self._places, self._size, self._known = code, places, size, outside
+
+
+class Turns:
+    """What a trace has gone through so far, by states.
+
+    Attributes
+    ----------
+    skipped: How many steps were computed without being traced.
+    """
+
+    def __init__(self, allowed: bool = False) -> None:
+        self.skipped = 0
+        self._allowed = allowed
+        self._known: dict[Any, _Stretch] = {}
+        self._begin = 0
+        self._key: Any = None
+        self._before: State | None = None
+        self._noted: Any = None
+        self._confirmed = 0
+        self._stuck: dict[Any, int] = {}
+
+    def end(self) -> None:
+        """Go through everything from now on, and let go of what was running."""
+        self._known, self._before, self._allowed = {}, None, False
+
+    def outcome(self, trace: Any, kind: str, symbol: Any, state: State | None) -> Any:
+        """The outcome of a decision, which may be the one of a later turn of the same loop."""
+        outcome = outcome_of(kind, symbol.array)
+        if not self._allowed:
+            return outcome
+        if state is None or trace.broken is not None or trace.passing or trace.walked_back:
+            # where one decision has no state, traces are not a graph
+            self.end()
+            return outcome
+        guard = Guard(kind, symbol.value, outcome, None)
+        noted = trace.noted()
+        if self._before is not None and noted == self._noted:
+            self._learn(trace, self._before, state, guard)
+        key = (state.key, key_of(outcome))
+        first = self._known.get(key)
+        if first is not None and first.confirmed and self._stuck.get(key) != self._confirmed:
+            if self._moved_on(trace, state, first, key):
+                outcome = outcome_of(kind, symbol.array)
+                key = (state.key, key_of(outcome))
+            else:
+                self._stuck[key] = self._confirmed
+        # the decision itself is an item, too
+        self._begin, self._key, self._noted = len(trace.items) + 1, key, noted
+        self._before = state
+        return outcome
+
+    def _learn(self, trace: Any, before: State, after: State, guard: Guard) -> None:
+        """Note what was done since the last decision."""
+        steps = trace.items[self._begin :]
+        if not all(isinstance(step, Step) for step in steps):
+            return
+        block = Block(steps, [])
+        block.guard = guard
+        made = _Stretch(block, before, after, trace.path.still(after.frames))
+        known = self._known.get(self._key)
+        if known is None:
+            self._known[self._key] = made
+        elif not known.is_like(made):
+            self.end()
+        else:
+            known.still = min(known.still, made.still)
+            if not known.confirmed and made.is_closed(trace.origins()):
+                known.confirmed = True
+                self._confirmed += 1
+
+    def _moved_on(self, trace: Any, state: State, part: _Stretch | None, key: Any) -> bool:
+        """Compute turns as long as they are known, and let the slots hold what they then would."""
+        if state.tensors or not trace.is_untouched():
+            return False
+        pairs = list(zip(state.values, state.holders, strict=True))
+        if any(value.constant is None and holder is None for value, holder in pairs):
+            return False
+        given = {value: trace.arrays[value] for value in trace.origins()}
+        filled = [_array(holder) if v.constant is None else v.constant for v, holder in pairs]
+        still, steps = len(state.frames), 0
+        found: tuple[list[Any], int, int] | None = None
+        while part is not None and part.confirmed:
+            try:
+                outcome, filled = part.run(given, filled)
+            except RAISED:
+                # the function itself raises it
+                break
+            still, steps = min(still, part.still), steps + len(part.block.steps)
+            if part.key == state.key:
+                found = filled, still, steps
+            part = self._known.get((part.key, key_of(outcome)))
+        if found is None:
+            return False
+        filled, still, steps = found
+        changed = {
+            id(symbol): (holder, symbol, array)
+            for (value, holder), array in zip(pairs, filled, strict=True)
+            if value.constant is None and (symbol := _symbol(holder)).array is not array
+        }
+        if not _is_replaceable([(symbol, array) for _, symbol, array in changed.values()]) or not (
+            all(is_bare(frame.f_code, frame.f_lasti) for frame in state.frames[still:])
+        ):
+            self.end()
+            return False
+        for holder, symbol, array in changed.values():
+            symbol.array = np.array(array)
+            if type(holder) is Scalar:
+                holder.number = symbol.array.item()
+        self.skipped += steps
+        return True
+
+
+def _symbol(holder: Any) -> Any:
+    return holder.symbol if type(holder) is Scalar else holder
+
+
+def _array(holder: Any) -> Any:
+    return _symbol(holder).array
+
+
+def _is_replaceable(pairs: list[tuple[Any, Any]]) -> bool:
+    """Whether symbols can hold other arrays: each has memory of its own, which lies in order."""
+    storages = [symbol.alone for symbol, _ in pairs]
+    known = [storage for storage in storages if storage is not True]
+    return (
+        None not in storages
+        and len(set(known)) == len(known)
+        and all(
+            symbol.array.shape == array.shape
+            and symbol.array.dtype == array.dtype
+            and symbol.array.flags.c_contiguous
+            and array.flags.c_contiguous
+            for symbol, array in pairs
+        )
+    )

@@ -1,0 +1,96 @@
+"""Layer 8 · compiler: writes of a traced function, as new values of the memory written to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.ir.facets import REARRANGES
+from wengert.compiler.ir.programs import Value
+from wengert.compiler.tracing.operations import S
+from wengert.compiler.tracing.sym import Storage, Sym
+from wengert.prims.record import Primitive
+from wengert.prims.table import TABLE
+
+__all__ = ["write"]
+
+
+def write(trace: Any, target: Sym, result: Any) -> None:
+    """Put `result` into the memory of `target`: its array, and the value that stands for it."""
+    made = trace.symbol(result)
+    if target.array.__class__ is not np.ndarray:
+        target.array = np.array(target.array)
+    storage = target.storage
+    # what is read now is what was there before the write
+    value = made.value
+    _keep(trace, storage)
+    np.copyto(target.array, made.array, casting="same_kind")
+    if value.shape != target.shape:
+        value = S.expand(_seen(trace, value), shape=target.shape).value
+    if value.dtype != target.dtype:
+        value = S.to_copy(_seen(trace, value), dtype=target.dtype).value
+    storage.touched = True
+    whole = storage.whole
+    if whole is None:
+        storage.value = _placed(trace, storage.value, target.chain, value)
+        storage.writes += 1
+    elif storage.window is None:
+        trace.give_up(
+            "a write to memory that another input shows as elements of another kind", True
+        )
+    else:
+        whole.value = _placed(trace, whole.value, (*storage.window, *target.chain), value)
+        whole.writes += 1
+
+
+def _keep(trace: Any, storage: Storage) -> None:
+    """Remember what is in the memory of an input before it is first written to."""
+    origin = storage.origin
+    if origin is None or origin in trace.before:
+        return
+    kept: list[Value | None] = [origin]
+    if storage.whole is not None:
+        # and in that of all who show it
+        kept += [given.storage.origin for given in trace.given]
+        kept.append(storage.whole.origin)
+    for value in kept:
+        if value is not None and value not in trace.before:
+            trace.before[value] = trace.arrays[value].copy()
+
+
+def _placed(trace: Any, base: Value, chain: Sequence[tuple[Primitive, Any]], new: Value) -> Value:
+    """The value of memory in which `new` takes the place of what `chain` shows of it."""
+    if not chain:
+        return new
+    (prim, params), *rest = chain
+    part = trace.view(prim, base, params) if rest else None
+    if part is not None:
+        new = _placed(trace, part, rest, new)
+    made = Value(base.dtype, base.shape)
+    if prim.name == "index":
+        (places,) = params["indices"]
+        if np.unique(places).size == places.size:
+            into = {"indices": (trace.constant(places).value,), "accumulate": False}
+            return trace.put(TABLE["index_put"], (base, new), into, made)
+    scatter = TABLE.get(f"{prim.name}_scatter")
+    if scatter is not None and prim.name not in ("as_strided", "index"):
+        return trace.put(scatter, (base, new), params, made)
+    rule = prim.rules[0]
+    if REARRANGES[prim] and rule is not None:
+        # what shows every element once: the derivative puts a value back in its place
+        known = {"self_shape": base.shape, **params}
+        put_back = rule.call(S, _seen(trace, new), *[known[name] for name in rule.names])
+        value: Value = put_back.value
+        return value
+    # indices are those of a window, some elements of which are one
+    trace.give_up(f"a write through {prim.name}()", layout=prim.name == "index")
+    return base
+
+
+def _seen(trace: Any, value: Value) -> Sym:
+    array = trace.arrays.get(value, value.constant)
+    if array is None:
+        array = np.zeros(value.shape, value.dtype)
+    return Sym(array, trace, value)
