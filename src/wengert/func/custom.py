@@ -25,11 +25,14 @@ def _detached(tensor: Any) -> Any:
     return new_tensor(tensor.payload, None, tensor.share_version())
 
 
-def _beside(rules: tuple[Any, ...], tensors: list[Any]) -> list[Any]:
+def _beside(rules: tuple[Any, ...], call: _Call, tangents: bool) -> list[Any]:
     """The arguments at the levels of what the rules close over, so that these are used there."""
     levels = full_mode().levels
     needed = levels_named(rules, levels) if levels else []
-    return [brought(tensor, needed) for tensor in tensors] if needed else tensors
+    call.batches = [level for level in needed if level.size is not None]
+    # a rule for tangents has those of what it closes over itself
+    needed = needed if tangents else call.batches
+    return [brought(tensor, needed) for tensor in call.tensors] if needed else call.tensors
 
 
 class _Call:
@@ -49,6 +52,8 @@ class _Call:
         self._count = 0
         self.structure: Callable[[list[Any]], Any] = tuple
         self.kept: Any = None
+        # the batches that the rules close over: the outputs belong to them, too
+        self.batches: list[Any] = []
 
     def arguments(self, tensors: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments with other tensors in place of theirs."""
@@ -57,6 +62,10 @@ class _Call:
             leaves[place] = tensor
         moving = iter(self.rebuild_moving(leaves))
         return tuple(arg if i in self.fixed else next(moving) for i, arg in enumerate(self.args))
+
+    def spread(self, leaf: Any) -> Any:
+        """An output as a value of the batches that the rules close over."""
+        return brought(leaf, self.batches) if isinstance(leaf, TensorBase) else leaf
 
     def close(self, leaves: list[Any]) -> None:
         """Note the outputs as they follow from what the function closes over.
@@ -177,10 +186,11 @@ class _Reverse(Function):
         """Compute the outputs, and what the rule needs."""
         if not call.recorded:
             leaves, call.structure = flatten(owner.compute(call, call.arguments(tensors)))
-            return tuple(leaves)
+            return tuple(map(call.spread, leaves))
         apart = tuple(map(_detached, tensors))
         with enable_grad():
             leaves, call.structure = flatten(owner.compute(call, call.arguments(apart)))
+        leaves = [call.spread(leaf) for leaf in leaves]
         call.close(leaves)
         return tuple(_detached(leaf) if isinstance(leaf, TensorBase) else leaf for leaf in leaves)
 
@@ -300,7 +310,7 @@ class custom_vjp:
                 f"No VJP defined for custom_vjp function {self.name} using defvjp."
             )
         call = _Call(args, self.fixed)
-        made = _Reverse.apply(self, call, *_beside(self.rules(), call.tensors))
+        made = _Reverse.apply(self, call, *_beside(self.rules(), call, True))
         return call.given(made)
 
 
@@ -373,7 +383,7 @@ class custom_jvp:
                 f"No JVP defined for custom_jvp function {self.name} using defjvp."
             )
         call = _Call(args, self.fixed)
-        made = _Forward.apply(self, call, *_beside(self.rules(), call.tensors))
+        made = _Forward.apply(self, call, *_beside(self.rules(), call, False))
         return call.given(made)
 
 

@@ -361,13 +361,13 @@ def test_a_reverse_rule_may_return_a_list():
 def test_rules_that_close_over_values_of_a_transform_follow_it(kind):
     ys = jnp.array([0.5, -1.0, 2.0])
 
-    def ruled(slope):
+    def ruled(slope, cos=jnp.cos):
         """The cosine with another slope."""
-        f = kind(jnp.cos)
+        f = kind(cos)
         if kind is jax.custom_vjp:
-            f.defvjp(lambda x: (jnp.cos(x), None), lambda _, g: (g * slope,))
+            f.defvjp(lambda x: (cos(x), None), lambda _, g: (g * slope,))
         else:
-            f.defjvp(lambda primals, tangents: (jnp.cos(*primals), tangents[0] * slope))
+            f.defjvp(lambda primals, tangents: (cos(*primals), tangents[0] * slope))
         return f
 
     def mapped(x):
@@ -375,6 +375,9 @@ def test_rules_that_close_over_values_of_a_transform_follow_it(kind):
 
     # the argument is not part of the batch
     assert grad(lambda x: mapped(x).sum())(2.0) == 1.5
+    # and the value does not depend on it
+    same = grad(lambda x: jax.vmap(lambda y: ruled(y, lambda _: jnp.cos(1.0))(x))(ys).sum())
+    assert same(2.0) == 1.5
     assert jax.jvp(mapped, (2.0,), (1.0,))[1].tolist() == ys.tolist()
     assert jax.jacrev(mapped)(2.0).tolist() == ys.tolist()
     assert jax.vmap(lambda y: grad(ruled(y))(2.0))(ys).tolist() == ys.tolist()
