@@ -170,7 +170,7 @@ class Model(Trainer, Layer):
         write_model(self, filepath, overwrite)
 
     def save_weights(self, filepath: Any, overwrite: bool = True) -> None:
-        """Write the weights to a file, whose name ends in ``.weights.h5``; it is not a HDF5 file."""
+        """Write the weights to a file, named ``….weights.h5``, though it is not an HDF5 file."""
         write_weights(self, filepath, overwrite)
 
     def load_weights(self, filepath: Any, skip_mismatch: bool = False) -> None:
