@@ -1,4 +1,4 @@
-"""Layer 9 · compat: namespaces as rows, and what is said of names that are not in them.
+"""Layer 9 · compat: namespaces as rows of modules and names.
 
 NOTE [namespaces of rows]
 A namespace of an original is usually a choice of names that are defined elsewhere. It is written as
@@ -9,10 +9,10 @@ the lines below it.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["absence", "gathered", "rows_of"]
+__all__ = ["gathered", "rows_of"]
 
 
 def rows_of(text: str) -> Iterator[tuple[str, list[str]]]:
@@ -54,24 +54,3 @@ def gathered(namespace: dict[str, Any], root: str, text: str) -> list[str]:
             namespace[name] = getattr(module, name)
         listed += names
     return sorted(listed)
-
-
-def absence(module: str, name: str, said: str, cure: str | None) -> AttributeError:
-    """The error for a name that a module does not have.
-
-    Parameters
-    ----------
-    module, name : str
-        The module, as the original calls it, and the name.
-    said : str
-        What follows them.
-    cure : str, optional
-        What to write instead.
-    """
-    hint = f"; {cure}" if cure else ""
-    return AttributeError(f"module {module!r} has no attribute {name!r}{said}{hint}")
-
-
-def cure_of(cures: Mapping[str, str], *names: str) -> str | None:
-    """The first cure that there is for one of these names."""
-    return next((cures[name] for name in names if name in cures), None)
