@@ -147,7 +147,7 @@ def numbers_that_mathematics_needs() -> World:
     return f, calls(12, lambda: (randn(3),)), []
 
 
-@eager
+@compiled
 def a_counter() -> World:
     state = {"n": 0}
 
@@ -167,7 +167,7 @@ def printing() -> World:
     return f, calls(3, lambda: (randn(3),)), []
 
 
-@eager
+@compiled
 def a_list_that_grows() -> World:
     kept: list[Any] = []
 

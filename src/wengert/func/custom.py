@@ -25,14 +25,15 @@ def _detached(tensor: Any) -> Any:
     return new_tensor(tensor.payload, None, tensor.share_version())
 
 
-def _beside(rules: tuple[Any, ...], call: _Call, tangents: bool) -> list[Any]:
-    """The arguments at the levels of what the rules close over, so that these are used there."""
+def _beside(rules: tuple[Any, ...], call: _Call) -> list[Any]:
+    """The arguments in the batches that the rules close over, so that these are used there."""
     levels = full_mode().levels
-    needed = levels_named(rules, levels) if levels else []
-    call.batches = [level for level in needed if level.size is not None]
-    # a rule for tangents has those of what it closes over itself
-    needed = needed if tangents else call.batches
-    return [brought(tensor, needed) for tensor in call.tensors] if needed else call.tensors
+    found = levels_named(rules, levels) if levels else []
+    # tangents of what a rule closes over come of the rule itself
+    call.batches = [level for level in found if level.size is not None]
+    if not call.batches:
+        return call.tensors
+    return [brought(tensor, call.batches) for tensor in call.tensors]
 
 
 class _Call:
@@ -310,7 +311,7 @@ class custom_vjp:
                 f"No VJP defined for custom_vjp function {self.name} using defvjp."
             )
         call = _Call(args, self.fixed)
-        made = _Reverse.apply(self, call, *_beside(self.rules(), call, True))
+        made = _Reverse.apply(self, call, *_beside(self.rules(), call))
         return call.given(made)
 
 
@@ -383,7 +384,7 @@ class custom_jvp:
                 f"No JVP defined for custom_jvp function {self.name} using defjvp."
             )
         call = _Call(args, self.fixed)
-        made = _Forward.apply(self, call, *_beside(self.rules(), call, False))
+        made = _Forward.apply(self, call, *_beside(self.rules(), call))
         return call.given(made)
 
 

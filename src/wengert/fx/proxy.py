@@ -136,6 +136,8 @@ class Proxy:
     node: Node
 
     def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:
+        # functions look for classes that override them from the first one on
+        prepare()
         self.tracer = GraphAppendingTracer(node.graph) if tracer is None else tracer
         self.node = node
 
@@ -224,7 +226,6 @@ def _install() -> None:
         setattr(Proxy, f"__{name}__", _operator(func))
         if hasattr(int, f"__r{name}__") or func is operator.matmul:
             setattr(Proxy, f"__r{name}__", _operator(func, True))
-    prepare()
 
 
 _install()

@@ -382,9 +382,9 @@ def test_rules_that_close_over_values_of_a_transform_follow_it(kind):
     assert jax.jacrev(mapped)(2.0).tolist() == ys.tolist()
     assert jax.vmap(lambda y: grad(ruled(y))(2.0))(ys).tolist() == ys.tolist()
     # nor does it have the tangent
-    for slope in (
-        lambda y: jax.jvp(ruled(y), (2.0,), (1.0,))[1],
-        lambda y: grad(ruled(y))(2.0),
-    ):
+    slopes = [lambda y: grad(ruled(y))(2.0)]
+    if kind is jax.custom_jvp:
+        slopes.append(lambda y: jax.jvp(ruled(y), (2.0,), (1.0,))[1])
+    for slope in slopes:
         assert [float(part) for part in jax.jvp(slope, (3.0,), (1.0,))] == [3.0, 1.0]
         assert grad(slope)(3.0) == 1.0

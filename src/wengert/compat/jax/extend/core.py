@@ -33,7 +33,7 @@ class Primitive:
     Examples
     --------
     >>> double = jax.extend.core.Primitive("double")
-    >>> double.def_impl(lambda x: 2 * x)
+    >>> _ = double.def_impl(lambda x: 2 * x)
     >>> double.bind(3)
     6
     """
