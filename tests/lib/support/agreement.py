@@ -47,6 +47,8 @@ def leaves(value: Any) -> list[Any]:
 def array(tensor: Any) -> Any:
     """The values of a tensor of either library, those of dtypes that NumPy lacks as float32."""
     tensor = tensor.detach()
+    if str(tensor.layout) != "torch.strided":
+        tensor = tensor.to_dense()
     if str(tensor.dtype).endswith("bfloat16"):
         tensor = tensor.float()
     # PyTorch conjugates, negates and fills with zeros when somebody looks

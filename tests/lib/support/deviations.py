@@ -58,8 +58,8 @@ OURS = (
     ),
     Deviation("NumPy has no complex numbers of 32 bits.", _ABSENT, "chalf complex view_as_complex"),
     Deviation(
-        "Sparse tensors are of a class of their own.",
-        (r"is not a tensor: tensor\(indices=", "sparse_dim", "SparseTensor"),
+        "A backward pass does not start from a sparse tensor: make it dense first.",
+        ("must be a Tensor or a GradientEdge, but got SparseTensor",),
         "to_sparse",
     ),
     Deviation(
