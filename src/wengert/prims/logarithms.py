@@ -92,7 +92,6 @@ elementwise(
     ),
     refuses=not_implemented("logit_cpu"),
     doc="log(self / (1 - self)), of self kept within [eps, 1 - eps]",
-    fused="elements",
 )
 
 

@@ -42,7 +42,6 @@ elementwise(
     lin=lambda F, g, self: g * (F.exp(self * self * -0.5) * (1 / _SQRT_TAU)),
     refuses=not_implemented("ndtr_cpu"),
     doc="distribution function of the normal distribution",
-    fused="elements",
 )
 elementwise(
     "special_ndtri",
