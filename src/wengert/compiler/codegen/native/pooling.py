@@ -21,9 +21,8 @@ from wengert.compiler.codegen.code import (
     Array,
     Code,
     literal,
-    llvm_type,
 )
-from wengert.compiler.codegen.native.forms import NATIVE, Native, fill_zeros, nest, outlined
+from wengert.compiler.codegen.native.forms import NATIVE, Native, nest, outlined
 from wengert.compiler.codegen.native.vectors import Vector
 from wengert.compiler.codegen.vectors import register_bytes
 from wengert.compiler.ir.programs import Step
@@ -251,57 +250,3 @@ for _prim in (
     records.max_pool_indices,
 ):
     NATIVE.of(_prim)(Native(_accepts, _emit, _cost))
-
-
-# -- elements at places of a plane ----------------------------------------------------------------
-
-
-def _planes(step: Step) -> tuple[int, int, int]:
-    """How many planes there are, of how many elements, and how many are put into each."""
-    self, shape = step.args[0].shape, step.params["shape"]
-    lead = len(self) - len(shape)
-    return math.prod(self[:lead]), math.prod(shape), math.prod(self[lead:])
-
-
-def _accepts_scatter(step: Step) -> bool:
-    self, index = step.args
-    return self.dtype in _FLOATS and index.dtype == _INT64 and index.shape == self.shape
-
-
-def _emit_scatter(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
-    count, size, each = _planes(step)
-
-    def write(inner: Code, arrays: list[Array]) -> None:
-        out, given, index = arrays
-        dtype, kind = given.dtype, llvm_type(given.dtype)
-        fill_zeros(inner, out.pointer, count * size * dtype.itemsize)
-        if not size:
-            inner.trouble("true" if count * each else "false")
-            return
-        outside = inner.cell("i1")
-        inner.do(f"store i1 false, ptr {outside}")
-        with inner.loop(count) as plane, inner.loop(each) as k:
-            at = inner.offset((each, 1), [plane, k])
-            place = inner.load(inner.at(index.pointer, _INT64, at), _INT64)
-            # counted from the beginning: any other one is the kernel's to judge
-            wrong = inner.let(f"icmp uge i64 {place}, {size}")
-            before = inner.let(f"load i1, ptr {outside}")
-            inner.do(f"store i1 {inner.let(f'or i1 {before}, {wrong}')}, ptr {outside}")
-            place = inner.let(f"select i1 {wrong}, i64 0, i64 {place}")
-            place = inner.added(place, inner.offset((size,), [plane]))
-            to = inner.at(out.pointer, dtype, place)
-            value = inner.load(inner.at(given.pointer, dtype, at), dtype)
-            total = inner.let(f"fadd {kind} {inner.load(to, dtype)}, {value}")
-            inner.store(total, to, dtype)
-        inner.trouble(inner.let(f"load i1, ptr {outside}"))
-
-    outlined(code, step.prim.name, [*outs, *ins], write)
-
-
-NATIVE.of(records.pool_scatter)(
-    Native(
-        _accepts_scatter,
-        _emit_scatter,
-        lambda step: 100 + step.outs[0].size // 8 + 3 * step.args[0].size,
-    )
-)
