@@ -23,7 +23,7 @@ from wengert.compiler.codegen.code import (
     literal,
 )
 from wengert.compiler.codegen.native.forms import NATIVE, Native, nest, outlined
-from wengert.compiler.codegen.native.vectors import Vector
+from wengert.compiler.codegen.scalars.lane import Lane
 from wengert.compiler.codegen.vectors import register_bytes
 from wengert.compiler.ir.programs import Step
 from wengert.prims import records
@@ -167,10 +167,9 @@ def _piece(
     """Emit so many results of a line, from a position on, or the places of what they are."""
     dtype, stride = given.dtype, windows.stride
     count = 1 << (used - 1).bit_length()
-    flags = f"<{count} x i1>"
     steps = [n * step for n, step in zip(_strides(windows.room), stride, strict=True)]
     head = code.at(given.pointer, dtype, code.offset(tuple(steps), at))
-    vector, chosen = Vector(code, dtype, count), Vector(code, np.dtype(np.int32), count)
+    vector, chosen = Lane(code, dtype, count=count), Lane(code, np.dtype(np.int32), count=count)
     best, place = "", ""
     if not windows.within:
         best = vector.spread(literal(-math.inf, dtype))
@@ -183,31 +182,25 @@ def _piece(
             best, place = value, here
             continue
         # of equal ones the first, of NaNs the last
-        above = code.let(f"fcmp ogt {vector.type} {value}, {best}")
-        missing = code.let(f"fcmp uno {vector.type} {value}, {value}")
-        better = code.let(f"or {flags} {above}, {missing}")
-        best = code.let(f"select {flags} {better}, {vector.type} {value}, {vector.type} {best}")
+        better = vector.either(vector.compare("gt", value, best), vector.is_nan(value))
+        best = vector.select(better, value, best)
         if places:
-            place = code.let(
-                f"select {flags} {better}, {chosen.type} {here}, {chosen.type} {place}"
-            )
+            place = chosen.select(better, here, place)
     result = code.at(out.pointer, out.dtype, code.offset(_strides(windows.size), at))
     if not places:
         vector.store_some(best, result, used)
         return
-    wide = Vector(code, _INT64, count)
+    wide = Lane(code, _INT64, count=count)
     own = _strides(windows.sizes)
     moved = code.offset(tuple([n * s for n, s in zip(own, stride, strict=True)]), at)
     before = sum(n * p for n, p in zip(own, windows.padding, strict=True))
     start = wide.spread(code.let(f"sub i64 {moved}, {before}"))
-    beside = ", ".join([f"i64 {k * stride[-1]}" for k in range(count)])
-    place = code.let(f"sext {chosen.type} {place} to {wide.type}")
-    place = code.let(f"add {wide.type} {place}, {start}")
-    place = code.let(f"add {wide.type} {place}, <{beside}>")
+    place = wide.add(code.let(f"sext {chosen.type} {place} to {wide.type}"), start)
+    place = wide.add(place, wide.numbers([k * stride[-1] for k in range(count)]))
     wide.store_some(place, result, used)
 
 
-def _first(code: Code, windows: _Windows, at: list[str], chosen: Vector) -> str:
+def _first(code: Code, windows: _Windows, at: list[str], chosen: Lane) -> str:
     """Which element of each window is the first within the array: the place of nothing larger."""
     total = "0"
     along = zip(
@@ -220,22 +213,18 @@ def _first(code: Code, windows: _Windows, at: list[str], chosen: Vector) -> str:
         total = code.added(total, code.let(f"mul i64 {missing}, {own}"))
     step, padding = windows.stride[-1], windows.padding[-1]
     moved = code.let(f"trunc i64 {code.let(f'mul i64 {at[-1]}, {step}')} to i32")
-    beside = ", ".join([f"i32 {padding - k * step}" for k in range(chosen.count)])
-    missing = code.let(f"sub {chosen.type} <{beside}>, {chosen.spread(moved)}")
-    some = code.let(f"icmp sgt {chosen.type} {missing}, zeroinitializer")
-    kind = f"<{chosen.count} x i1> {some}, {chosen.type}"
-    missing = code.let(f"select {kind} {missing}, {chosen.type} zeroinitializer")
-    lines = chosen.spread(code.let(f"trunc i64 {total} to i32"))
-    return code.let(f"add {chosen.type} {missing}, {lines}")
+    beside = chosen.numbers([padding - k * step for k in range(chosen.count)])
+    missing = chosen.at_least(chosen.sub(beside, chosen.spread(moved)), "zeroinitializer")
+    return chosen.add(missing, chosen.spread(code.let(f"trunc i64 {total} to i32")))
 
 
 def _apart(
     code: Code, pointer: str, dtype: np.dtype[Any], count: int, stride: int, used: int
 ) -> str:
     """A vector of elements that are a stride apart; behind those that are used it may hold any."""
-    if stride == 1:
-        return Vector(code, dtype, count).load_some(pointer, used)
-    row = Vector(code, dtype, count * stride)
+    if stride == 1 or count == 1:
+        return Lane(code, dtype, count=count).load_some(pointer, used)
+    row = Lane(code, dtype, count=count * stride)
     loaded = row.load_some(pointer, (used - 1) * stride + 1)
     mask = ", ".join([f"i32 {k * stride}" for k in range(count)])
     return code.let(
