@@ -294,7 +294,7 @@ class Emission(Strips):
     def _accumulate(self, item: Accumulate) -> None:
         element = self.node(item.node)
         total = self._load(item.value, item.place)
-        self._store(item.value, item.place, self._combined(item, total, element))
+        self._store(item.value, item.place, self._lane(item).combined(item.kind, total, element))
 
     def _copy(self, target: str, source: str, size: int) -> None:
         if not size or target == source:

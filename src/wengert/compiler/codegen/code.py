@@ -207,6 +207,8 @@ class Code:
 
     def spread(self, value: str, kind: str, count: int) -> str:
         """A vector of so many equal elements of an LLVM type."""
+        if count == 1:
+            return value
         vector = f"<{count} x {kind}>"
         first = self.let(f"insertelement {vector} poison, {kind} {value}, i64 0")
         mask = f"<{count} x i32> zeroinitializer"

@@ -118,7 +118,7 @@ def _round_decimals(F: Any, self: Any, decimals: int) -> Any:
 # -- choices --------------------------------------------------------------------------------------
 
 
-@rule(records.relu, kinds=REAL)
+@rule(records.relu, kinds=REAL, whole=True)
 def _relu(F: Any, self: Any) -> Any:
     return F.maximum(self, 0)
 
@@ -128,7 +128,7 @@ def _threshold_backward(F: Any, grad_output: Any, self: Any) -> Any:
     return F.where(self <= 0, 0, grad_output)
 
 
-@rule(records.clamp, records.clamp_tensor, kinds=REAL)
+@rule(records.clamp, records.clamp_tensor, kinds=REAL, whole=True)
 def _clamp(F: Any, self: Any, min: Any, max: Any) -> Any:
     if min is not None:
         self = F.maximum(self, min)
@@ -140,12 +140,12 @@ def _hardtanh(F: Any, self: Any, min_val: float, max_val: float) -> Any:
     return F.minimum(F.maximum(self, min_val), max_val)
 
 
-@rule(records.clamp_min, kinds=REAL)
+@rule(records.clamp_min, kinds=REAL, whole=True)
 def _clamp_min(F: Any, self: Any, min: Any) -> Any:
     return F.maximum(self, min)
 
 
-@rule(records.clamp_max, kinds=REAL)
+@rule(records.clamp_max, kinds=REAL, whole=True)
 def _clamp_max(F: Any, self: Any, max: Any) -> Any:
     return F.minimum(self, max)
 
