@@ -84,6 +84,8 @@ def whole():
         "std": lambda x: x.std(1),
         "prod": lambda x: (x * 0.1 + 1).prod(3),
         "cumprod": lambda x: (x * 0.1 + 1).cumprod(3),
+        "cumsum": lambda x: x.cumsum(3).cumsum(1),
+        "cummax": lambda x: x.cummax(2).values * x.cummin(3).values,
         "smooth_l1_loss": lambda x: F.smooth_l1_loss(x, x.detach() * 0.5),
         "huber_loss": lambda x: F.huber_loss(x, x.detach() * 0.5, reduction="sum"),
         "mse_loss": lambda x: F.mse_loss(x, x.detach() * 0.5),
@@ -170,6 +172,25 @@ def test_remainders_are_exact_whatever_the_quotient(dtype, used):
         np.testing.assert_array_equal(found, wanted)
         np.testing.assert_array_equal(np.signbit(found), np.signbit(wanted))
     assert used == ["remainder", "fmod"]
+
+
+@pytest.mark.parametrize("name", ["argcummax", "argcummin"])
+@pytest.mark.parametrize("dim", [0, 1])
+def test_positions_of_running_extremes_are_those_of_the_kernel(name, dim, used):
+    rng = np.random.default_rng(4)
+    data = np.round(rng.standard_normal((103, 101)), 1).astype(np.float32)
+    data[rng.random(data.shape) < 0.01] = np.nan
+    data[rng.random(data.shape) < 0.01] = np.inf
+    found, wanted = getattr(K, name)(data, dim=dim), TABLE[name].kernel(data, dim=dim)
+    assert used == [name]
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_running_sums_are_in_double_precision(used):
+    data = large(2, 3 * LARGE)
+    wanted = np.cumsum(data, 1, np.float64).astype(np.float32)
+    np.testing.assert_array_equal(wg.tensor(data).cumsum(1).numpy(), wanted)
+    assert used == ["cumsum"]
 
 
 def test_second_derivatives_and_vmap_go_through_it(used):

@@ -10,9 +10,10 @@ rule of such a record. There is no second version of any kernel.
 Native code rounds differently from NumPy. So it is used from the first call of a kind on: equal
 arguments have equal results. What works element by element has one function, for pieces of one
 size, whatever the shapes, which one call of native code, or each of several threads, goes through:
-the pieces are the same ones however many threads share them. Others have one for each combination of shapes and parameters, up to a
-limit; where sizes vary without end, the kernel computes those that come late. What is not finite
-is left to the kernel as well: NumPy warns of such elements, and native code does not.
+the pieces are the same ones however many threads share them. Others have one for each combination
+of shapes and parameters, up to a limit; where sizes vary without end, the kernel computes those
+that come late. What is not finite is left to the kernel as well: NumPy warns of such elements, and
+native code does not.
 """
 
 from __future__ import annotations
