@@ -126,6 +126,8 @@ def _relu(F: Any, self: Any) -> Any:
 
 @rule(records.threshold_backward, kinds=REAL)
 def _threshold_backward(F: Any, grad_output: Any, self: Any) -> Any:
+    if self.dtype == np.bool_:
+        return F.where(self, grad_output, 0)
     return F.where(self <= 0, 0, grad_output)
 
 
