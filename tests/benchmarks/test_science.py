@@ -4,6 +4,9 @@ import pathlib
 import subprocess
 import sys
 
+# each starts a process
+pytestmark = pytest.mark.sampled(3, "science")
+
 ROOT = pathlib.Path(__file__).parents[2]
 
 
