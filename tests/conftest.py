@@ -33,8 +33,9 @@ os.environ["WENGERT_SAMPLE"] = SEED
 def pytest_collection_modifyitems(items):
     """Of a test marked ``sampled(n)``, one in n of its cases is run; the others become slow.
 
-    With ``sampled(n, name)`` the draw is among all tests of that name, as of a file whose tests take
-    long. Which ones is drawn from the commit, so that they take turns, and a run can be repeated.
+    With ``sampled(n, name)`` the draw is among all tests of that name, as of a file whose tests
+    take long. Which ones is drawn from the commit, so that they take turns, and a run can be
+    repeated.
     """
     if SEED == "all":
         return

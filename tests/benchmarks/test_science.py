@@ -4,6 +4,8 @@ import pathlib
 import subprocess
 import sys
 
+import pytest
+
 # each starts a process
 pytestmark = pytest.mark.sampled(3, "science")
 
