@@ -2,9 +2,9 @@
 
 NOTE [identities]
 An identity holds for every number, infinities, NaN and zeros of both signs included: ``x * 1`` and
-``x - 0.0`` are `x`, while ``x * 0`` and ``x + 0.0`` are not. What holds for real numbers only is left
-to LLVM's flags. What an operation itself filled with zeros (`zeros`) is not a number of the user's:
-adding it is adding nothing, be the sum 0.0 or -0.0.
+``x - 0.0`` are `x`, while ``x * 0`` and ``x + 0.0`` are not. What holds for real numbers only is
+left to LLVM's flags. What an operation itself filled with zeros (`zeros`) is not a number of the
+user's: adding it is adding nothing, be the sum 0.0 or -0.0.
 """
 
 from __future__ import annotations
