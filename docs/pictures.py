@@ -152,6 +152,81 @@ def program() -> object:
     return draw_program(compiled)
 
 
+@picture
+def lesson_dot() -> object:
+    """The first gradient of the lessons."""
+
+    def y(x: wg.Tensor) -> wg.Tensor:
+        d = wg.dot(x, x)
+        return 2 * d
+
+    return dependency_graph(y, wg.arange(4.0))
+
+
+@picture
+def lesson_twice() -> object:
+    """A value that is used three times."""
+
+    def y(x: wg.Tensor) -> wg.Tensor:
+        square = x * x
+        return square + x
+
+    return dependency_graph(y, 3.0)
+
+
+@picture
+def lesson_detach() -> object:
+    """A product with a value that was cut off."""
+    x = wg.arange(4.0, requires_grad=True)
+    u = (x * x).detach()
+    z = (u * x).sum()
+    return draw(z, params={"x": x, "z": z}, show="shape,saved")
+
+
+@picture
+def lesson_loop() -> object:
+    """A loop, as it ran."""
+    a = wg.tensor(50.0, requires_grad=True)
+    b = a * 2
+    while b.norm() < 1000:
+        b = b * 2
+    return draw(b, params={"a": a, "b": b}, show="value")
+
+
+@picture
+def lesson_network() -> object:
+    """The loss of a network of two layers."""
+    x, y = wg.ones(64, 100), wg.ones(64, 10)
+    w1 = wg.zeros(100, 50, requires_grad=True)
+    w2 = wg.zeros(50, 10, requires_grad=True)
+    loss = (((x @ w1).clamp(min=0) @ w2 - y) ** 2).sum()
+    return draw(loss, params={"w1": w1, "w2": w2, "loss": loss})
+
+
+class Legendre3(wg.autograd.Function):
+    """The polynomial of degree 3."""
+
+    @staticmethod
+    def forward(ctx, x):
+        """Its value."""
+        ctx.save_for_backward(x)
+        return 0.5 * (5 * x**3 - 3 * x)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        """Its derivative, times the gradient of the result."""
+        (x,) = ctx.saved_tensors
+        return grad_output * 1.5 * (5 * x**2 - 1)
+
+
+@picture
+def lesson_function() -> object:
+    """A custom Function among other operations."""
+    x = wg.tensor([0.0, 1.0], requires_grad=True)
+    y = Legendre3.apply(x).sum()
+    return draw(y, params={"x": x, "y": y}, show="shape,saved")
+
+
 def _descent(rate: float, momentum: float, steps: int = 60) -> list[float]:
     """Losses of a fit of a curve by gradient descent."""
     wg.manual_seed(0)

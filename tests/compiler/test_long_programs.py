@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import wengert as wg
-from wengert.compiler import api
 
 pytest.importorskip("llvmlite")
 emission = pytest.importorskip("wengert.compiler.backends.emission")
@@ -119,40 +118,6 @@ def test_the_same_scatter_is_one_function_however_often_it_is_used():
 
     text = same(several, numbers(7)).llvm()
     assert text.count("@index_put.") > text.count("define internal i8 @index_put.") == 1
-
-
-def test_where_there_are_many_operations_their_number_says_what_is_gained(monkeypatch):
-    # seconds that one is supposed to take: so long that no other load of the machine matters
-    monkeypatch.setattr(api, "_OPERATION", 100.0)
-    f = wg.compile(lambda x: (x * 2).sin())
-    x = wg.tensor([0.5, 1.0])
-    for _ in range(4):
-        assert wg.allclose(f(x), (x * 2).sin())
-    assert "at least" in str(f.explain())
-
-
-@pytest.mark.parametrize(
-    ("function", "told"), [(lambda x: (x * 2).sin(), True), (lambda x: x[1:].view(-1), False)]
-)
-def test_where_results_are_large_their_bytes_say_what_is_gained(monkeypatch, function, told):
-    monkeypatch.setattr(api, "_OPERATION", 0.0)
-    monkeypatch.setattr(api, "_BYTE", 100.0)
-    f = wg.compile(function)
-    x = wg.tensor([0.5, 1.0])
-    for _ in range(4):
-        assert wg.allclose(f(x), function(x))
-    # views write nothing
-    assert ("at least" in str(f.explain())) is told
-
-
-def test_where_there_are_few_operations_a_run_as_it_is_says_what_is_gained(monkeypatch):
-    monkeypatch.setattr(api, "_OPERATION", 0.0)
-    f = wg.compile(lambda x: (x * 2).sin())
-    for _ in range(12):
-        f(wg.tensor([0.5, 1.0]))
-    ((_, entry),) = f.entries
-    assert entry.gain > 0
-    assert "at least" not in str(f.explain())
 
 
 def test_many_small_products_are_written_out_without_a_look_for_blas(monkeypatch):

@@ -162,7 +162,6 @@ _REASONS = {
 }
 _SINGLE: dict[str, tuple[tuple[str, str], ...]] = {
     "": (
-        ("halves", "chalf complex32"),
         (
             "quantized",
             "choose_qparams_optimized dequantize empty_quantized fake_quantize_per_channel_affine "

@@ -35,7 +35,6 @@ REASONS = {
         "it transforms programs for PyTorch's compilers. Write the change as a function of "
         "modules, or use hooks"
     ),
-    "halves": "NumPy has no complex numbers of half precision. Use complex64",
     "script": "there is no TorchScript: functions run as the Python that they are",
     "events": "nothing is counted here. Use profiler.profile, or Python's logging",
     "flex": (

@@ -289,6 +289,7 @@ elementwise(
     doc="error function",
     example=("wg.tensor([0.5, 1.0])", "tensor([0.5205, 0.8427])"),
     cycles=12,
+    fused="elements",
 )
 elementwise(
     "erfc",

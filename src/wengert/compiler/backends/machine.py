@@ -39,6 +39,7 @@ DATA = object.__basicsize__
 
 _PYTHON = (
     "PyErr_NoMemory",
+    "PyLong_AsSsize_t",
     "PyEval_RestoreThread",
     "PyEval_SaveThread",
     "PyList_New",

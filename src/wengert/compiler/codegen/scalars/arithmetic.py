@@ -190,7 +190,7 @@ native(records.round, kinds="fiu")(_rounding("rint"))
 
 # -- whole numbers, remainders, bits --------------------------------------------------------------
 
-_WHOLE: dict[str, Any] = {"kinds": "fiu", "cost": 20, "vectors": ""}
+_WHOLE: dict[str, Any] = {"kinds": "fiu", "cost": 20}
 _BITS: dict[str, Any] = {"kinds": "iub", "vectors": ""}
 
 
@@ -217,9 +217,36 @@ def _divided(m: Lane, a: str, b: str) -> tuple[str, str, str]:
 
 
 def _left_over(m: Lane, a: str, b: str) -> str:
-    """The remainder of floats with the sign of the first, for which LLVM calls the C library."""
+    """The remainder of floats with the sign of the first.
+
+    A quotient that is a whole number of less bits than a float has is at most one too large when it
+    is rounded, and what is left over is exact. For others LLVM calls the C library.
+    """
     setup()
-    return m.exact("frem", a, b)
+    code = m.code
+    size, by = m.size(a), m.size(b)
+    ratio = m.exact("fdiv", size, by)
+    usual = m.both(
+        m.compare("lt", ratio, m.number(2.0 ** np.finfo(m.dtype).nmant)),
+        m.compare("lt", by, m.number(math.inf)),
+    )
+    if m.count > 1:
+        bits = code.let(f"bitcast {m.flag} {usual} to i{m.count}")
+        usual = code.let(f"icmp eq i{m.count} {bits}, -1")
+    quick, slow, done = (code.fresh(name) for name in ("quick", "slow", "done"))
+    code.branch(usual, quick, slow)
+    code.label(quick)
+    whole = m.intrinsic("trunc", ratio)
+    rest = m.intrinsic("fma", m.code.let(f"fneg {m.type} {whole}"), by, size)
+    below = m.compare("lt", rest, m.number(0))
+    rest = m.select(below, m.exact("fadd", rest, by), rest)
+    rest = m.intrinsic("copysign", rest, a)
+    code.jump(done)
+    code.label(slow)
+    called = m.exact("frem", a, b)
+    code.jump(done)
+    code.label(done)
+    return code.let(f"phi {m.type} [ {rest}, {quick} ], [ {called}, {slow} ]")
 
 
 @native(records.floor_divide, records.div_floor, **_WHOLE)
@@ -244,7 +271,7 @@ def _floor_quotient(m: Lane, a: str, b: str) -> str:
 def _other_signs(m: Lane, rest: str, b: str) -> str:
     """Whether a remainder other than 0 has not the sign of the divisor."""
     zero = m.number(0)
-    below = m.code.let(f"xor i1 {m.compare('lt', rest, zero)}, {m.compare('lt', b, zero)}")
+    below = m.code.let(f"xor {m.flag} {m.compare('lt', rest, zero)}, {m.compare('lt', b, zero)}")
     return m.both(m.compare("ne", rest, zero), below)
 
 
