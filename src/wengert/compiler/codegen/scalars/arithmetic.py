@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from wengert.compiler.codegen.code import llvm_type
 from wengert.compiler.codegen.library import call_function, setup
 from wengert.compiler.codegen.scalars.forms import native
