@@ -6,7 +6,6 @@ import pytest
 import wengert as wg
 
 pytest.importorskip("llvmlite")
-emission = pytest.importorskip("wengert.compiler.backends.emission")
 wrapper = pytest.importorskip("wengert.compiler.backends.wrapper")
 native_products = pytest.importorskip("wengert.compiler.codegen.native.products")
 
@@ -32,23 +31,12 @@ def same(function, *args):
 
 @pytest.fixture
 def long(monkeypatch):
-    """All programs are taken for long ones, and all loops of little work are worth a function."""
+    """All programs are taken for long ones."""
     monkeypatch.setattr(wrapper, "_MUCH", 0)
-    monkeypatch.setattr(emission, "_LONG", 0)
 
 
 def numbers(*shape, seed=0):
     return wg.from_numpy(np.random.default_rng(seed).standard_normal(shape))
-
-
-def beside_much(little):
-    """A function of little work, beside so much that its share is small."""
-
-    def both(x, big):
-        made = little(x)
-        return (*(made if isinstance(made, tuple) else (made,)), (big @ big).exp().sum())
-
-    return both
 
 
 def recurrent(x):
@@ -79,17 +67,6 @@ def test_a_long_program_computes_what_eager_code_does(name, long):
     same(FUNCTIONS[name], numbers(7))
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_functions_of_little_work_compute_what_eager_code_does(name, long):
-    run = same(beside_much(FUNCTIONS[name]), numbers(7), 0.1 * numbers(40, 40, seed=1))
-    assert "@slight" in run.llvm()
-
-
-def test_short_programs_have_no_functions_for_little_work():
-    run = same(beside_much(FUNCTIONS["elements"]), numbers(7), 0.1 * numbers(40, 40, seed=1))
-    assert "@slight" not in run.llvm()
-
-
 def test_an_index_out_of_range_raises_in_a_long_program(long):
     run = compiled(lambda x, at, big: (x[at] * 2 + 1, x.sum(), (big @ big).sum()))
     x, big = numbers(7), numbers(40, 40)
@@ -100,7 +77,7 @@ def test_an_index_out_of_range_raises_in_a_long_program(long):
     assert run(x, wg.tensor([0]), big)[0].item() == x[0].item() * 2 + 1
 
 
-def test_a_division_by_zero_is_met_in_functions_of_little_work(long):
+def test_a_division_by_zero_is_met_in_a_long_program(long):
     run = compiled(lambda x, y, big: (x // y, (x * 3) % (y + 1), (big @ big).sum()))
     x, big = wg.arange(6), numbers(40, 40)
     for _ in range(2):

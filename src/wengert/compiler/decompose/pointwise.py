@@ -433,9 +433,18 @@ def _ndtr(F: Any, self: Any) -> Any:
     return _single_ndtr(F, self) if self.dtype == np.float32 else F.erfc(self * -_SQRT_HALF) * 0.5
 
 
-@rule(records.logit)
 @_in_double
+def _single_logit(F: Any, self: Any) -> Any:
+    return F.log(self / (1 - self))
+
+
+@rule(records.logit, kinds=REAL)
 def _logit(F: Any, self: Any, eps: float | None) -> Any:
     if eps is not None:
         self = F.minimum(F.maximum(self, eps), 1 - eps)
-    return F.log(self / (1 - self))
+    if self.dtype == np.float32:
+        return _single_logit(F, self)
+    # it vanishes at 1/2, near which the quotient is rounded to 1
+    rest, apart = 1 - self, self - 0.5
+    near = F.log1p(apart * 2 / rest)
+    return F.where(F.abs(apart) < 0.25, near, F.log(self / rest))

@@ -81,7 +81,7 @@ class Options:
         with seldom():
             if is_on():
                 verify(program, "tracing")
-            simple = simplify(program, fastmath=self.fastmath)
+            simple = simplify(program)
             return checked("vectorise", vectorise, checked("roll", roll, simple))
 
     def build(self, program: Program) -> Any:
