@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import FLOATING, as_dtype, category
-from wengert.base.errors import long_name
+from wengert.base.errors import long_name, overflow
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.kernels import random as kernels
@@ -151,9 +151,7 @@ def randperm(
         raise RuntimeError(f"Trying to create tensor with negative dimension {count}: [{count}]")
     kind = np.dtype(np.int64) if dtype is None else type_of(dtype)
     if kind.kind in "iu" and count > np.iinfo(kind).max:
-        raise RuntimeError(
-            f"value cannot be converted to type {kind.name} without overflow: {count}"
-        )
+        raise overflow(kind, count)
     stream = stream_of("randperm", generator)
     array = drawn(lambda: kernels.permutation(stream, count).astype(kind, copy=False))
     return made(array, device, requires_grad) if out is None else into(out, made(array), "randperm")

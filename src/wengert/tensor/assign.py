@@ -358,6 +358,11 @@ def writing(view: Callable[[Any], Any]) -> Callable[[Any, Any], None]:
     return write
 
 
+def delitem(self: Any, index: Any) -> None:
+    """Refuse: elements cannot be taken out of a tensor."""
+    raise TypeError("Tensor does not support deleting items")
+
+
 def setitem(self: Any, index: Any, value: Any, last: bool = False) -> None:
     """``self[index] = value``, for whatever indices reading takes.
 
