@@ -39,6 +39,8 @@ OWNERS = {
     "sparse_gradient": "wengert.sparse.creation",
     "shed": "wengert.autograd.levels",
     "fused": "wengert.compiler.runtime.fused",
+    "drawn": "wengert.compiler.runtime.drawing",
+    "permuted": "wengert.compiler.runtime.drawing",
 }
 """The module that fills each port."""
 
@@ -69,6 +71,8 @@ class Ports:
     sparse, masked: A sparse tensor of a dense one's elements: all that are not zero, or some.
     sparse_gradient: A sparse tensor of places and values, which nobody has checked.
     fused: A primitive on large arrays, by native code (see `wengert.compiler.runtime.fused`).
+    drawn, permuted
+        Random numbers, and an order, by native code (see `wengert.compiler.runtime.drawing`).
     """
 
     namespace: Any
@@ -93,6 +97,8 @@ class Ports:
     masked: Callable[..., Any]
     sparse_gradient: Callable[..., Any]
     fused: Callable[..., Any]
+    drawn: Callable[..., Any]
+    permuted: Callable[..., Any]
 
     def __init__(self) -> None:
         for name in OWNERS:
