@@ -14,7 +14,7 @@ from wengert.base.sections import fill_sections
 from wengert.kernels import random as kernels
 from wengert.ops.generator import stream_of
 from wengert.ops.like import memory_like
-from wengert.ops.options import input_tensor, integer, made, shape_of, type_of
+from wengert.ops.options import beside, input_tensor, integer, made, shape_of, type_of
 from wengert.ops.out import into
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_bernoulli, laid_out, span_of
@@ -109,7 +109,7 @@ def randint_like(
     if high is None:
         low, high = 0, low
     drawn_in_order = randint(low, high, (template.size,), generator=generator, dtype=template.dtype)
-    return made(laid_out(template, drawn_in_order.payload), device, requires_grad)
+    return made(laid_out(template, drawn_in_order.payload), beside(device, input), requires_grad)
 
 
 @export("wengert")

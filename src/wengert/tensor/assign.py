@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from wengert.base.arrays import unmasked
+from wengert.base.device import CPU
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded
-from wengert.interp.levels import Lifted
+from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.ops.checks import bool_mask
 from wengert.ops.coerce import dtype_name, expanded_shape
 from wengert.ops.index import check_bytes, fitting_value, named_places, split_index
@@ -225,6 +226,8 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     """
     if not isinstance(src, TensorBase):
         src = new_tensor(np.asarray(unmasked(src)))
+    if is_elsewhere(src.payload) and not is_elsewhere(self.payload):
+        src = T.to_device(src, device=CPU)
     return write(TABLE["assign"], self, (src,), {}, "copy_")
 
 
