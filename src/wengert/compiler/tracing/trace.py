@@ -130,6 +130,7 @@ class Trace:
         self.turns, self.path = Turns(), Path()
         self._mark: int | None = None
         self._is_known = True
+        self._beyond = False
         self._inner: set[int] = set()
         self.namespace = _Bound(self)
         self._drawing = False
@@ -194,6 +195,7 @@ class Trace:
 
     def _unknown(self, array: Any) -> Sym:
         """The symbol of memory of unknown origin, which the function writes to."""
+        self._beyond = True
         symbol = self.symbol(array)
         return symbol if symbol.array is array else Sym(array, self, symbol.value)
 
@@ -324,7 +326,10 @@ class Trace:
         if not old:
             # nor will another pass find any behind these
             self._inner |= seen
-        elif any(wanted is None or node in wanted for node in old):
+            return
+        # leaves that nothing knows of get gradients
+        self._beyond = True
+        if any(wanted is None or node in wanted for node in old):
             self.give_up("a backward pass inside of it goes on to what was recorded before")
 
     def behind(self, edges: Iterable[Any]) -> Iterator[Any]:
@@ -618,9 +623,12 @@ class Trace:
     def unmask(self) -> None:
         """Give tensors and nodes that are still there their real arrays in place of symbols.
 
-        They are found by the garbage collector, since nothing says who may hold one.
+        They are found by the garbage collector, since nothing says who may hold one. Those of the
+        environment are known; if nothing was written to, nor any node from before run, the others
+        have been made meanwhile.
         """
-        for holder in instances(TensorBase, Node):
+        written = self._beyond or any(symbol.storage.touched for symbol in self.given)
+        for holder in instances(TensorBase, Node, since=None if written else self._collections):
             if issubclass(type(holder), TensorBase):
                 payload = getattr(holder, "payload", None)
                 if isinstance(payload, Lifted) and self in traces_of(payload):
