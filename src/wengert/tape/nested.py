@@ -42,8 +42,8 @@ def elsewhere(function: Callable[..., Any], *args: Any) -> None:
     count = _THREADS.get()
     if count >= _MOST:
         raise RecursionError(
-            f"backward passes begin others, one inside of the other, in {count} threads: a hook, or "
-            "the backward of a Function, must not begin itself without end"
+            f"backward passes began others, each inside of the one before, in {count} threads: a "
+            "hook, or the backward of a Function, must not begin itself without end"
         )
     context = contextvars.copy_context()
     context.run(_THREADS.set, count + 1)
