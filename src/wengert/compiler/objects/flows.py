@@ -11,8 +11,10 @@ else making text of a number is a decision on it.
 from __future__ import annotations
 
 import functools
+import logging
 import re
 import sys
+import warnings
 from bisect import bisect
 from collections.abc import Iterator
 from types import CodeType
@@ -21,7 +23,10 @@ from typing import Any
 from wengert.compiler.objects.returns import instructions_of
 from wengert.tape.sites import OURS
 
-__all__ = ["is_handed_to_print", "is_printed", "is_printed_number", "questions_of"]
+__all__ = [
+    *("LEVELS", "LOGGERS", "is_handed_to_print", "is_printed", "is_printed_number"),
+    *("questions_of", "sinks_of"),
+]
 
 _QUIET = frozenset({"CACHE", "NOP", "PRECALL", "KW_NAMES", "RESUME", "EXTENDED_ARG", "NOT_TAKEN"})
 _PUSHES = {
@@ -44,6 +49,27 @@ _TEXTS = frozenset({"str", "repr", "format"})
 _NESTED = re.compile(r"\{[^{}]*\{")
 
 
+LEVELS = {
+    name: logging.getLevelNamesMapping()[name.upper()]
+    for name in ("debug", "info", "warning", "error", "critical")
+}
+"""The methods of a logger that make a record, and functions of `logging`, with their levels."""
+LOGGERS: frozenset[type] = frozenset({logging.Logger, logging.RootLogger})
+_PRINT = frozenset({"print"})
+
+
+def sinks_of(code: CodeType, space: dict[str, Any]) -> frozenset[str]:
+    """The names, with those of attributes, by which code calls ``print`` and what is like it."""
+    found = set() if "print" in space else {"print"}
+    for name in code.co_names:
+        thing = space.get(name)
+        if thing is warnings:
+            found.add(f"{name}.warn")
+        elif thing is logging or type(thing) in LOGGERS:
+            found |= {f"{name}.{level}" for level in LEVELS}
+    return frozenset(found)
+
+
 def is_printed(as_is: bool) -> bool:
     """Whether the text under way, which the user's program asks for, is only printed.
 
@@ -64,32 +90,34 @@ def is_printed(as_is: bool) -> bool:
         if as_is:
             return False
     elif what == "CALL":
-        calls = _calls(code)
+        calls = _calls(code, _PRINT)
         whole = k in calls["text"] and not _TEXTS & frame.f_globals.keys()
         if not whole and (as_is or k not in calls["format"]):
             return False
     elif what not in ("FORMAT_SIMPLE", "CONVERT_VALUE"):
         return False
-    return _flows(code, k, True, frozenset()) and "print" not in frame.f_globals
+    return _flows(code, k, True, sinks_of(code, frame.f_globals))
 
 
 def is_printed_number() -> bool:
     """Whether the number that is read off a tensor just now is only printed."""
     frame = _user(sys._getframe(1))
-    if frame is None or "print" in frame.f_globals:
+    if frame is None:
         return False
-    k = _place(frame)
-    formats = instructions_of(frame.f_code)[0][k].opname != "CALL"
-    return is_printed(False) if formats else _flows(frame.f_code, k, False, frozenset())
+    code, k = frame.f_code, _place(frame)
+    formats = instructions_of(code)[0][k].opname != "CALL"
+    return is_printed(False) if formats else _flows(code, k, False, sinks_of(code, frame.f_globals))
 
 
 def is_handed_to_print(code: CodeType, offset: int) -> bool:
     """Whether what the instruction at an offset gives is an argument of ``print``, and no more."""
-    return _flows(code, instructions_of(code)[1].index(offset), False, frozenset())
+    return _flows(code, instructions_of(code)[1].index(offset), False, _PRINT)
 
 
 @functools.lru_cache(512)
-def questions_of(code: CodeType, name: str) -> tuple[str, ...] | None:
+def questions_of(
+    code: CodeType, name: str, sinks: frozenset[str] = _PRINT
+) -> tuple[str, ...] | None:
     """What a function asks of a parameter that is a whole number, if it does no more than that.
 
     Each is an expression of ``{0}``, such as ``({0} % 100) == 0``, whose answer is all that is used
@@ -105,7 +133,7 @@ def questions_of(code: CodeType, name: str) -> tuple[str, ...] | None:
             continue
         if step.opname not in _LOADS:
             return None
-        if _flows(code, places[step.offset], False, frozenset()):
+        if _flows(code, places[step.offset], False, sinks):
             continue
         question = _question(steps, i + 1)
         if question is None:
@@ -219,18 +247,20 @@ def _onwards(steps: list[Any], k: int) -> Iterator[tuple[int, Any, int, int]]:
 
 
 @functools.lru_cache(512)
-def _calls(code: CodeType) -> dict[str, frozenset[int]]:
-    """The places of calls of ``print``, of functions that give text, and of ``"...".format``."""
+def _calls(code: CodeType, sinks: frozenset[str]) -> dict[str, frozenset[int]]:
+    """The places of calls of `sinks`, of functions that give text, and of ``"...".format``."""
     steps = instructions_of(code)[0]
     found: dict[str, set[int]] = {"print": set(), "text": set(), "format": set()}
     for k, step in enumerate(steps):
         kind = ""
         if step.opname == "LOAD_GLOBAL" and (step.arg or 0) & 1:
-            kind = "print" if step.argval == "print" else "text" if step.argval in _TEXTS else ""
-        elif step.opname in ("LOAD_METHOD", "LOAD_ATTR") and step.argval == "format":
+            kind = "print" if step.argval in sinks else "text" if step.argval in _TEXTS else ""
+        elif step.opname in ("LOAD_METHOD", "LOAD_ATTR"):
             text = steps[k - 1]
             plain = text.opname == "LOAD_CONST" and type(text.argval) is str
-            if plain and not _NESTED.search(text.argval):
+            if text.opname == "LOAD_GLOBAL" and f"{text.argval}.{step.argval}" in sinks:
+                kind = "print"
+            elif plain and step.argval == "format" and not _NESTED.search(text.argval):
                 kind = "format"
         if not kind:
             continue
@@ -243,7 +273,9 @@ def _calls(code: CodeType) -> dict[str, frozenset[int]]:
     return {kind: frozenset(places) for kind, places in found.items()}
 
 
-def _flows(code: CodeType, k: int, is_text: bool, seen: frozenset[int]) -> bool:
+def _flows(
+    code: CodeType, k: int, is_text: bool, sinks: frozenset[str], seen: frozenset[int] = frozenset()
+) -> bool:
     """Whether what instruction `k` leaves on the stack is only printed, or made part of text."""
     steps = instructions_of(code)[0]
     for i, step, above, takes in _onwards(steps, k):
@@ -251,7 +283,7 @@ def _flows(code: CodeType, k: int, is_text: bool, seen: frozenset[int]) -> bool:
             continue
         what, arg = step.opname, step.arg or 0
         if what in ("CALL", "CALL_KW"):
-            return i in _calls(code)["print"] and takes >= above + 3
+            return i in _calls(code, sinks)["print"] and takes >= above + 3
         if what == "FORMAT_VALUE":
             own = above == bool(arg & _SPEC)
             if not own or (is_text and arg) or (arg & _SPEC and arg & _CONVERSION):
@@ -267,11 +299,13 @@ def _flows(code: CodeType, k: int, is_text: bool, seen: frozenset[int]) -> bool:
                 return False
         elif what != "FORMAT_SIMPLE" and (what != "BUILD_STRING" or not is_text):
             return False
-        return i in seen or _flows(code, i, True, seen | {i})
-    return _is_stored(code, k, is_text, seen)
+        return i in seen or _flows(code, i, True, sinks, seen | {i})
+    return _is_stored(code, k, is_text, sinks, seen)
 
 
-def _is_stored(code: CodeType, k: int, is_text: bool, seen: frozenset[int]) -> bool:
+def _is_stored(
+    code: CodeType, k: int, is_text: bool, sinks: frozenset[str], seen: frozenset[int]
+) -> bool:
     """Whether text goes into a variable which is only printed, wherever it is read."""
     steps = instructions_of(code)[0]
     following = next((s for s in steps[k + 1 :] if s.opname not in _QUIET), None)
@@ -288,6 +322,6 @@ def _is_stored(code: CodeType, k: int, is_text: bool, seen: frozenset[int]) -> b
             continue
         if step.opname not in _LOADS:
             return False
-        if i not in seen and not _flows(code, i, True, seen | {i}):
+        if i not in seen and not _flows(code, i, True, sinks, seen | {i}):
             return False
     return True
