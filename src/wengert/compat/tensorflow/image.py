@@ -14,6 +14,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import operations
 from wengert.compat.tensorflow.functions.streams import stream_of
 from wengert.compat.tensorflow.functions.values import (
@@ -25,31 +26,6 @@ from wengert.compat.tensorflow.functions.values import (
     tensor_of,
 )
 from wengert.compat.tensorflow.refusal import refusal
-
-__all__ = [
-    "ResizeMethod",
-    "adjust_brightness",
-    "adjust_contrast",
-    "central_crop",
-    "convert_image_dtype",
-    "crop_to_bounding_box",
-    "flip_left_right",
-    "flip_up_down",
-    "grayscale_to_rgb",
-    "pad_to_bounding_box",
-    "per_image_standardization",
-    "random_brightness",
-    "random_contrast",
-    "random_crop",
-    "random_flip_left_right",
-    "random_flip_up_down",
-    "resize",
-    "resize_with_crop_or_pad",
-    "rgb_to_grayscale",
-    "rot90",
-    "total_variation",
-    "transpose",
-]
 
 
 class ResizeMethod:
@@ -356,4 +332,5 @@ def __getattr__(name: str) -> Any:
     raise refusal("image", name)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -22,6 +22,7 @@ import numpy as np
 import wengert as wg
 from wengert import numpy as wnp
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet.base import absent
 from wengert.compat.mxnet.gluon.basic_layers import called
 from wengert.compat.mxnet.gluon.block import HybridBlock
@@ -29,23 +30,6 @@ from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.results import CLASSES, computed
 from wengert.compat.mxnet.state import NUMPY, TRAINING
 from wengert.ops.recurrence import run_layers
-
-__all__ = [
-    "GRU",
-    "LSTM",
-    "RNN",
-    "BidirectionalCell",
-    "DropoutCell",
-    "GRUCell",
-    "HybridRecurrentCell",
-    "HybridSequentialRNNCell",
-    "LSTMCell",
-    "RNNCell",
-    "RecurrentCell",
-    "ResidualCell",
-    "SequentialRNNCell",
-    "ZoneoutCell",
-]
 
 _GATES = {"RNN_RELU": 1, "RNN_TANH": 1, "LSTM": 4, "GRU": 3}
 _PARTS = ("i2h_weight", "h2h_weight", "i2h_bias", "h2h_bias")
@@ -597,4 +581,5 @@ def __getattr__(name: str) -> Any:
     raise absent("wengert.compat.mxnet.gluon.rnn", name, cures)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -5,22 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.sections import fill_sections
-from wengert.compat.tensorflow import initializers, nn, operations
-from wengert.compat.tensorflow.keras import activations, constraints, regularizers
+from wengert.compat.kit.namespaces import defined
+from wengert.compat.tensorflow import nn, operations
 from wengert.compat.tensorflow.keras.layer import Layer
-
-__all__ = [
-    "AveragePooling2D",
-    "Conv1D",
-    "Conv2D",
-    "Conv2DTranspose",
-    "GlobalAveragePooling1D",
-    "GlobalAveragePooling2D",
-    "GlobalMaxPooling2D",
-    "MaxPooling1D",
-    "MaxPooling2D",
-    "ZeroPadding2D",
-]
+from wengert.compat.tensorflow.keras.settings import settings
 
 
 def _several(value: Any, d: int) -> tuple[int, ...]:
@@ -38,69 +26,44 @@ def _check_last(data_format: Any) -> None:
         raise ValueError(f"data_format={data_format!r} is not offered here: channels come last")
 
 
+@settings
 class _Conv(Layer):
     """What the layers of convolutions have in common."""
 
     dimensions = 2
 
-    def __init__(
-        self,
-        filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
-        padding: str = "valid",
-        data_format: Any = None,
-        dilation_rate: Any = 1,
-        groups: int = 1,
-        activation: Any = None,
-        use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
-        _check_last(data_format)
+    filters: int
+    kernel_size: Any
+    strides: Any = 1
+    padding: str = "valid"
+    data_format: Any = None
+    dilation_rate: Any = 1
+    groups: int = 1
+    activation: Any = None
+    use_bias: bool = True
+    kernel_initializer: Any = "glorot_uniform"
+    bias_initializer: Any = "zeros"
+    kernel_regularizer: Any = None
+    bias_regularizer: Any = None
+    activity_regularizer: Any = None
+    kernel_constraint: Any = None
+    bias_constraint: Any = None
+
+    def _prepare(self) -> None:
+        _check_last(self.data_format)
         d = self.dimensions
-        self.filters = int(filters)
-        self.kernel_size = _several(kernel_size, d)
-        self.strides = _several(strides, d)
-        self.padding = _padding(padding)
-        self.dilation_rate = _several(dilation_rate, d)
-        self.groups = groups
-        self.activation = activations.get(activation)
-        self.use_bias = use_bias
-        self.kernel_initializer = initializers.get(kernel_initializer)
-        self.bias_initializer = initializers.get(bias_initializer)
-        self.kernel_regularizer = regularizers.get(kernel_regularizer)
-        self.bias_regularizer = regularizers.get(bias_regularizer)
-        self.kernel_constraint = constraints.get(kernel_constraint)
-        self.bias_constraint = constraints.get(bias_constraint)
+        self.filters = int(self.filters)
+        self.kernel_size = _several(self.kernel_size, d)
+        self.strides = _several(self.strides, d)
+        self.padding = _padding(self.padding)
+        self.dilation_rate = _several(self.dilation_rate, d)
 
     def _kernel_shape(self, channels: int) -> tuple[int, ...]:
         return (*self.kernel_size, channels // self.groups, self.filters)
 
     def build(self, input_shape: Any) -> None:
-        self.kernel = self.add_weight(
-            shape=self._kernel_shape(input_shape[-1]),
-            initializer=self.kernel_initializer,
-            regularizer=self.kernel_regularizer,
-            constraint=self.kernel_constraint,
-            name="kernel",
-        )
-        self.bias = None
-        if self.use_bias:
-            self.bias = self.add_weight(
-                shape=(self.filters,),
-                initializer=self.bias_initializer,
-                regularizer=self.bias_regularizer,
-                constraint=self.bias_constraint,
-                name="bias",
-            )
+        self.kernel = self._weight("kernel", self._kernel_shape(input_shape[-1]))
+        self.bias = self._weight("bias", (self.filters,)) if self.use_bias else None
         self.built = True
 
     def _convolved(self, inputs: Any) -> Any:
@@ -159,7 +122,8 @@ class Conv2DTranspose(_Conv):
     ) -> None:
         if output_padding is not None:
             raise ValueError("output_padding is not offered here: leave it out")
-        super().__init__(filters, kernel_size, strides, padding, **kwargs)
+        given = {"filters": filters, "kernel_size": kernel_size, "strides": strides}
+        super().__init__(**given, padding=padding, **kwargs)
 
     def _kernel_shape(self, channels: int) -> tuple[int, ...]:
         return (*self.kernel_size, self.filters, channels)
@@ -247,6 +211,7 @@ GlobalMaxPooling2D = _global(
 )
 
 
+@settings
 class ZeroPadding2D(Layer):
     """Rows and columns of zeros around images.
 
@@ -256,14 +221,17 @@ class ZeroPadding2D(Layer):
     TensorShape([1, 4, 4, 1])
     """
 
-    def __init__(self, padding: Any = (1, 1), data_format: Any = None, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        _check_last(data_format)
-        rows, columns = _several(padding, 2) if isinstance(padding, int) else padding
+    padding: Any = (1, 1)
+    data_format: Any = None
+
+    def _prepare(self) -> None:
+        _check_last(self.data_format)
+        rows, columns = _several(self.padding, 2) if isinstance(self.padding, int) else self.padding
         self.padding = tuple((n, n) if isinstance(n, int) else tuple(n) for n in (rows, columns))
 
     def call(self, inputs: Any) -> Any:
         return operations.pad(inputs, [(0, 0), *self.padding, (0, 0)])
 
 
+__all__ = defined(globals())
 fill_sections(globals())
