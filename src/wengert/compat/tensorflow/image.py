@@ -259,6 +259,27 @@ def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -
     return pad_to_bounding_box(x, top, left, *wanted)
 
 
+def resize_with_pad(
+    image: Any,
+    target_height: Any,
+    target_width: Any,
+    method: Any = ResizeMethod.BILINEAR,
+    antialias: bool = False,
+) -> Any:
+    """Pictures in another size, in proportion, with zeros around them.
+
+    Examples
+    --------
+    >>> tf.image.resize_with_pad(tf.ones([4, 2, 1]), 8, 8).shape
+    TensorShape([8, 8, 1])
+    """
+    height, width = tuple(tensor_of(image).payload.shape)[-3:-1]
+    wanted = integers(target_height, "size")[0], integers(target_width, "size")[0]
+    ratio = max(height / wanted[0], width / wanted[1])
+    size = (int(height / ratio), int(width / ratio))
+    return resize_with_crop_or_pad(resize(image, size, method, antialias=antialias), *wanted)
+
+
 def central_crop(image: Any, central_fraction: float) -> Any:
     """The middle of pictures.
 

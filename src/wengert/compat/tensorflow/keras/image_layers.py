@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
@@ -102,6 +102,12 @@ class Conv1D(_Conv):
     dimensions = 1
 
 
+class Conv3D(_Conv):
+    """The convolution of volumes with filters that are learnt."""
+
+    dimensions = 3
+
+
 class Conv2DTranspose(_Conv):
     """What the gradient of a convolution does: images that become larger.
 
@@ -140,7 +146,46 @@ class Conv2DTranspose(_Conv):
 
 # -- pooling ---------------------------------------------------------------------------------------
 
-_POOL = """{words} of the windows of {places}.
+
+@settings
+class _Pooling(Layer):
+    """What the layers have in common that pool windows."""
+
+    dimensions: ClassVar[int]
+    function: ClassVar[Any]
+    pool_size: Any = 2
+    strides: Any = None
+    padding: str = "valid"
+    data_format: Any = None
+
+    def _prepare(self) -> None:
+        _check_last(self.data_format)
+        self.pool_size = _several(self.pool_size, self.dimensions)
+        given = self.pool_size if self.strides is None else self.strides
+        self.strides = _several(given, self.dimensions)
+        self.padding = _padding(self.padding)
+
+    def call(self, inputs: Any) -> Any:
+        return self.function(inputs, self.pool_size, self.strides, self.padding)
+
+
+@settings
+class _Global(Layer):
+    """What the layers have in common that pool all of an example."""
+
+    dimensions: ClassVar[int]
+    function: ClassVar[Any]
+    data_format: Any = None
+    keepdims: bool = False
+
+    def _prepare(self) -> None:
+        _check_last(self.data_format)
+
+    def call(self, inputs: Any) -> Any:
+        return self.function(inputs, list(range(1, self.dimensions + 1)), self.keepdims)
+
+
+_POOL = """{words} of {of}.
 
 Examples
 --------
@@ -148,67 +193,33 @@ Examples
 >>> tf.keras.layers.{name}()(tf.ones({example})).shape
 TensorShape({result})
 """
+_PLACES = {1: "sequences", 2: "images", 3: "volumes"}
+_POOLED = {
+    "Max": ("max", "The greatest elements", operations.reduce_max),
+    "Average": ("avg", "The means", operations.reduce_mean),
+}
 
 
-def _pooling(name: str, function: Any, d: int, words: str) -> Any:
-    def __init__(
-        self: Any,
-        pool_size: Any = 2,
-        strides: Any = None,
-        padding: str = "valid",
-        data_format: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        Layer.__init__(self, **kwargs)
-        _check_last(data_format)
-        self.pool_size = _several(pool_size, d)
-        self.strides = self.pool_size if strides is None else _several(strides, d)
-        self.padding = _padding(padding)
-
-    def call(self: Any, inputs: Any) -> Any:
-        return function(inputs, self.pool_size, self.strides, self.padding)
-
-    call.__doc__ = "The result for `inputs`."
-    doc = _POOL.format(
-        words=words,
-        places="images" if d == 2 else "sequences",
-        name=name,
-        example=[1, *[4] * d, 1],
-        result=[1, *[2] * d, 1],
-    )
-    body = {"__init__": __init__, "call": call, "__doc__": doc, "__module__": __name__}
-    return type(name, (Layer,), body)
+def _pools(namespace: dict[str, Any], word: str, d: int) -> None:
+    """The layers that pool, of a word and a number of dimensions, by their long and short names."""
+    short, words, whole = _POOLED[word]
+    example = [1, *[4] * d, 1]
+    for base, before, function, of, result in (
+        (_Pooling, "", getattr(nn, f"{short}_pool{d}d"), "the windows of", [1, *[2] * d, 1]),
+        (_Global, "Global", whole, "each channel of", [1, 1]),
+    ):
+        name = f"{before}{word}Pooling{d}D"
+        doc = _POOL.format(
+            words=words, of=f"{of} {_PLACES[d]}", name=name, example=example, result=result
+        )
+        body = {"dimensions": d, "function": staticmethod(function), "__doc__": doc}
+        kind = type(name, (base,), {**body, "__module__": __name__})
+        namespace |= {name: kind, f"{before}{short.capitalize()}Pool{d}D": kind}
 
 
-MaxPooling2D = _pooling("MaxPooling2D", nn.max_pool2d, 2, "The greatest elements")
-MaxPooling1D = _pooling("MaxPooling1D", nn.max_pool1d, 1, "The greatest elements")
-AveragePooling2D = _pooling("AveragePooling2D", nn.avg_pool2d, 2, "The means")
-
-
-def _global(name: str, function: Any, d: int, words: str) -> Any:
-    def __init__(self: Any, data_format: Any = None, keepdims: bool = False, **kwargs: Any) -> None:
-        Layer.__init__(self, **kwargs)
-        _check_last(data_format)
-        self.keepdims = keepdims
-
-    def call(self: Any, inputs: Any) -> Any:
-        return function(inputs, list(range(1, d + 1)), self.keepdims)
-
-    call.__doc__ = "The result for `inputs`."
-    doc = f"{words} of each channel."
-    body = {"__init__": __init__, "call": call, "__doc__": doc, "__module__": __name__}
-    return type(name, (Layer,), body)
-
-
-GlobalAveragePooling2D = _global(
-    "GlobalAveragePooling2D", operations.reduce_mean, 2, "The mean over each image"
-)
-GlobalAveragePooling1D = _global(
-    "GlobalAveragePooling1D", operations.reduce_mean, 1, "The mean over each sequence"
-)
-GlobalMaxPooling2D = _global(
-    "GlobalMaxPooling2D", operations.reduce_max, 2, "The greatest element of each image"
-)
+for _word in _POOLED:
+    for _d in _PLACES:
+        _pools(globals(), _word, _d)
 
 
 @settings

@@ -28,8 +28,12 @@ __all__ = [
         """
         keras.cells: GRUCell LSTMCell SimpleRNNCell StackedRNNCells
         keras.core_layers: Activation Dense ELU Identity Lambda LeakyReLU ReLU Softmax
-        keras.image_layers: AveragePooling2D Conv1D Conv2D Conv2DTranspose GlobalAveragePooling1D
-            GlobalAveragePooling2D GlobalMaxPooling2D MaxPooling1D MaxPooling2D ZeroPadding2D
+        keras.image_layers: AveragePooling1D AveragePooling2D AveragePooling3D AvgPool1D AvgPool2D
+            AvgPool3D Conv1D Conv2D Conv2DTranspose Conv3D GlobalAveragePooling1D
+            GlobalAveragePooling2D GlobalAveragePooling3D GlobalAvgPool1D GlobalAvgPool2D
+            GlobalAvgPool3D GlobalMaxPool1D GlobalMaxPool2D GlobalMaxPool3D GlobalMaxPooling1D
+            GlobalMaxPooling2D GlobalMaxPooling3D MaxPool1D MaxPool2D MaxPool3D MaxPooling1D
+            MaxPooling2D MaxPooling3D ZeroPadding2D
         keras.norm_layers: BatchNormalization LayerNormalization Normalization
         keras.recurrent: Bidirectional GRU LSTM Masking RNN SimpleRNN TimeDistributed
         """,
@@ -45,11 +49,19 @@ __all__ = [
     "InputLayer",
     "Layer",
     "Maximum",
+    "Minimum",
     "Multiply",
     "Permute",
     "Rescaling",
     "Reshape",
     "Subtract",
+    "add",
+    "average",
+    "concatenate",
+    "maximum",
+    "minimum",
+    "multiply",
+    "subtract",
 ]
 
 
@@ -242,6 +254,7 @@ Subtract = _merging("Subtract", "difference", operations.subtract, "[-2.]")
 Multiply = _merging("Multiply", "product", operations.multiply, "[3.]")
 Average = _merging("Average", "mean", operations.add, "[2.]")
 Maximum = _merging("Maximum", "greatest", operations.maximum, "[3.]")
+Minimum = _merging("Minimum", "least", operations.minimum, "[1.]")
 
 
 @settings
@@ -270,6 +283,22 @@ class Concatenate(Layer):
 
     def call(self, inputs: Any) -> Any:
         return operations.concat(list(inputs), self.axis)
+
+
+def _alone(kind: Any) -> Any:
+    """The function of a layer that merges."""
+
+    def merge(inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        return kind(*args, **kwargs)(inputs)
+
+    merge.__name__ = merge.__qualname__ = kind.__name__.lower()
+    merge.__doc__ = f"What a layer `{kind.__name__}` makes of a list of inputs."
+    return merge
+
+
+add, subtract, multiply, average, maximum, minimum, concatenate = map(
+    _alone, (Add, Subtract, Multiply, Average, Maximum, Minimum, Concatenate)
+)
 
 
 # -- inputs ----------------------------------------------------------------------------------------
