@@ -38,7 +38,7 @@ _OPERATIONS = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdi
 _ORDERS = {
     ast.Lt: "olt", ast.LtE: "ole", ast.Gt: "ogt", ast.GtE: "oge", ast.Eq: "oeq", ast.NotEq: "une",
 }  # fmt: skip
-_INSTRUCTIONS = "fabs sqrt floor ceil".split()
+_INSTRUCTIONS = ("fabs", "floor", "ceil")
 """Functions that are an instruction of most processors."""
 
 
