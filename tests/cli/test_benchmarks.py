@@ -13,9 +13,10 @@ REPOSITORY = Path(__file__).parents[2]
 BENCHMARKS = REPOSITORY / "benchmarks"
 QUICK = ("--rounds=1", "--peers=none")
 
-pytestmark = pytest.mark.skipif(
-    not BENCHMARKS.is_dir(), reason="the benchmarks come with the source"
-)
+pytestmark = [
+    pytest.mark.skipif(not BENCHMARKS.is_dir(), reason="the benchmarks come with the source"),
+    pytest.mark.sampled(4, "benchmarks"),  # each starts a process: they take turns
+]
 
 
 def run(*command):

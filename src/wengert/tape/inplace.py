@@ -25,7 +25,7 @@ from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.modes import NO_GRAD, current_mode
 from wengert.tape.node import Node, edge_of, next_sequence
-from wengert.tape.operands import are_wider, check_dtypes, is_number
+from wengert.tape.operands import are_wider, check_dtypes, fitting, is_number
 from wengert.tape.record import T, make_node, save_result
 from wengert.tape.saving import keeps_aside
 from wengert.tape.sites import mark, place
@@ -230,6 +230,7 @@ def _bound(
         if isinstance(number, bool) and tensor.payload.dtype.kind != "b":
             number = int(number)
         check_cast(form, tensor, [number])
+        number = fitting(form, number, tensor.payload.dtype)
         return form, number, {form.params[0]: number}, [tensor]
     if not others and tensor.payload.dtype.kind in "biu" and prim.promote is not None:
         check_cast(prim, tensor, [])

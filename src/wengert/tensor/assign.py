@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from wengert.base.arrays import unmasked
+from wengert.base.device import CPU
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded
-from wengert.interp.levels import Lifted
+from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.ops.checks import bool_mask
 from wengert.ops.coerce import dtype_name, expanded_shape
 from wengert.ops.index import check_bytes, fitting_value, named_places, split_index
@@ -225,6 +226,8 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     """
     if not isinstance(src, TensorBase):
         src = new_tensor(np.asarray(unmasked(src)))
+    if is_elsewhere(src.payload) and not is_elsewhere(self.payload):
+        src = T.to_device(src, device=CPU)
     return write(TABLE["assign"], self, (src,), {}, "copy_")
 
 
@@ -358,6 +361,11 @@ def writing(view: Callable[[Any], Any]) -> Callable[[Any, Any], None]:
     return write
 
 
+def delitem(self: Any, index: Any) -> None:
+    """Refuse: elements cannot be taken out of a tensor."""
+    raise TypeError("Tensor does not support deleting items")
+
+
 def _set_at_once(self: Any, index: Any, value: Any) -> bool:
     """Write a number, or a tensor of the same dtype, into an array; whether that was all."""
     items = index if index.__class__ is tuple else (index,)
@@ -385,8 +393,8 @@ def _set_at_once(self: Any, index: Any, value: Any) -> bool:
         return False
     try:
         payload[index] = value
-    except (IndexError, ValueError):
-        # which PyTorch says otherwise
+    except (IndexError, ValueError, OverflowError):
+        # which PyTorch says otherwise, or wraps round
         return False
     written(self, name)
     return True

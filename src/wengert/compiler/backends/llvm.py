@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.backends.driver import drive
+from wengert.compiler.backends.kinds import is_native_step
 from wengert.compiler.backends.loops import LoopTree
 from wengert.compiler.backends.machine import Machine, State, builtin
 from wengert.compiler.backends.numpy import ordered
@@ -25,11 +26,12 @@ from wengert.compiler.backends.storage import Storage
 from wengert.compiler.backends.trees import extents_of, steps_of
 from wengert.compiler.backends.wrapper import Function, write_module
 from wengert.compiler.codegen.native.table import NATIVE
+from wengert.compiler.decompose.rules import DECOMPOSED
 from wengert.compiler.ir.executable import Description, LoopNest, isolated
 from wengert.compiler.ir.programs import Affine, Loop, Program, Step, Value, apply, substitute
 from wengert.interp.eager import K
 
-__all__ = ["Families", "LlvmExecutable", "build", "drive"]
+__all__ = ["Families", "LlvmExecutable", "build", "call_cost", "drive"]
 
 Known = dict[Value, Any]
 
@@ -147,6 +149,11 @@ def build(
     return LlvmExecutable(
         program, threads=threads, fastmath=fastmath, families=families, piece=piece
     )
+
+
+def call_cost(step: Step) -> float:
+    """Microseconds to call the kernel of a step between native pieces; 0 if native code does it."""
+    return 0.0 if DECOMPOSED[step.prim] is not None or is_native_step(step) else 2.0
 
 
 class _Native:

@@ -119,7 +119,7 @@ def _round_decimals(F: Any, self: Any, decimals: int) -> Any:
 # -- choices --------------------------------------------------------------------------------------
 
 
-@rule(records.relu, kinds=REAL)
+@rule(records.relu, kinds=REAL, whole=True)
 def _relu(F: Any, self: Any) -> Any:
     return F.maximum(self, 0)
 
@@ -131,7 +131,7 @@ def _threshold_backward(F: Any, grad_output: Any, self: Any) -> Any:
     return F.where(self <= 0, 0, grad_output)
 
 
-@rule(records.clamp, records.clamp_tensor, kinds=REAL)
+@rule(records.clamp, records.clamp_tensor, kinds=REAL, whole=True)
 def _clamp(F: Any, self: Any, min: Any, max: Any) -> Any:
     if min is not None:
         self = F.maximum(self, min)
@@ -143,12 +143,12 @@ def _hardtanh(F: Any, self: Any, min_val: float, max_val: float) -> Any:
     return F.minimum(F.maximum(self, min_val), max_val)
 
 
-@rule(records.clamp_min, kinds=REAL)
+@rule(records.clamp_min, kinds=REAL, whole=True)
 def _clamp_min(F: Any, self: Any, min: Any) -> Any:
     return F.maximum(self, min)
 
 
-@rule(records.clamp_max, kinds=REAL)
+@rule(records.clamp_max, kinds=REAL, whole=True)
 def _clamp_max(F: Any, self: Any, max: Any) -> Any:
     return F.minimum(self, max)
 
@@ -433,9 +433,18 @@ def _ndtr(F: Any, self: Any) -> Any:
     return _single_ndtr(F, self) if self.dtype == np.float32 else F.erfc(self * -_SQRT_HALF) * 0.5
 
 
-@rule(records.logit)
 @_in_double
+def _single_logit(F: Any, self: Any) -> Any:
+    return F.log(self / (1 - self))
+
+
+@rule(records.logit, kinds=REAL)
 def _logit(F: Any, self: Any, eps: float | None) -> Any:
     if eps is not None:
         self = F.minimum(F.maximum(self, eps), 1 - eps)
-    return F.log(self / (1 - self))
+    if self.dtype == np.float32:
+        return _single_logit(F, self)
+    # it vanishes at 1/2, near which the quotient is rounded to 1
+    rest, apart = 1 - self, self - 0.5
+    near = F.log1p(apart * 2 / rest)
+    return F.where(F.abs(apart) < 0.25, near, F.log(self / rest))

@@ -226,12 +226,12 @@ def _of_row(code: Code, name: str, dtype: np.dtype[Any], head: str, count: int) 
     numbers = Lane(code, _INT64, count=width)
     first = code.load(head, dtype, width)
     code.do(f"store {several(llvm_type(dtype), width)} {first}, ptr {best}")
-    code.do(f"store {numbers.type} {_counted(width)}, ptr {found}")
+    code.do(f"store {numbers.type} {numbers.numbers(range(width))}, ptr {found}")
 
     def take(k: str) -> None:
         value = code.load(code.at(head, dtype, k), dtype, width)
-        start = code.spread(k, "i64", width) if width > 1 else k
-        place = code.let(f"add {numbers.type} {start}, {_counted(width)}")
+        start = code.spread(k, "i64", width)
+        place = code.let(f"add {numbers.type} {start}, {numbers.numbers(range(width))}")
         _take(code, name, Lane(code, dtype, count=width), (best, found), (value, place))
 
     end = count - count % width
@@ -242,11 +242,6 @@ def _of_row(code: Code, name: str, dtype: np.dtype[Any], head: str, count: int) 
         take(str(count - width))
     held = code.let(f"load {several(llvm_type(dtype), width)}, ptr {best}")
     return _first(code, name, dtype, width, held, code.let(f"load {numbers.type}, ptr {found}"))
-
-
-def _counted(width: int) -> str:
-    """The numbers of columns."""
-    return f"<{', '.join([f'i64 {i}' for i in range(width)])}>" if width > 1 else "0"
 
 
 def _take(
