@@ -38,7 +38,8 @@ _OPERATIONS = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdi
 _ORDERS = {
     ast.Lt: "olt", ast.LtE: "ole", ast.Gt: "ogt", ast.GtE: "oge", ast.Eq: "oeq", ast.NotEq: "une",
 }  # fmt: skip
-_INTRINSICS = {"abs": "fabs", "sqrt": "sqrt", "floor": "floor", "ceil": "ceil"}
+_INSTRUCTIONS = ("fabs", "floor", "ceil")
+"""Functions that are an instruction of most processors."""
 
 
 class _Context(ctypes.Structure):
@@ -260,7 +261,7 @@ class _Translation:
         assert isinstance(function, ast.Name)
         if function.id in ("abs", "int"):
             # of what is not negative
-            return self._call("abs" if function.id == "abs" else "floor", given)
+            return self._call("fabs" if function.id == "abs" else "floor", given)
         return self._translated(self._scope[function.id], given)
 
     def _translated(self, function: Callable[..., float], given: list[str]) -> str:
@@ -271,7 +272,7 @@ class _Translation:
 
     def _call(self, name: str, given: list[str]) -> str:
         """A function of the C library, which `math` calls, too."""
-        symbol = f"llvm.{_INTRINSICS[name]}.f64" if name in _INTRINSICS else name
+        symbol = f"llvm.{name}.f64" if name in _INSTRUCTIONS else name
         types = ", ".join(["double"] * len(given))
         self._code.module.declare(symbol, f"declare double @{symbol}({types})")
         operands = ", ".join([f"double {value}" for value in given])
