@@ -118,7 +118,7 @@ def test_views_and_writes():
         lambda: wg.nn.functional.embedding(outside, x),
         lambda: wg.nn.functional.cross_entropy(x, outside),
     ):
-        with pytest.raises(IndexError, match=r"out of (bounds|range)"):
+        with pytest.raises((IndexError, RuntimeError), match=r"out of (bounds|range)"):
             call()
 
 
