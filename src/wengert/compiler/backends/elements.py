@@ -52,8 +52,6 @@ class Elements:
         self.scope = Scope()
         self._pointers: dict[Value, str] = {}
         self._once: set[Value] = set()
-        self._plain = False
-        self._slight: set[int] = set()
         self._wide = wide
         self._range: tuple[str, str] | None = None
         self.counters: dict[Counter, str] = {} if outer is None else dict(outer.counters)

@@ -167,6 +167,7 @@ class Code:
     long
         Whether LLVM takes long for the function, so that it is worth sparing it work: counters are
         hidden (NOTE [hidden counters]).
+    fails: Whether what was written since this was set to False may meet trouble.
     workspace
         ``workspace(bytes)`` gives the address of aligned memory that may be used until what is
         being written is complete. It is on the stack unless the owner of the function says where.
@@ -178,6 +179,7 @@ class Code:
         self.allocations: list[str] = []
         self.current = entry
         self.long = False
+        self.fails = False
         self.workspace: Callable[[int], str] = lambda size: self.stack(np.dtype(np.uint8), size)
         self._count = 0
 
@@ -207,6 +209,8 @@ class Code:
 
     def spread(self, value: str, kind: str, count: int) -> str:
         """A vector of so many equal elements of an LLVM type."""
+        if count == 1:
+            return value
         vector = f"<{count} x {kind}>"
         first = self.let(f"insertelement {vector} poison, {kind} {value}, i64 0")
         mask = f"<{count} x i32> zeroinitializer"
@@ -305,6 +309,7 @@ class Code:
 
     def trouble(self, condition: str) -> None:
         """Note that a condition holds which eager code raises an error for (NOTE [trouble])."""
+        self.fails = True
         marked = self.let(f"zext i1 {condition} to i8")
         before = self.let("load i8, ptr %trouble")
         self.do(f"store i8 {self.let(f'or i8 {before}, {marked}')}, ptr %trouble")

@@ -88,11 +88,10 @@ class Explanation:
             yield f"  with {shapes} that share memory it runs as it is: {entry.left}"
         for entry in self._entries:
             shapes = ", ".join(entry.environment.shapes)
-            least = "at least " if entry.counted else ""
             gain = (
                 ""
                 if entry.gain is None
-                else f": {least}{entry.gain:.1f} times as quick as uncompiled"
+                else f": estimated {entry.gain:.1f} times as quick as uncompiled"
             )
             yield f"  with {shapes or 'no tensors'}{gain}"
             if getattr(entry.tree, "is_driven", False):

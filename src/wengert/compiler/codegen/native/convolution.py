@@ -21,7 +21,7 @@ import numpy as np
 
 from wengert.compiler.codegen.code import MEMCPY, MEMCPY_DECLARATION, Array, Code, llvm_type
 from wengert.compiler.codegen.native.forms import NATIVE, Native, fill_zeros, nest, outlined
-from wengert.compiler.codegen.native.vectors import Vector
+from wengert.compiler.codegen.scalars.lane import Lane
 from wengert.compiler.codegen.vectors import register_bytes
 from wengert.compiler.ir.programs import Step
 from wengert.kernels.convolution import phases_of
@@ -456,7 +456,7 @@ class _Tile:
         self, code: Code, dtype: np.dtype[Any], pieces: Sequence[_Piece], count: int
     ) -> None:
         self.code, self.dtype, self.pieces = code, dtype, pieces
-        self.vectors = [Vector(code, dtype, piece.width) for piece in pieces]
+        self.vectors = [Lane(code, dtype, count=piece.width) for piece in pieces]
         self.sums = [[code.cell(vector.type) for vector in self.vectors] for _ in range(count)]
 
     def begin(self, bias: Sequence[str]) -> None:
@@ -485,7 +485,7 @@ class _Tile:
                 factor = code.load(code.at(own, dtype, r), dtype)
                 for vector, part, cell in zip(self.vectors, given, cells, strict=True):
                     total = code.let(f"load {vector.type}, ptr {cell}")
-                    total = vector.multiply_add(vector.spread(factor), part, total)
+                    total = vector.fma(vector.spread(factor), part, total)
                     code.do(f"store {vector.type} {total}, ptr {cell}")
 
     def end(self, target: str, places: int, length: int) -> None:
@@ -612,7 +612,7 @@ def _sums(
     widths = dict.fromkeys([piece.width for _, _, piece in parts])
     totals: dict[int, list[list[str]]] = {}
     for width in widths:
-        vector = Vector(code, dtype, width)
+        vector = Lane(code, dtype, count=width)
         totals[width] = [[code.cell(vector.type) for _ in seen] for _ in range(count)]
         for cells in totals[width]:
             for cell in cells:
@@ -623,7 +623,7 @@ def _sums(
         start = (code.offset((box.planes * box.plane,), [i]), code.offset((of_image,), [i]))
         with nest(code, box.size[:-1], box.pitches[:-1], own, start=start) as (at, given):
             for first, end, piece in parts:
-                vector = Vector(code, dtype, piece.width)
+                vector = Lane(code, dtype, count=piece.width)
                 with code.loop(end, str(first), step=piece.width) as x:
                     here, place = code.added(at, x), code.added(given, x)
                     windows = [
@@ -635,16 +635,16 @@ def _sums(
                         factor = vector.load_some(to, piece.used)
                         for window, cell in zip(windows, totals[piece.width][r], strict=True):
                             total = code.let(f"load {vector.type}, ptr {cell}")
-                            total = vector.multiply_add(factor, window, total)
+                            total = vector.fma(factor, window, total)
                             code.do(f"store {vector.type} {total}, ptr {cell}")
     for r in range(count):
         for k in range(len(seen)):
             to = code.at(target, dtype, r * job.steps + k)
             total = code.load(to, dtype)
             for width in widths:
-                vector = Vector(code, dtype, width)
+                vector = Lane(code, dtype, count=width)
                 cell = totals[width][r][k]
-                found = vector.sum(code.let(f"load {vector.type}, ptr {cell}"))
+                found = vector.reduced("add", code.let(f"load {vector.type}, ptr {cell}"))
                 total = code.let(f"fadd {kind} {total}, {found}")
             code.store(total, to, dtype)
 

@@ -75,7 +75,7 @@ def outlined(
     inner = Code(code.module)
     write(inner, [array._replace(pointer=f"%p{i}") for i, array in enumerate(arrays)])
     given = ", ".join([f"ptr {array.pointer}" for array in arrays])
-    if not any("%trouble" in line for line in inner.lines):
+    if not inner.fails:
         parameters = ", ".join([f"ptr noalias %p{i}" for i in range(len(arrays))])
         head = f"internal void @@({parameters}) noinline nounwind"
         symbol = code.module.function(name, inner.function(head))

@@ -22,7 +22,7 @@ import numpy as np
 from wengert.compiler.codegen.code import Array, Code, is_native, llvm_type
 from wengert.compiler.codegen.library import call_routine, has_routine
 from wengert.compiler.codegen.native.forms import NATIVE, Native, fill_zeros, nest, strips_of
-from wengert.compiler.codegen.native.vectors import Vector
+from wengert.compiler.codegen.scalars.lane import Lane
 from wengert.compiler.codegen.vectors import register_bytes
 from wengert.compiler.ir.programs import Step, open_ended
 from wengert.prims import records
@@ -127,7 +127,7 @@ def _squares(code: Code, size: int, lanes: int) -> list[Callable[[], Any]]:
 def _square(code: Code, array: Array, copy: Array, lanes: int) -> str:
     """The symbol of a function that transposes one square."""
     inner, dtype = Code(code.module), array.dtype
-    vector = Vector(inner, dtype, lanes)
+    vector = Lane(inner, dtype, count=lanes)
     rows = [vector.load(inner.at("%a", dtype, array.strides[1] * k)) for k in range(lanes)]
     half = lanes // 2
     masks = []
@@ -217,7 +217,7 @@ def _tile(
     code: Code, a: Array, b: Array, c: Array, first: str, rows: int, columns: Columns
 ) -> None:
     """So many rows of the result from `first` on, in groups of columns."""
-    vectors = [Vector(code, a.dtype, count) for _, count in columns]
+    vectors = [Lane(code, a.dtype, count=count) for _, count in columns]
     sums = [[code.cell(vector.type) for vector in vectors] for _ in range(rows)]
     for cells in sums:
         for vector, cell in zip(vectors, cells, strict=True):
@@ -233,7 +233,7 @@ def _tile(
             factor = code.load(code.at(head, a.dtype, at), a.dtype)
             for vector, part, cell in zip(vectors, parts, cells, strict=True):
                 total = code.let(f"load {vector.type}, ptr {cell}")
-                total = vector.multiply_add(vector.spread(factor), part, total)
+                total = vector.fma(vector.spread(factor), part, total)
                 code.do(f"store {vector.type} {total}, ptr {cell}")
     for place, cells in zip(places, sums, strict=True):
         for vector, (start, _), cell in zip(vectors, columns, cells, strict=True):
@@ -270,7 +270,7 @@ def _vector_dots(code: Code, a: Array, b: Array, c: Array, first: str, rows: int
     places, heads = _rows(code, a, first, rows)
     totals = [""] * rows
     for start, end, width in strips_of(k, _BYTES // dtype.itemsize):
-        vector = Vector(code, dtype, width)
+        vector = Lane(code, dtype, count=width)
         sums = [code.cell(vector.type) for _ in range(rows)]
         for cell in sums:
             code.do(f"store {vector.type} zeroinitializer, ptr {cell}")
@@ -278,10 +278,10 @@ def _vector_dots(code: Code, a: Array, b: Array, c: Array, first: str, rows: int
             factor = vector.load(code.at(b.pointer, dtype, at))
             for head, cell in zip(heads, sums, strict=True):
                 total = code.let(f"load {vector.type}, ptr {cell}")
-                total = vector.multiply_add(vector.load(code.at(head, dtype, at)), factor, total)
+                total = vector.fma(vector.load(code.at(head, dtype, at)), factor, total)
                 code.do(f"store {vector.type} {total}, ptr {cell}")
         for r, cell in enumerate(sums):
-            part = vector.sum(code.let(f"load {vector.type}, ptr {cell}"))
+            part = vector.reduced("add", code.let(f"load {vector.type}, ptr {cell}"))
             totals[r] = code.let(f"{plus} {kind} {totals[r]}, {part}") if totals[r] else part
     for place, total in zip(places, totals, strict=True):
         code.store(total, code.element(c, [place]), dtype)
