@@ -124,7 +124,7 @@ def shown(kept: Any) -> Any:
     return kind, kept.tolist() if isinstance(kept, wg.Tensor) else kept
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("fails", [False, True], ids=["returns", "raises"])
 @pytest.mark.parametrize("name", HOLDERS)
