@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import wengert as wg
@@ -340,6 +341,53 @@ class Bars:
             + "\n</svg>\n",
             encoding="utf-8",
         )
+
+
+_SECONDS = 1.6
+"""How long a step of a recording is shown."""
+
+
+@dataclass
+class Recording:
+    """A picture of a graph that goes through the steps of its sweep, again and again."""
+
+    drawing: Any
+
+    def save(self, path: pathlib.Path) -> None:
+        """Write an SVG that moves; where motion is not wanted, it stands still."""
+        text = self.drawing.svg()
+        steps = self.drawing.picture.steps
+        (name,) = re.findall(r'class="wengert-picture" id="([^"]+)"', text)
+        width, height = re.findall(r'viewBox="0 0 (\S+) (\S+)"', text)[0]
+        forms = dict(re.findall(r'data-box="(\d+)"(?s:.*?)<rect class="form"([^>]*/>)', text))
+        share = 100 / (len(steps) + 1)
+        rules = [
+            f"#{name} .step {{ opacity: 0; }}",
+            f"#{name} .step rect {{ fill: none; stroke: #d9822b; stroke-width: 4; }}",
+            f"@keyframes step {{ 0%, {share:.2f}% {{ opacity: 1 }} "
+            f"{share + 0.01:.2f}%, 100% {{ opacity: 0 }} }}",
+            "@media (prefers-reduced-motion: no-preference) {",
+            f"#{name} .step {{ animation: step {_SECONDS * (len(steps) + 1):.1f}s infinite; }}",
+            "}",
+        ]
+        lights, lines = [], []
+        for at, step in enumerate(steps):
+            when = f'class="step" style="animation-delay: {_SECONDS * at:.1f}s"'
+            frames = "".join(f"<rect{forms[str(box)]}" for box in step.boxes)
+            lights.append(f"<g {when}>{frames}</g>")
+            lines.append(f'<text {when} x="24" y="{float(height):g}">{escape(step.text)}</text>')
+        tall = f"{float(height) + 24:g}"
+        text = text.replace(f'0 0 {width} {height}"', f'0 0 {width} {tall}"')
+        text = text.replace(f'height="{height}"', f'height="{tall}"')
+        text = text.replace('<g class="labels">', "\n".join([*lights, '<g class="labels">']))
+        styled = "\n".join(["<style>", *rules, "</style>", *lines, "</svg>"])
+        path.write_text(text.replace("</svg>", styled), encoding="utf-8")
+
+
+@picture
+def stepping() -> object:
+    """A backward pass, step by step."""
+    return Recording(dependency_graph(f, 2.0))
 
 
 @picture

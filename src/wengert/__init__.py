@@ -239,6 +239,8 @@ def __getattr__(name: str) -> _Any:
         return _named_only(name)
     if name.endswith("Storage"):
         storage = _importlib.import_module(f"{_OWN}.tensor.storage")
+        if name == "Storage":
+            return storage.storage_class("FloatStorage")
         if name in storage.STORAGES:
             return globals().setdefault(name, storage.storage_class(name))
     if name.startswith("_foreach_"):

@@ -111,6 +111,7 @@ EXTREME = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", (np.float64, np.float32))
 @pytest.mark.parametrize("name", EXTREME)
 def test_a_rule_is_right_where_elements_are_infinite_not_numbers_or_large(name, dtype):
@@ -182,6 +183,7 @@ def test_weights_and_targets_to_ignore_count_as_the_kernel_counts_them():
                 same(met, wanted, f"{weight} {target} {reduction}")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", (np.float32, np.float64))
 @pytest.mark.parametrize("name", RULED)
 def test_a_composite_that_is_traced_and_simplified_gives_what_its_kernel_gives(name, dtype):

@@ -140,12 +140,14 @@ class _NamedOnly(dtype):
         return named_only, (self.name,)
 
 
+_BYTES = (
+    "bits8 bits1x8 bits2x4 bits4x2 float4_e2m1fn_x2 float8_e4m3fn float8_e4m3fnuz float8_e5m2 "
+    "float8_e5m2fnuz float8_e8m0fnu qint8 quint2x4 quint4x2 quint8"
+)
 _SIZES = {
-    **dict.fromkeys(["bits8", "quint8", "qint8", "quint4x2", "quint2x4", "bits1x8", "bits2x4", "bits4x2"], 1),
+    **dict.fromkeys(_BYTES.split(), 1),
     **{f"{sign}int{bits}": 1 for sign in ("", "u") for bits in range(1, 8)},
-    **dict.fromkeys(["float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"], 1),
-    **{"float8_e8m0fnu": 1, "float4_e2m1fn_x2": 1, "bits16": 2, "qint32": 4},
-    **{"complex32": 4, "chalf": 4, "bfloat16": 2},
+    **{"bfloat16": 2, "bits16": 2, "chalf": 4, "complex32": 4, "qint32": 4},
 }
 NAMED_ONLY = frozenset(_SIZES)
 """Types of PyTorch that NumPy has no numbers of, which programs list beside the others."""

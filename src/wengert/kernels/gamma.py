@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import is_numpys
 from wengert.kernels.scipy import quick, ufunc
 from wengert.kernels.single import horner
 
@@ -86,6 +87,8 @@ _AROUND_ZEROS = (
 
 def lgamma(self: Any) -> Any:
     """The logarithm of the absolute value of the gamma function (see NOTE [zeros of lgamma])."""
+    if not is_numpys(self):
+        return _lgamma(self)
     x = np.asarray(self, np.float64)
     result = np.asarray(_lgamma(x))
     near = np.absolute(x - 1.5) < 0.75

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import asarray, is_numpys, zeros
+
 __all__ = [
     "alias",
     "contiguous",
@@ -37,9 +39,11 @@ _ALL = slice(None)
 
 def expand(self: Any, shape: Shape) -> Any:
     """A view that repeats dimensions of size 1."""
-    array = np.asarray(self)
+    array = asarray(self)
     own = array.shape
     lead = len(shape) - len(own)
+    if array.__class__ is not np.ndarray and not is_numpys(array):
+        return np.broadcast_to(array, shape)
     if lead < 0 or not array.size or not array.flags.c_contiguous or array.dtype.kind == "V":
         result = np.broadcast_to(array, shape)
         # writes to what repeats are refused where they are made
@@ -64,7 +68,7 @@ def select(self: Any, dim: int, index: int) -> Any:
 
 def select_backward(self: Any, shape: Shape, dim: int, index: int) -> Any:
     """Zeros of `shape` with self at one position of a dimension."""
-    result = np.zeros(shape, self.dtype)
+    result = zeros(self, shape, self.dtype)
     result[(_ALL,) * dim + (index,)] = self
     return result
 
@@ -76,7 +80,7 @@ def slice_(self: Any, dim: int, start: int, end: int, step: int) -> Any:
 
 def slice_backward(self: Any, shape: Shape, dim: int, start: int, end: int, step: int) -> Any:
     """Zeros of `shape` with self in a range of a dimension."""
-    result = np.zeros(shape, self.dtype)
+    result = zeros(self, shape, self.dtype)
     result[(_ALL,) * dim + (slice(start, end, step),)] = self
     return result
 
@@ -104,14 +108,15 @@ def squeeze_dims(self: Any, dim: Shape) -> Any:
 def diagonal(self: Any, offset: int, dim1: int, dim2: int) -> Any:
     """A diagonal of two dimensions, as a view."""
     result = self.diagonal(offset, dim1, dim2)
-    # NumPy marks diagonals read-only for the sake of its own history
-    result.flags.writeable = self.flags.writeable
+    if is_numpys(result):
+        # NumPy marks diagonals read-only for the sake of its own history
+        result.flags.writeable = self.flags.writeable
     return result
 
 
 def diagonal_backward(self: Any, shape: Shape, offset: int, dim1: int, dim2: int) -> Any:
     """Zeros of `shape` with self on a diagonal."""
-    result = np.zeros(shape, self.dtype)
+    result = zeros(self, shape, self.dtype)
     diagonal(result, offset, dim1, dim2)[...] = self
     return result
 
@@ -119,7 +124,7 @@ def diagonal_backward(self: Any, shape: Shape, offset: int, dim1: int, dim2: int
 def diag_embed(self: Any, offset: int, dim1: int, dim2: int) -> Any:
     """Zeros with self on a diagonal of the (different) dimensions dim1 and dim2."""
     size = self.shape[-1] + abs(offset)
-    result = np.zeros((*self.shape[:-1], size, size), self.dtype)
+    result = zeros(self, (*self.shape[:-1], size, size), self.dtype)
     diagonal(result, offset, -2, -1)[...] = self
     return np.moveaxis(result, (-2, -1), (dim1, dim2))
 

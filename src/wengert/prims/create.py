@@ -99,3 +99,16 @@ linear(
     positive="kept",
     keeps_nan=True,
 )
+linear(
+    "to_device",
+    kernels.to_device,
+    params=("device",),
+    vjp=lambda F, g, self_device: F.to_device(g, device=self_device),
+    conj="explicit",
+    node="ToCopyBackward0",
+    cases=(case((2, 3), device="cpu"),),
+    formula="{}",
+    doc="a copy on another device",
+    batching="pointwise",
+    keeps_nan=True,
+)

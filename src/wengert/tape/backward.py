@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from wengert.base import errors
+from wengert.base.device import CPU, different_devices
 from wengert.base.dtypes import is_differentiable
 from wengert.base.ports import PORTS
-from wengert.interp.levels import Lifted
+from wengert.interp.levels import Lifted, device_of
 from wengert.tape.accumulate import add_gradients, owned, private
 from wengert.tape.base import LEAF, OutputEdge, SparseValue, TensorBase, new_tensor, node_of
 from wengert.tape.detachments import recent, told
@@ -67,11 +68,15 @@ def _seeds(
                 raise errors.no_gradient(i, payload, is_recording(), told(recent()))
         if grad is None:
             g = _implicit_seed(i, shape, dtype)
+            if device_of(levels) is not CPU:
+                g = PORTS.sent(g, device_of(levels))
             if current_mode() is not None:
                 g = traced("constant", g)
             grad = new_tensor(g) if create_graph else g
         else:
             _check_seed(i, shape, dtype, grad)
+            if device_of(levels) != device_of(grad.payload):
+                raise different_devices(device_of(levels), device_of(grad.payload))
             if dtype is not None:
                 grad = cast(grad, dtype)
             if not create_graph:

@@ -22,9 +22,9 @@ from wengert.interp.levels import Lifted, namespace_of
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.modes import current_mode
+from wengert.tape.modes import NO_GRAD, current_mode
 from wengert.tape.node import Node, edge_of, next_sequence
-from wengert.tape.operands import are_wider, check_dtypes, is_number
+from wengert.tape.operands import are_wider, check_dtypes, fitting, is_number
 from wengert.tape.record import T, make_node, save_result
 from wengert.tape.saving import keeps_aside
 from wengert.tape.sites import mark, place
@@ -50,12 +50,15 @@ __all__ = [
     "base_requires_grad",
     "bump",
     "count",
+    "holds",
+    "is_plain",
     "is_recorded",
     "node_of_write",
     "set_history",
     "write",
     "write_result",
     "write_through_view",
+    "written",
 ]
 
 
@@ -68,6 +71,8 @@ def write(
     ----------
     name: The name of the operation as users know it (``add_``), for messages.
     """
+    if _at_once(prim, tensor, others, params, name):
+        return tensor
     if prim.predicate:
         return _write_converted(prim, tensor, others, params, name)
     if prim.refuses:
@@ -121,6 +126,96 @@ def write(
     return tensor
 
 
+class _Quick(dict[Primitive, Any]):
+    """What writes an operation over its first argument, where the dtype may be any real one."""
+
+    def __missing__(self, prim: Primitive) -> Any:
+        refused = prim.predicate or any("f" in chars or "i" in chars for chars in prim.refuses)
+        made = None
+        if prim.name in ("assign", "fill_scalar", "zero"):
+            made = prim.into
+        elif isinstance(prim.kernel, np.ufunc) and prim.promote == "same" and not refused:
+            made = prim.kernel
+        self[prim] = made
+        return made
+
+
+_QUICK = _Quick()
+_SMALL = 2**31
+"""Smaller numbers are held by all dtypes that are written to at once."""
+
+
+def is_plain(tensor: Any) -> bool:
+    """Whether a write to a tensor is a write to an array of numbers, which is not recorded."""
+    payload, mode = tensor.payload, current_mode()
+    if (
+        payload.__class__ is not np.ndarray
+        or payload.dtype.char not in "fdil"
+        or not payload.flags.carray
+        or tensor.vc.__class__ is InferenceCell
+    ):
+        return False
+    return mode is NO_GRAD or (
+        mode is None and tensor.edge is None and not base_requires_grad(tensor)
+    )
+
+
+def holds(tensor: Any, value: Any) -> bool:
+    """Whether the elements of another tensor can be written to a plain one, unrecorded."""
+    array, target = value.payload, tensor.payload
+    if value.edge is not None and current_mode() is None:
+        return False
+    if array.__class__ is not np.ndarray:
+        return isinstance(array, np.generic) and array.dtype is target.dtype
+    # a single element is read before it is written
+    return array.dtype is target.dtype and (
+        not array.ndim or not np.may_share_memory(array, target)
+    )
+
+
+def written(tensor: Any, name: str) -> None:
+    """Note a write that was not recorded."""
+    bump(tensor, name)
+    if tensor.ext is not None:
+        refresh_views(tensor, None)
+
+
+def _at_once(
+    prim: Primitive, tensor: Any, others: tuple[Any, ...], params: dict[str, Any], name: str
+) -> bool:
+    """Write what is nothing but arithmetic on arrays of one shape and dtype; whether that is so."""
+    kernel = _QUICK[prim]
+    if kernel is None or len(others) > 1 or not is_plain(tensor):
+        return False
+    payload = tensor.payload
+    given: tuple[Any, ...] = ()
+    if others:
+        (other,) = others
+        kind = other.__class__
+        if kind is int or (kind is float and payload.dtype.kind == "f"):
+            if prim.scalar is None or not -_SMALL < other < _SMALL:
+                return False
+        elif not isinstance(other, TensorBase) or (
+            other is not tensor and not holds(tensor, other)
+        ):
+            return False
+        else:
+            other = other.payload
+            if other.shape != payload.shape:
+                return False
+        given = (other,)
+    try:
+        if prim.into is None:
+            kernel(payload, *given, out=payload, casting="same_kind")
+        else:
+            kernel(payload, *given, **params)
+    except (FloatingPointError, KeyboardInterrupt):
+        bump(tensor, name)
+        raise
+    written(tensor, name)
+    return True
+
+
 def _bound(
     prim: Primitive, tensor: Any, others: tuple[Any, ...], params: dict[str, Any]
 ) -> tuple[Primitive, Any, dict[str, Any], list[Any]]:
@@ -130,6 +225,7 @@ def _bound(
         if isinstance(number, bool) and tensor.payload.dtype.kind != "b":
             number = int(number)
         check_cast(form, tensor, [number])
+        number = fitting(form, number, tensor.payload.dtype)
         return form, number, {form.params[0]: number}, [tensor]
     if not others and tensor.payload.dtype.kind in "biu" and prim.promote is not None:
         check_cast(prim, tensor, [])

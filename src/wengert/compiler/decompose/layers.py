@@ -71,9 +71,9 @@ def _standardise_backward(
     centre, scale = _mean_and_scale(F, input, known, dim, eps)
     standard = (input - centre) * scale
     trailing = not dim or dim[0] == n - len(dim)
-    weighed = (
-        self if type(weight) is int else self * (weight if trailing else _column(F, weight, n))
-    )
+    weighed = self
+    if type(weight) is not int:
+        weighed = self * (weight if trailing else _column(F, weight, n))
     along = mean(F, weighed * standard, dim, True)
     return (weighed - mean(F, weighed, dim, True) - standard * along) * scale
 

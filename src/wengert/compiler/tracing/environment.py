@@ -49,6 +49,7 @@ from wengert.compiler.tracing.effects import (
 from wengert.compiler.tracing.reach import DYNAMIC, Reach
 from wengert.compiler.tracing.scalar import SMALL
 from wengert.compiler.tracing.state import Surroundings
+from wengert.interp.levels import is_elsewhere
 from wengert.ops.generator import Generator
 from wengert.tape.base import LEAF, SparseValue, TensorBase, node_of
 
@@ -601,6 +602,8 @@ class Environment(Reach):
         if isinstance(payload, np.ndarray | np.generic):
             dtype = self._constant(payload.dtype)
             self._require(f"{name}.dtype is {dtype} and {name}.shape == {payload.shape!r}")
+        elif is_elsewhere(payload):
+            self._refuse("an argument is on another device")
         else:
             self._refuse("an argument belongs to a transform that is under way")
 

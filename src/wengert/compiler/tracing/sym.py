@@ -216,6 +216,16 @@ class Sym(Lifted):
     def __repr__(self) -> str:
         return f"Sym({self.array!r})"
 
+    def write(self, result: Any) -> None:
+        self.trace.write(self, result)
+
+    def shown(self) -> Any:
+        return self.trace.escape(self, "printing")
+
+    def written(self, tensor: Any, name: str) -> str | None:
+        text: str | None = self.trace.tensor_written(tensor, name)
+        return text
+
     # -- what decides on values --------------------------------------------------------------------
 
     def __bool__(self) -> bool:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from wengert.compat.autograd.scipy.dispatch import found
+from wengert.compat.autograd.scipy.dispatch import named_by
 from wengert.compat.autograd.scipy.stats.formulas import FORMULAS
 
-
-def __getattr__(name: str) -> Any:
-    made = found(__name__, "stats", "chi2", name, FORMULAS["chi2"])
-    return globals().setdefault(name, made)
+__getattr__, __dir__ = named_by(globals(), "stats", "chi2", FORMULAS["chi2"])

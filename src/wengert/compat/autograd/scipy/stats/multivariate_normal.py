@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from wengert.compat.autograd.scipy.dispatch import found
+from wengert.compat.autograd.scipy.dispatch import named_by
 from wengert.compat.autograd.scipy.stats.formulas import FORMULAS
 
-
-def __getattr__(name: str) -> Any:
-    made = found(__name__, "stats", "multivariate_normal", name, FORMULAS["multivariate_normal"])
-    return globals().setdefault(name, made)
+__getattr__, __dir__ = named_by(
+    globals(), "stats", "multivariate_normal", FORMULAS["multivariate_normal"]
+)
