@@ -15,34 +15,25 @@ import logging
 import re
 import sys
 import warnings
-from bisect import bisect
-from collections.abc import Iterator
 from types import CodeType
 from typing import Any
 
-from wengert.compiler.objects.returns import instructions_of
-from wengert.tape.sites import OURS
+from wengert.compiler.objects.bytecode import (
+    QUIET,
+    SPEC,
+    instructions_of,
+    onwards,
+    place_of,
+    user_frame,
+)
 
 __all__ = [
     *("LEVELS", "LOGGERS", "is_handed_to_print", "is_printed", "is_printed_number"),
     *("questions_of", "sinks_of"),
 ]
 
-_QUIET = frozenset({"CACHE", "NOP", "PRECALL", "KW_NAMES", "RESUME", "EXTENDED_ARG", "NOT_TAKEN"})
-_PUSHES = {
-    **dict.fromkeys(("LOAD_FAST", "LOAD_CONST", "LOAD_DEREF", "LOAD_CLOSURE", "PUSH_NULL"), 1),
-    **dict.fromkeys(("LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_SMALL_INT"), 1),
-    **dict.fromkeys(("LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"), 2),
-}
-_TAKES = {
-    **dict.fromkeys(("BINARY_OP", "BINARY_SUBSCR", "COMPARE_OP", "IS_OP", "CONTAINS_OP"), 2),
-    **dict.fromkeys(("UNARY_NEGATIVE", "UNARY_NOT", "UNARY_INVERT", "TO_BOOL"), 1),
-    **dict.fromkeys(("FORMAT_SIMPLE", "CONVERT_VALUE"), 1),
-    "FORMAT_WITH_SPEC": 2,
-}
-"""How many values instructions take that give one."""
-_CONVERSION, _SPEC = 3, 4
-"""Parts of the argument of ``FORMAT_VALUE``."""
+_CONVERSION = 3
+"""The part of the argument of ``FORMAT_VALUE`` that says that it is converted first."""
 _LOADS = frozenset({"LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK"})
 _TEXTS = frozenset({"str", "repr", "format"})
 """Functions that give the text of their first argument."""
@@ -77,14 +68,14 @@ def is_printed(as_is: bool) -> bool:
     ----------
     as_is: Whether it is ``str()`` or ``repr()`` of something, that no format is applied to yet.
     """
-    frame = _user(sys._getframe(1))
+    frame = user_frame(sys._getframe(1))
     if frame is None:
         return False
-    code, k = frame.f_code, _place(frame)
+    code, k = frame.f_code, place_of(frame)
     step = instructions_of(code)[0][k]
     what, arg = step.opname, step.arg or 0
     if what == "FORMAT_VALUE":
-        if as_is and arg & _SPEC:
+        if as_is and arg & SPEC:
             return False
     elif what == "FORMAT_WITH_SPEC":
         if as_is:
@@ -101,10 +92,10 @@ def is_printed(as_is: bool) -> bool:
 
 def is_printed_number() -> bool:
     """Whether the number that is read off a tensor just now is only printed."""
-    frame = _user(sys._getframe(1))
+    frame = user_frame(sys._getframe(1))
     if frame is None:
         return False
-    code, k = frame.f_code, _place(frame)
+    code, k = frame.f_code, place_of(frame)
     formats = instructions_of(code)[0][k].opname != "CALL"
     return is_printed(False) if formats else _flows(code, k, False, sinks_of(code, frame.f_globals))
 
@@ -126,7 +117,7 @@ def questions_of(
     if name in code.co_cellvars or "vars" in code.co_names:
         return None
     asked = []
-    steps = [step for step in instructions_of(code)[0] if step.opname not in _QUIET]
+    steps = [step for step in instructions_of(code)[0] if step.opname not in QUIET]
     places = {step.offset: k for k, step in enumerate(instructions_of(code)[0])}
     for i, step in enumerate(steps):
         if not _is_variable(step, name):
@@ -176,76 +167,6 @@ def _is_variable(step: Any, name: str) -> bool:
     return named and (step.opname.endswith("_FAST") or "_FAST_" in step.opname)
 
 
-def _user(frame: Any) -> Any:
-    while frame is not None and OURS[frame.f_code.co_filename]:
-        frame = frame.f_back
-    return frame
-
-
-def _place(frame: Any) -> int:
-    """The index of the instruction that is running."""
-    steps, offsets = instructions_of(frame.f_code)
-    # a call is left at its own offset or at that of the caches behind it
-    k = bisect(offsets, frame.f_lasti) - 1
-    return k + 1 if steps[k].opname == "PRECALL" else k
-
-
-def _effect(step: Any) -> tuple[int, int] | None:
-    """How many values an instruction takes from the stack and puts there, if that is known."""
-    what, arg = step.opname, step.arg or 0
-    if what in _QUIET:
-        return 0, 0
-    if what in _PUSHES:
-        return 0, _PUSHES[what]
-    if what in _TAKES:
-        return _TAKES[what], 1
-    if what == "LOAD_GLOBAL":
-        return 0, 1 + (arg & 1)
-    if what in ("LOAD_ATTR", "LOAD_METHOD"):
-        method = what == "LOAD_METHOD" or (sys.version_info >= (3, 12) and bool(arg & 1))
-        return 1, 1 + method
-    if what == "FORMAT_VALUE":
-        return 1 + bool(arg & _SPEC), 1
-    if what in ("BUILD_STRING", "BUILD_TUPLE", "BUILD_LIST", "BUILD_SLICE"):
-        return arg, 1
-    if what == "BUILD_CONST_KEY_MAP":
-        return arg + 1, 1
-    if what in ("CALL", "CALL_KW"):
-        return arg + 2 + (what == "CALL_KW"), 1
-    if what.startswith("POP_JUMP"):
-        return 1, 0
-    return (0, 0) if what == "JUMP_FORWARD" else None
-
-
-def _onwards(steps: list[Any], k: int) -> Iterator[tuple[int, Any, int, int]]:
-    """What follows instruction `k`, with how much each takes of what lies above its result.
-
-    Gives the index, the instruction, how many values lie above, and how many it takes, as long as
-    that is known; choices within an expression are followed.
-    """
-    above, joins = 0, dict[int, int]()
-    jumped = False
-    for i in range(k + 1, len(steps)):
-        step = steps[i]
-        if step.offset in joins:
-            above, jumped = joins[step.offset], False
-        if jumped:
-            return
-        found = _effect(step)
-        if found is None:
-            return
-        takes, gives = found
-        yield i, step, above, takes
-        above += gives - takes
-        if above < 0:
-            return
-        if "JUMP" in step.opname:
-            if step.argval <= step.offset:
-                return
-            joins[step.argval] = above
-            jumped = step.opname == "JUMP_FORWARD"
-
-
 @functools.lru_cache(512)
 def _calls(code: CodeType, sinks: frozenset[str]) -> dict[str, frozenset[int]]:
     """The places of calls of `sinks`, of functions that give text, and of ``"...".format``."""
@@ -264,7 +185,7 @@ def _calls(code: CodeType, sinks: frozenset[str]) -> dict[str, frozenset[int]]:
                 kind = "format"
         if not kind:
             continue
-        for i, other, above, takes in _onwards(steps, k):
+        for i, other, above, takes in onwards(steps, k):
             # it takes the function and what lies beside it
             if takes > above:
                 if other.opname in ("CALL", "CALL_KW") and takes == above + 2:
@@ -278,15 +199,15 @@ def _flows(
 ) -> bool:
     """Whether what instruction `k` leaves on the stack is only printed, or made part of text."""
     steps = instructions_of(code)[0]
-    for i, step, above, takes in _onwards(steps, k):
+    for i, step, above, takes in onwards(steps, k):
         if takes <= above:
             continue
         what, arg = step.opname, step.arg or 0
         if what in ("CALL", "CALL_KW"):
             return i in _calls(code, sinks)["print"] and takes >= above + 3
         if what == "FORMAT_VALUE":
-            own = above == bool(arg & _SPEC)
-            if not own or (is_text and arg) or (arg & _SPEC and arg & _CONVERSION):
+            own = above == bool(arg & SPEC)
+            if not own or (is_text and arg) or (arg & SPEC and arg & _CONVERSION):
                 return False
         elif what == "FORMAT_WITH_SPEC":
             if is_text or above != 1:
@@ -308,7 +229,7 @@ def _is_stored(
 ) -> bool:
     """Whether text goes into a variable which is only printed, wherever it is read."""
     steps = instructions_of(code)[0]
-    following = next((s for s in steps[k + 1 :] if s.opname not in _QUIET), None)
+    following = next((s for s in steps[k + 1 :] if s.opname not in QUIET), None)
     if not is_text or following is None or following.opname != "STORE_FAST":
         return False
     if "vars" in code.co_names:
