@@ -33,6 +33,7 @@ __all__ = ["Installation", "install"]
 
 _PACKAGES = {
     "torch": ("wengert", followed.partition("+")[0]),
+    "functorch": ("wengert.compat.functorch", None),
     "autograd": ("wengert.compat.autograd", "1.9.1"),
     "jax": ("wengert.compat.jax", None),
     "mxnet": ("wengert.compat.mxnet", None),
@@ -61,6 +62,7 @@ class Installation:
         self.name, self.module, self.version = name, module, version
         self._finder = _Finder(name, module, _Distribution(name, version))
         self._before: list[tuple[Any, str, Any]] = []
+        self._beside: list[Installation] = []
 
     def undo(self) -> None:
         """Take the name away: what is imported by it from now on is the original.
@@ -69,6 +71,8 @@ class Installation:
         """
         if _INSTALLATIONS.pop(self.name, None) is None:
             return
+        while self._beside:
+            self._beside.pop().undo()
         sys.meta_path.remove(self._finder)
         del INSTALLED[self.name]
         if self._rename in RENAMED:
@@ -88,6 +92,8 @@ class Installation:
         sys.meta_path.insert(0, self._finder)
         self._finder.mirror()
         if self.module is wengert:
+            if "functorch" not in sys.modules:  # PyTorch brings it
+                self._beside.append(install("functorch"))
             self._set(wengert, "__version__", followed)
             # packages look through what the module holds, not only at what they name
             for name in wengert.optim.__all__:

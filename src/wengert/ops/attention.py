@@ -134,8 +134,9 @@ def scaled_dot_product_attention(
         weights = softmax(scores, -1)
     else:
         weights = softmax(masked_fill(scores, hidden, -math.inf), -1)
-        blind = T.all(hidden, dim=(hidden.payload.ndim - 1,), keepdim=True)
-        if blind.payload.any():
+        # each row of a causal mask shows its first column
+        blind = None if is_causal else T.all(hidden, dim=(hidden.payload.ndim - 1,), keepdim=True)
+        if blind is not None and blind.payload.any():
             weights = masked_fill(weights, blind, 0.0)
     result = matmul(dropout(weights, dropout_p) if dropout_p else weights, v)
     return cast(result, kinds[0])

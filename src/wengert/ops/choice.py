@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import FLOATING, as_dtype, category
-from wengert.base.errors import long_name
+from wengert.base.errors import long_name, overflow
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.kernels import random as kernels
 from wengert.ops.generator import stream_of
 from wengert.ops.like import memory_like
-from wengert.ops.options import input_tensor, integer, made, shape_of, type_of
+from wengert.ops.options import beside, input_tensor, integer, made, shape_of, type_of
 from wengert.ops.out import into
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_bernoulli, laid_out, span_of
@@ -109,7 +109,7 @@ def randint_like(
     if high is None:
         low, high = 0, low
     drawn_in_order = randint(low, high, (template.size,), generator=generator, dtype=template.dtype)
-    return made(laid_out(template, drawn_in_order.payload), device, requires_grad)
+    return made(laid_out(template, drawn_in_order.payload), beside(device, input), requires_grad)
 
 
 @export("wengert")
@@ -151,9 +151,7 @@ def randperm(
         raise RuntimeError(f"Trying to create tensor with negative dimension {count}: [{count}]")
     kind = np.dtype(np.int64) if dtype is None else type_of(dtype)
     if kind.kind in "iu" and count > np.iinfo(kind).max:
-        raise RuntimeError(
-            f"value cannot be converted to type {kind.name} without overflow: {count}"
-        )
+        raise overflow(kind, count)
     stream = stream_of("randperm", generator)
     array = drawn(lambda: kernels.permutation(stream, count).astype(kind, copy=False))
     return made(array, device, requires_grad) if out is None else into(out, made(array), "randperm")
