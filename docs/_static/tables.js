@@ -3,6 +3,7 @@
 
 const LONG = 12; // rows of a table that is folded
 const MANY = 60; // rows of a page that has a field
+const VERY_MANY = 300; // rows of a page whose tables are all folded
 
 function fold(table) {
   const rows = table.tBodies[0].rows.length;
@@ -32,6 +33,11 @@ function find(folded, text) {
     details.open = text !== "" && shown > 0;
     details.hidden = shown === 0;
   }
+  // headings without a table that is left go, too
+  for (const section of document.querySelectorAll("article section section")) {
+    const all = [...section.querySelectorAll("details.rows")];
+    section.hidden = text !== "" && all.every((details) => details.hidden);
+  }
 }
 
 document.addEventListener("DOMContentLoaded", () => {
@@ -40,7 +46,8 @@ document.addEventListener("DOMContentLoaded", () => {
   );
   const count = tables.reduce((sum, table) => sum + table.tBodies[0].rows.length, 0);
   if (count < MANY) return;
-  const folded = tables.filter((table) => table.tBodies[0].rows.length >= LONG).map(fold);
+  const least = count > VERY_MANY ? 1 : LONG;
+  const folded = tables.filter((table) => table.tBodies[0].rows.length >= least).map(fold);
   const first = folded[0];
   if (!first) return;
   const field = document.createElement("input");
@@ -49,7 +56,9 @@ document.addEventListener("DOMContentLoaded", () => {
   field.placeholder = "Find in the tables of this page";
   field.setAttribute("aria-label", field.placeholder);
   field.addEventListener("input", () => find(folded, field.value.trim().toLowerCase()));
-  document.querySelector("article h1").after(field);
+  // above the first chapter of tables, so that what is found is in sight
+  const chapter = first.details.closest("article > section > section");
+  (chapter || first.details).before(field);
   // a link to a row, and the browser's own search, open what they lead to
   const open = () => {
     const target = location.hash && document.getElementById(location.hash.slice(1));

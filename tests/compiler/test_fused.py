@@ -106,6 +106,7 @@ def gradients(function, data):
     return y.detach().numpy(), *(g.numpy() for g in wg.autograd.grad((y * weights).sum(), (x,)))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", sorted(whole()))
 def test_what_is_computed_as_a_whole_agrees_with_the_kernels(name, used):
     function, data = whole()[name], large(5, 16, 20, 15)

@@ -72,6 +72,7 @@ def laid(array, layout):
     return array
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("first", "second"), LAYOUTS)
 def test_products_of_matrices_of_all_sizes_and_layouts(first, second):
     for m, k, n in SIZES:
@@ -87,6 +88,7 @@ def test_products_of_matrices_of_other_dtypes(dtype, first, second):
         agrees("mm", a, b, strided=(0, 1), tolerance=2e-3 if dtype == f4 else 0.0)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("first", "second"), LAYOUTS)
 @pytest.mark.parametrize("dtype", [f4, f8], ids=str)
 def test_large_products_are_calls_of_blas(first, second, dtype):

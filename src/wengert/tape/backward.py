@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from wengert.base import errors
-from wengert.base.device import CPU, different_devices
+from wengert.base.device import different_devices
 from wengert.base.dtypes import is_differentiable
 from wengert.base.ports import PORTS
-from wengert.interp.levels import Lifted, device_of
+from wengert.interp.levels import Lifted, device_of, is_elsewhere
 from wengert.tape.accumulate import add_gradients, owned, private
 from wengert.tape.base import LEAF, OutputEdge, SparseValue, TensorBase, new_tensor, node_of
 from wengert.tape.detachments import recent, told
@@ -69,25 +69,35 @@ def _seeds(
                 raise errors.no_gradient(i, payload, is_recording(), told(recent()))
         if grad is None:
             g = _implicit_seed(i, shape, dtype)
-            if device_of(levels) is not CPU:
-                g = PORTS.sent(g, device_of(levels))
             if current_mode() is not None:
                 g = traced("constant", g)
             grad = new_tensor(g) if create_graph else g
         else:
             _check_seed(i, shape, dtype, grad)
-            if device_of(levels) != device_of(grad.payload):
-                raise different_devices(device_of(levels), device_of(grad.payload))
             if dtype is not None:
                 grad = cast(grad, dtype)
             if not create_graph:
                 grad = grad.payload
         if levels is not None:
+            if is_elsewhere(levels):
+                grad = _placed(grad, levels, grads[i] is None)
             grad = PORTS.seeded(grad, levels)
         if isinstance(grad.payload if create_graph else grad, Lifted):
             lifted = True
         seeds.append((edge, grad))
     return seeds, lifted
+
+
+def _placed(grad: Any, payload: Any, implicit: bool) -> Any:
+    """A cotangent where the output is: one of ones is sent there, and others have to be there."""
+    if implicit:
+        recorded = isinstance(grad, TensorBase)
+        made = PORTS.sent(grad.payload if recorded else grad, payload.device)
+        return new_tensor(made) if recorded else made
+    place = device_of(getattr(grad, "payload", grad))
+    if place != payload.device:
+        raise different_devices(payload.device, place)
+    return grad
 
 
 def _implicit_seed(i: int, shape: tuple[int, ...] | None, dtype: Any) -> Any:

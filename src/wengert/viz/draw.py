@@ -155,7 +155,8 @@ def _variables(frame: Any) -> dict[str, Any]:
         for variable, value in list(scope.items()):
             if not variable.startswith("_"):
                 for name, tensor in _held(variable, value):
-                    if isinstance(tensor, TensorBase) and tensor.is_leaf and is_recorded(tensor):
+                    known = isinstance(tensor, TensorBase)
+                    if known and tensor.is_leaf and is_recorded(tensor):
                         found.setdefault(name, tensor)
     return found
 

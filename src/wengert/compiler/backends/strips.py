@@ -27,7 +27,7 @@ from wengert.compiler.backends.loops import Accumulate, LoopTree, Store
 from wengert.compiler.backends.nodes import Apply, Choice, Literal, Load, Node, Position, walk
 from wengert.compiler.backends.plan import start_of
 from wengert.compiler.backends.scope import Scope
-from wengert.compiler.codegen.code import Operand, llvm_type
+from wengert.compiler.codegen.code import Cell, Operand, llvm_type
 from wengert.compiler.codegen.scalars.lane import Lane
 from wengert.compiler.codegen.scalars.table import cost, emit, has_vectors
 from wengert.compiler.codegen.vectors import register_bytes
@@ -286,19 +286,16 @@ class Strips(Elements):
         terms = [(v, c) for v, c in total.terms if v is not strip.counter]
         return self._behind(value, Index(total.constant, terms))
 
-    def _cells(self, strip: _Strip, item: Accumulate) -> list[str]:
+    def _cells(self, strip: _Strip, item: Accumulate) -> list[Cell]:
         """Registers for a sum, at first empty."""
         lane = self._lane(item, strip.width)
-        cells = [self.code.cell(lane.type) for _ in range(strip.apart)]
-        for cell in cells:
-            start = lane.number(start_of(item.kind, lane.dtype))
-            self.code.do(f"store {lane.type} {start}, ptr {cell}")
-        return cells
+        start = lane.number(start_of(item.kind, lane.dtype))
+        return [self.code.cell(lane.type, start) for _ in range(strip.apart)]
 
-    def _gather(self, strip: _Strip, item: Accumulate, cells: Sequence[str]) -> None:
+    def _gather(self, strip: _Strip, item: Accumulate, cells: Sequence[Cell]) -> None:
         """Add what registers hold to a sum in memory."""
-        lane, code = self._lane(item, strip.width), self.code
-        parts = [code.let(f"load {lane.type}, ptr {cell}") for cell in cells]
+        lane = self._lane(item, strip.width)
+        parts = [cell.get() for cell in cells]
         while len(parts) > 1:
             pairs = zip(parts[::2], parts[1::2], strict=False)
             rest = parts[len(parts) & ~1 :]
@@ -329,15 +326,13 @@ class _Writer:
         self._counter = counter
         self._known: dict[Any, str] = {}
 
-    def write(self, item: Any, cell: str | None) -> None:
+    def write(self, item: Any, cell: Cell | None) -> None:
         """Write a statement; `cell` is the register of its sum, if it is one."""
         found = self.node(item.node)
-        owner, code, key = self._owner, self._code, (item.value, item.place)
+        owner, key = self._owner, (item.value, item.place)
         if cell is not None:
-            kind = self._type(item.value.dtype)
-            before = code.let(f"load {kind}, ptr {cell}")
-            total = owner._lane(item, self._strip.width).combined(item.kind, before, found)
-            code.do(f"store {kind} {total}, ptr {cell}")
+            lane = owner._lane(item, self._strip.width)
+            cell.set(lane.combined(item.kind, cell.get(), found))
             return
         if isinstance(item, Accumulate):
             before = self.node(Load(*key))
