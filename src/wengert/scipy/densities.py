@@ -129,12 +129,16 @@ def _t_below(F: Any, y: Any, df: Any) -> Any:
 
 
 def _log_beta(F: Any, y: Any, a: Any, b: Any) -> Any:
+    inside = (y >= 0) & (y <= 1)
+    y = F.np.where(inside, y, 0.5)
     logs = F.sp.xlogy(a - 1, y) + F.sp.xlog1py(b - 1, -y) - F.sp.betaln(a, b)
-    return _where(F, (y >= 0) & (y <= 1), logs)
+    return _where(F, inside, logs)
 
 
 def _log_gamma(F: Any, y: Any, a: Any) -> Any:
-    return _where(F, y >= 0, F.sp.xlogy(a - 1, y) - y - F.sp.gammaln(a))
+    inside = y >= 0
+    y = F.np.where(inside, y, 1)
+    return _where(F, inside, F.sp.xlogy(a - 1, y) - y - F.sp.gammaln(a))
 
 
 def _log_chi2(F: Any, y: Any, df: Any) -> Any:
