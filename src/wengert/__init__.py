@@ -14,10 +14,12 @@ from wengert.base.device import device as device
 from wengert.base.device import get_default_device as get_default_device
 from wengert.base.device import set_default_device as set_default_device
 from wengert.base.dtypes import DTYPES as _DTYPES
+from wengert.base.dtypes import NAMED_ONLY as _NAMED_ONLY
 from wengert.base.dtypes import dtype as dtype
 from wengert.base.dtypes import finfo as finfo
 from wengert.base.dtypes import get_default_dtype as get_default_dtype
 from wengert.base.dtypes import iinfo as iinfo
+from wengert.base.dtypes import named_only as _named_only
 from wengert.base.dtypes import set_default_dtype as set_default_dtype
 from wengert.base.elsewhere import elsewhere as _elsewhere
 from wengert.base.elsewhere import install_finder as _install_finder
@@ -58,6 +60,7 @@ from wengert.tape.modes import enable_grad as enable_grad
 from wengert.tape.modes import is_grad_enabled as is_grad_enabled
 from wengert.tape.modes import no_grad as no_grad
 from wengert.tape.modes import set_grad_enabled as set_grad_enabled
+from wengert.tape.tracebacks import install as _fold_tracebacks
 from wengert.tape.versions import is_inference as is_inference
 from wengert.tensor import lazy as _lazy_methods  # noqa: F401  it gives the class its methods
 from wengert.tensor.overrides import publish as _publish
@@ -81,6 +84,7 @@ __version__ = "0.1.0"
 # alone: NumPy warns in the user's code as before, and np.errstate(all="raise") still raises in the
 # forward pass.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"wengert\.")
+_fold_tracebacks()
 
 float16 = half = _DTYPES["float16"]
 float32 = float = _DTYPES["float32"]
@@ -112,6 +116,7 @@ _LAZY = frozenset(
     {
         "_C",
         "_VF",
+        "_utils",
         "_dynamo",
         "_vmap_internals",
         "accelerator",
@@ -139,6 +144,7 @@ _LAZY = frozenset(
         "optim",
         "overrides",
         "profiler",
+        "quasirandom",
         "random",
         "return_types",
         "scipy",
@@ -221,14 +227,20 @@ def __getattr__(name: str) -> _Any:
     if name in _FROM_LAZY:
         module = _importlib.import_module(f"{_OWN}.{_FROM_LAZY[name]}")
         return globals().setdefault(name, getattr(module, name))
-    if name in ("bfloat16", *_TYPED):
+    if name == "bfloat16" or name in _TYPED:
         try:
             kind = _bfloat16() if name == "bfloat16" else _typed(name)
             return globals().setdefault(name, kind)
         except ImportError as error:
+            if name == "bfloat16":
+                return _named_only(name, error)
             raise AttributeError(str(error)) from error
+    if name in _NAMED_ONLY:
+        return _named_only(name)
     if name.endswith("Storage"):
         storage = _importlib.import_module(f"{_OWN}.tensor.storage")
+        if name == "Storage":
+            return storage.storage_class("FloatStorage")
         if name in storage.STORAGES:
             return globals().setdefault(name, storage.storage_class(name))
     if name.startswith("_foreach_"):

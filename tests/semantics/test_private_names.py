@@ -240,3 +240,28 @@ def test_tensors_may_be_noted_as_cached(t):
         assert not core._is_cached_tensor(x)
     finally:
         core._set_cached_tensors_enabled(False)
+
+
+def test_types_without_numbers_can_be_named(t):
+    kinds = [t.complex32, t.qint8, t.quint8, t.float8_e4m3fn, t.uint4]
+    assert all(isinstance(kind, t.dtype) for kind in kinds)
+    assert [str(kind) for kind in kinds[:2]] == ["torch.complex32", "torch.qint8"]
+    assert t.chalf is t.complex32 and t.complex32.is_complex
+    assert t.complex32.itemsize == 4 and not t.qint8.is_floating_point
+    assert t.float8_e5m2.is_floating_point and t.ones(1).dtype != t.float8_e5m2
+
+
+def test_flat_tensors_are_taken_apart_again(t):
+    parts = [t.arange(3.0), t.ones(2, 1)]
+    flat = t._utils._flatten_dense_tensors(parts)
+    assert flat.tolist() == [0, 1, 2, 1, 1]
+    again = t._utils._unflatten_dense_tensors(flat, parts)
+    assert [one.shape for one in again] == [one.shape for one in parts]
+    assert t._utils._element_size(t.int16) == 2
+
+
+def test_reductions_have_numbers(t):
+    _reduction = importlib.import_module(f"{t.__name__}.nn._reduction")
+
+    assert _reduction.get_enum("mean") == 1
+    assert _reduction.legacy_get_string(False, True, emit_warning=False) == "sum"

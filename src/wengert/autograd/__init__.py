@@ -22,6 +22,7 @@ _LAZY = {
     "Explanation": "reasons",
     "Function": "function",
     "SavedTensor": "graph",
+    "_calculate_shape": "api",
     "_functions": "_functions",
     "_force_original_view_tracking": "grad_mode",
     "anomaly_mode": "anomaly_mode",

@@ -44,6 +44,11 @@ def _gradients(value: Any, count: int, what: str) -> list[Any]:
     return values
 
 
+def _calculate_shape(output: Any, grad: Any, is_grads_batched: bool) -> tuple[Any, Any]:
+    """The shapes of an output and of a gradient for it, of which there may be a batch."""
+    return output.shape, grad.shape[1:] if is_grads_batched else grad.shape
+
+
 def backward(
     tensors: Sources,
     grad_tensors: Tensor | Sequence[Tensor | None] | None = None,

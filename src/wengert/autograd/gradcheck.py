@@ -26,6 +26,8 @@ __all__ = [
 
 _LAZY = {
     "GradcheckError": "verify",
+    "_get_numerical_jacobian": "jacobians",
+    "_iter_tensors": "jacobians",
     "get_analytical_jacobian": "jacobians",
     "get_numerical_jacobian": "jacobians",
 }

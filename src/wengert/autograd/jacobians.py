@@ -5,7 +5,7 @@ PyTorch deprecated these functions, which `gradcheck` was once made of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from wengert.autograd.numeric import as_tuple, columns, evaluator
 from wengert.autograd.verify import requires_grad
 from wengert.base.sections import fill_sections
 from wengert.tape.backward import run_grad
-from wengert.tape.base import new_tensor
+from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.sites import warn
 
 __all__ = ["get_analytical_jacobian", "get_numerical_jacobian"]
@@ -49,9 +49,31 @@ def get_numerical_jacobian(
             [0., 2.]], dtype=torch.float64)
     """
     _deprecate("get_numerical_jacobian", grad_out)
-    wanted = [x for x in as_tuple(inputs if target is None else target) if requires_grad(x)]
+    return tuple(row[0] for row in _get_numerical_jacobian(fn, inputs, None, target, eps))
+
+
+def _get_numerical_jacobian(
+    fn: Callable[[Any], Any],
+    inputs: Any,
+    outputs: Any = None,
+    target: Any = None,
+    eps: float = 1e-3,
+    is_forward_ad: bool = False,
+) -> tuple[tuple[Any, ...], ...]:
+    """The same without a warning, of all outputs for each input."""
+    wanted = _iter_tensors(inputs if target is None else target, True)
     evaluate = evaluator(lambda *_: fn(inputs), as_tuple(inputs), eps)
-    return tuple(_real(columns(evaluate, x, eps)[0], x) for x in wanted)
+    return tuple(tuple(_real(one, x) for one in columns(evaluate, x, eps)) for x in wanted)
+
+
+def _iter_tensors(x: Any, only_requiring_grad: bool = False) -> Iterator[Any]:
+    """The tensors in nested sequences."""
+    if isinstance(x, TensorBase):
+        if requires_grad(x) or not only_requiring_grad:
+            yield x
+    elif isinstance(x, list | tuple):
+        for one in x:
+            yield from _iter_tensors(one, only_requiring_grad)
 
 
 def get_analytical_jacobian(

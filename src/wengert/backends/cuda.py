@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from wengert.backends.settings import switch
+from wengert.base.elsewhere import elsewhere
 
 __all__ = [
     "cudnn_sdp_enabled",
@@ -29,6 +30,8 @@ enable_cudnn_sdp, cudnn_sdp_enabled = switch(True, "cudnn_sdp")
 enable_flash_sdp, flash_sdp_enabled = switch(True, "flash_sdp")
 enable_math_sdp, math_sdp_enabled = switch(True, "math_sdp")
 enable_mem_efficient_sdp, mem_efficient_sdp_enabled = switch(True, "mem_efficient_sdp")
+
+__getattr__ = elsewhere(__name__)  # PyTorch has more here
 
 
 class _Products:

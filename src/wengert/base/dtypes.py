@@ -7,6 +7,7 @@ complex). The higher category always wins.
 
 from __future__ import annotations
 
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +17,7 @@ from wengert.base.sections import fill_sections
 
 __all__ = [
     "DTYPES",
+    "NAMED_ONLY",
     "as_dtype",
     "category",
     "default_complex",
@@ -28,6 +30,7 @@ __all__ = [
     "is_differentiable",
     "is_half",
     "joined",
+    "named_only",
     "promote",
     "set_default_dtype",
 ]
@@ -88,7 +91,7 @@ class dtype:
     @property
     def is_signed(self) -> bool:
         """Whether the type has negative numbers."""
-        return self.dtype.kind in "ifc"
+        return self.category >= FLOATING or self.dtype.kind == "i"
 
     @property
     def itemsize(self) -> int:
@@ -108,6 +111,59 @@ class dtype:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return as_dtype, (self.name,)
+
+
+class _NamedOnly(dtype):
+    """A type that can be named, compared and printed; what asks for its numbers is told why not."""
+
+    __slots__ = ("_size", "_why")
+
+    def __init__(self, name: str, kind: int, size: int, why: Exception) -> None:
+        self.name, self.category, self._size, self._why = name, kind, size, why
+
+    @property
+    def dtype(self) -> Any:
+        """There is none."""
+        raise type(self._why)(*self._why.args)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element."""
+        return self._size
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether the type has negative numbers."""
+        return self.category >= FLOATING or (self.name[0] not in "bu" and self.name[:2] != "qu")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return named_only, (self.name,)
+
+
+_BYTES = (
+    "bits8 bits1x8 bits2x4 bits4x2 float4_e2m1fn_x2 float8_e4m3fn float8_e4m3fnuz float8_e5m2 "
+    "float8_e5m2fnuz float8_e8m0fnu qint8 quint2x4 quint4x2 quint8"
+)
+_SIZES = {
+    **dict.fromkeys(_BYTES.split(), 1),
+    **{f"{sign}int{bits}": 1 for sign in ("", "u") for bits in range(1, 8)},
+    **{"bfloat16": 2, "bits16": 2, "chalf": 4, "complex32": 4, "qint32": 4},
+}
+NAMED_ONLY = frozenset(_SIZES)
+"""Types of PyTorch that NumPy has no numbers of, which programs list beside the others."""
+
+
+@cache
+def named_only(name: str, why: Exception | None = None) -> dtype:
+    """One of the types that can only be named; whatever uses it raises `why`."""
+    if name == "chalf":
+        return named_only("complex32")
+    kind = COMPLEX if name[0] == "c" else FLOATING if name[:5] in ("float", "bfloa") else INTEGER
+    reason = why or TypeError(
+        f"NumPy has no numbers of the type torch.{name}, which can only be named here: compute in "
+        f"{'complex64' if kind == COMPLEX else 'float32' if kind == FLOATING else 'int8'}"
+    )
+    return _NamedOnly(name, kind, _SIZES[name], reason)
 
 
 def category(numpy: np.dtype[Any]) -> int:

@@ -200,6 +200,15 @@ def c_name(dtype: Any) -> str:
     return _C_NAMES.get(dtype.name, dtype.name)
 
 
+def overflow(dtype: Any, what: Any) -> RuntimeError:
+    """A number does not fit into the elements of a tensor."""
+    short = {"float16": "at::Half", "bfloat16": "at::BFloat16", "int32": "int"}
+    name = f"{dtype.name}_t" if dtype.kind in "iu" else c_name(dtype)
+    return RuntimeError(
+        f"value cannot be converted to type {short.get(dtype.name, name)} without overflow: {what}"
+    )
+
+
 def cannot_cast(result: Any, have: Any) -> RuntimeError:
     """An in-place operation would need a wider type than its tensor has."""
     return RuntimeError(

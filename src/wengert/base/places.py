@@ -14,6 +14,25 @@ __all__ = ["MODULES", "NAMES", "REFUSED"]
 _SHOWN: dict[str, dict[str, str]] = {
     "_inductor": {},
     "_inductor.config": {},
+    **{path: {} for path in ("_decomp", "_logging", "_refs", "utils.deterministic")},
+    "_functorch.apis": {"func": "grad grad_and_value vmap"},
+    "_functorch.batch_norm_replacement": {"func": "replace_all_batch_norm_modules_"},
+    "_functorch.eager_transforms": {
+        "func": "functionalize grad_and_value hessian jacfwd jacrev jvp linearize vjp"
+    },
+    "_functorch.functional_call": {"func": "functional_call stack_module_state"},
+    "_functorch.make_functional": {
+        "compat.functorch": (
+            "FunctionalModule combine_state_for_ensemble make_functional "
+            "make_functional_with_buffers"
+        )
+    },
+    "_functorch.vmap": {"func": "vmap"},
+    "_jit_internal": {"jit": "Final export ignore is_scripting unused"},
+    "_lobpcg": {"": "lobpcg"},
+    "_lowrank": {"": "pca_lowrank svd_lowrank"},
+    "_tensor": {"tensor.tensor": "Tensor"},
+    "_tensor_str": {"tensor.printing": "printoptions set_printoptions"},
     "": {
         "jit": "fork wait",
         "tensor.storage": "TypedStorage UntypedStorage",
@@ -23,16 +42,22 @@ _SHOWN: dict[str, dict[str, str]] = {
     "cpu.amp": {"amp": "GradScaler autocast"},
     "amp.autocast_mode": {"amp": "autocast custom_bwd custom_fwd is_autocast_available"},
     "amp.grad_scaler": {"amp": "GradScaler"},
-    "autograd": {"autograd.api": "variable=Variable"},
+    "autograd": {
+        "autograd.api": "variable=Variable",
+        "backends.others": "kineto_available=is_available",
+    },
     "autograd.profiler": {
         "profiler": (
             "EventList FunctionEvent FunctionEventAvg emit_itt emit_nvtx load_nvprof profile "
             "record_function"
         )
     },
-    "autograd.profiler_util": {"profiler": "EventList FunctionEvent FunctionEventAvg"},
+    "autograd.profiler_util": {
+        "profiler": "EventList FunctionEvent FunctionEventAvg _format_time=_time"
+    },
     "autograd.variable": {"autograd": "Variable"},
     "backends.cpu": {"backends.others": "get_cpu_capability"},
+    "backends.cuda": {"nn.attention": "SDPBackend"},
     "backends.cusparselt": {"backends.others": "get_max_alg_id is_available version"},
     "backends.kleidiai": {"backends.others": "is_available"},
     "backends.mha": {"backends.others": "get_fastpath_enabled set_fastpath_enabled"},
@@ -125,7 +150,11 @@ _SHOWN: dict[str, dict[str, str]] = {
         )
     },
     "nn.modules.rnn": {"nn": "GRUCell LSTMCell RNNCell RNNCellBase"},
-    "nn.modules.transformer": {"nn": "TransformerDecoderLayer TransformerEncoderLayer"},
+    "nn.modules.transformer": {
+        "nn": "TransformerDecoderLayer TransformerEncoderLayer",
+        "nn.modules.transformer": "_get_clones=_copies",
+        "nn.modules.transformer_layers": "_get_activation_fn=_function",
+    },
     "nn.parallel.data_parallel": {"nn.parallel": "DataParallel data_parallel"},
     "nn.parallel.distributed": {"nn.parallel": "DistributedDataParallel"},
     "nn.parallel.parallel_apply": {"nn.parallel": "parallel_apply"},
@@ -135,13 +164,24 @@ _SHOWN: dict[str, dict[str, str]] = {
     "nn.utils.spectral_norm": {"nn.utils": "remove_spectral_norm spectral_norm"},
     "nn.utils.weight_norm": {"nn.utils": "remove_weight_norm weight_norm"},
     "nn.utils.init": {"nn.utils": "skip_init"},
+    "optim._multi_tensor": {
+        "optim": "ASGD Adadelta Adagrad Adam AdamW Adamax NAdam RAdam RMSprop Rprop SGD"
+    },
     "optim.adamw": {"optim": "AdamW"},
-    "optim.lr_scheduler": {"optim.lr_scheduler": "_LRScheduler=LRScheduler"},
+    "optim.lr_scheduler": {
+        "optim.lr_scheduler": "_LRScheduler=LRScheduler",
+        "optim.lr_scheduler.base": "EPOCH_DEPRECATION_WARNING",
+    },
     "profiler.profiler": {
         "profiler": "ProfilerAction profile schedule supported_activities tensorboard_trace_handler"
     },
     "nn.modules": {"nn": "NLLLoss2d=NLLLoss"},
-    "storage": {"tensor.storage": "TypedStorage UntypedStorage"},
+    "storage": {
+        "tensor.storage": "TypedStorage UntypedStorage _LegacyStorage=TypedStorage "
+        "_StorageBase=UntypedStorage"
+    },
+    "utils._contextlib": {"tape.modes": "_DecoratorContextManager=Switch"},
+    "utils._triton": {"backends.others": "has_triton=is_available"},
     "utils.data.dataloader": {
         "utils.data": "DataLoader default_collate default_convert get_worker_info"
     },
@@ -162,7 +202,6 @@ _REASONS = {
 }
 _SINGLE: dict[str, tuple[tuple[str, str], ...]] = {
     "": (
-        ("halves", "chalf complex32"),
         (
             "quantized",
             "choose_qparams_optimized dequantize empty_quantized fake_quantize_per_channel_affine "
@@ -208,6 +247,7 @@ _SINGLE: dict[str, tuple[tuple[str, str], ...]] = {
         ),
     ),
     "jit": (("script", "CompilationUnit export_opnames"),),
+    "utils.data": (("pipes", "DFIterDataPipe IterDataPipe MapDataPipe functional_datapipe"),),
 }
 
 _ABOUT = "Names of PyTorch's module, from where they stand here."

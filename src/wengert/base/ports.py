@@ -39,6 +39,8 @@ OWNERS = {
     "sparse_gradient": "wengert.sparse.creation",
     "shed": "wengert.autograd.levels",
     "fused": "wengert.compiler.runtime.fused",
+    "drawn": "wengert.compiler.runtime.drawing",
+    "permuted": "wengert.compiler.runtime.drawing",
     "sent": "wengert.interp.devices",
     "parts": "wengert.compiler.decompose.all",
 }
@@ -73,6 +75,8 @@ class Ports:
     sent: A copy of an array on a device.
     parts: How a primitive is computed by simpler ones, or None.
     fused: A primitive on large arrays, by native code (see `wengert.compiler.runtime.fused`).
+    drawn, permuted
+        Random numbers, and an order, by native code (see `wengert.compiler.runtime.drawing`).
     """
 
     namespace: Any
@@ -97,6 +101,8 @@ class Ports:
     masked: Callable[..., Any]
     sparse_gradient: Callable[..., Any]
     fused: Callable[..., Any]
+    drawn: Callable[..., Any]
+    permuted: Callable[..., Any]
     sent: Callable[..., Any]
     parts: Callable[..., Any]
 

@@ -35,7 +35,6 @@ REASONS = {
         "it transforms programs for PyTorch's compilers. Write the change as a function of "
         "modules, or use hooks"
     ),
-    "halves": "NumPy has no complex numbers of half precision. Use complex64",
     "script": "there is no TorchScript: functions run as the Python that they are",
     "events": "nothing is counted here. Use profiler.profile, or Python's logging",
     "flex": (
@@ -46,13 +45,18 @@ REASONS = {
 """What is said of each kind."""
 
 _HOMES = {
-    "passes": "_subclasses fx utils._python_dispatch",
-    "quantized": "ao quantization nn.intrinsic nn.qat nn.quantizable nn.quantized",
+    "passes": (
+        "_guards _higher_order_ops _lazy _ops _prims_common _subclasses fx utils._mode_utils "
+        "utils._python_dispatch utils.flop_counter"
+    ),
+    "quantized": (
+        "ao sparse.semi_structured quantization nn.intrinsic nn.qat nn.quantizable nn.quantized"
+    ),
     "compiled": "export nativert",
     "events": "monitor",
     "gpu": (
-        "mps mtia xpu cuda.comm cuda.gds cuda.graphs cuda.jiterator cuda.nccl cuda.nvtx "
-        "cuda.profiler cuda.tunable"
+        "nn.modules._functions nn.parallel._functions mps mtia xpu cuda.comm cuda.gds "
+        "cuda.graphs cuda.jiterator cuda.nccl cuda.nvtx cuda.profiler cuda.tunable"
     ),
     "nested": "nested",
     "onnx": "onnx",

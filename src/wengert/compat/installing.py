@@ -33,12 +33,16 @@ __all__ = ["Installation", "install"]
 
 _PACKAGES = {
     "torch": ("wengert", followed.partition("+")[0]),
+    "functorch": ("wengert.compat.functorch", None),
     "autograd": ("wengert.compat.autograd", "1.9.1"),
     "jax": ("wengert.compat.jax", None),
     "mxnet": ("wengert.compat.mxnet", None),
     "tensorflow": ("wengert.compat.tensorflow", None),
 }
 """What stands for each library, and the version that is followed, where the package has none."""
+
+_HOMES = {"autograd": {"numpy.numpy_boxes": "ArrayBox"}}
+"""Classes whose module tells other packages (autoray, say) whose arrays they are, by library."""
 
 _SHOWN = ("Generator", "Size", "Tensor", "device", "dtype", "finfo", "iinfo", "layout")
 """Classes that are printed with the name that the package is installed under."""
@@ -58,6 +62,7 @@ class Installation:
         self.name, self.module, self.version = name, module, version
         self._finder = _Finder(name, module, _Distribution(name, version))
         self._before: list[tuple[Any, str, Any]] = []
+        self._beside: list[Installation] = []
 
     def undo(self) -> None:
         """Take the name away: what is imported by it from now on is the original.
@@ -66,6 +71,8 @@ class Installation:
         """
         if _INSTALLATIONS.pop(self.name, None) is None:
             return
+        while self._beside:
+            self._beside.pop().undo()
         sys.meta_path.remove(self._finder)
         del INSTALLED[self.name]
         if self._rename in RENAMED:
@@ -85,6 +92,8 @@ class Installation:
         sys.meta_path.insert(0, self._finder)
         self._finder.mirror()
         if self.module is wengert:
+            if "functorch" not in sys.modules:  # PyTorch brings it
+                self._beside.append(install("functorch"))
             self._set(wengert, "__version__", followed)
             # packages look through what the module holds, not only at what they name
             for name in wengert.optim.__all__:
@@ -96,6 +105,9 @@ class Installation:
                 self._rename(kind)
             RENAMED.append(self._rename)
             self._set(builtins, "__build_class__", _watching(builtins.__build_class__))
+        for home, kind in _HOMES.get(self.name, {}).items():
+            found = importlib.import_module(f"{_own_name(self.module)}.{home}")
+            self._set(getattr(found, kind), "__module__", f"{self.name}.{home}")
 
     def _rename(self, kind: type) -> None:
         """Have a class printed as the original's; of layers PyTorch has others in one module."""

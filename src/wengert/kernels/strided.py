@@ -35,7 +35,7 @@ __all__ = [
 Shape = tuple[int, ...]
 Layout = tuple[Shape, int]
 Geometry = tuple[Shape, Shape, int]
-_COMPLEX = {np.dtype("float32"): np.dtype("complex64"), np.dtype("float64"): np.dtype("complex128")}
+_COMPLEX = {np.dtype(part): np.result_type(part, np.complex64) for part in "fdg"}
 
 
 def reach(size: Shape, stride: Shape) -> int:

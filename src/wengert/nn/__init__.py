@@ -184,6 +184,6 @@ __dir__ = shows(__all__)
 def __getattr__(name: str) -> Any:
     if name in CLASSES:
         return globals().setdefault(name, getattr(importlib.import_module(CLASSES[name]), name))
-    if name in _MODULES:
+    if name in (*_MODULES, "_reduction"):
         return importlib.import_module(f"wengert.nn.{name}")
     return elsewhere(__name__)(name)

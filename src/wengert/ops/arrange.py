@@ -12,6 +12,7 @@ from wengert.base.shapes import normal_dim, normal_dims
 from wengert.ops.clone import clone
 from wengert.ops.coerce import integer, operand, sizes_of
 from wengert.ops.gather import index_select
+from wengert.ops.out import into
 from wengert.ops.shape import contiguous, reshape
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
@@ -49,6 +50,8 @@ def flip(input: Any, *sizes: Any, dims: Any = None) -> Any:
     tensor([3, 2, 1])
     """
     x = operand(input, "flip")
+    if not sizes and dims is None:
+        raise TypeError('flip() missing 1 required positional argument: "dims"')
     given = sizes_of(sizes if dims is None else (dims,), "flip", "dims")
     return T.flip(x, dims=normal_dims(given, x.payload.ndim))
 
@@ -282,7 +285,7 @@ def _triangle(input: Any, diagonal: int, op: str) -> Any:
 
 
 @export("wengert", "Tensor", "Tensor_")
-def tril(input: Any, diagonal: int = 0) -> Any:
+def tril(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
     """The lower triangle of matrices, zeros above it.
 
     Parameters
@@ -298,11 +301,12 @@ def tril(input: Any, diagonal: int = 0) -> Any:
     tensor([[1., 0.],
             [1., 1.]])
     """
-    return _triangle(input, diagonal, "tril")
+    result = _triangle(input, diagonal, "tril")
+    return result if out is None else into(out, result, "tril")
 
 
 @export("wengert", "Tensor", "Tensor_")
-def triu(input: Any, diagonal: int = 0) -> Any:
+def triu(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
     """The upper triangle of matrices, zeros below it.
 
     Parameters
@@ -318,7 +322,8 @@ def triu(input: Any, diagonal: int = 0) -> Any:
     tensor([[1., 1.],
             [0., 1.]])
     """
-    return _triangle(input, diagonal, "triu")
+    result = _triangle(input, diagonal, "triu")
+    return result if out is None else into(out, result, "triu")
 
 
 @export("wengert", "Tensor")
@@ -376,7 +381,7 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> A
 
 
 @export("wengert", "Tensor")
-def diag(input: Any, diagonal: int = 0) -> Any:
+def diag(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
     """A vector as a diagonal matrix, or a matrix's diagonal as a vector.
 
     Parameters
@@ -403,7 +408,8 @@ def diag(input: Any, diagonal: int = 0) -> Any:
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
     offset = integer(diagonal, "diag", "diagonal")
     made = T.diag_embed if ndim == 1 else T.diagonal_copy
-    return made(x, offset=offset, dim1=0, dim2=1)
+    result = made(x, offset=offset, dim1=0, dim2=1)
+    return result if out is None else into(out, result, "diag")
 
 
 fill_sections(globals())

@@ -8,13 +8,21 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import FLOATING, as_dtype, category
-from wengert.base.errors import long_name
+from wengert.base.errors import long_name, overflow
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.kernels import random as kernels
 from wengert.ops.generator import stream_of
 from wengert.ops.like import memory_like
-from wengert.ops.options import beside, input_tensor, integer, made, shape_of, type_of
+from wengert.ops.options import (
+    beside,
+    input_tensor,
+    integer,
+    made,
+    sent_to,
+    shape_of,
+    type_of,
+)
 from wengert.ops.out import into
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_bernoulli, laid_out, span_of
@@ -151,9 +159,7 @@ def randperm(
         raise RuntimeError(f"Trying to create tensor with negative dimension {count}: [{count}]")
     kind = np.dtype(np.int64) if dtype is None else type_of(dtype)
     if kind.kind in "iu" and count > np.iinfo(kind).max:
-        raise RuntimeError(
-            f"value cannot be converted to type {kind.name} without overflow: {count}"
-        )
+        raise overflow(kind, count)
     stream = stream_of("randperm", generator)
     array = drawn(lambda: kernels.permutation(stream, count).astype(kind, copy=False))
     return made(array, device, requires_grad) if out is None else into(out, made(array), "randperm")
@@ -188,7 +194,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
     kind, shape = chances.payload.dtype, tuple(chances.payload.shape)
     if p is not None:
         drawn_ = drawn(lambda: draw_bernoulli(np.empty(shape, kind), p, generator=generator))
-        result = made_in_inference(new_tensor(drawn_))
+        result = made_in_inference(new_tensor(sent_to(chances, drawn_)))
         return result if out is None else into(out, result, "bernoulli")
     if category(kind) != FLOATING:
         raise NotImplementedError(
@@ -203,7 +209,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
         )
     stream = stream_of("bernoulli", generator)
     noise = drawn(lambda: kernels.units(stream, math.prod(shape), kind).reshape(shape))
-    result = T.to_copy(T.lt(new_tensor(noise), chances), dtype=kind)
+    result = T.to_copy(T.lt(new_tensor(sent_to(chances, noise)), chances), dtype=kind)
     return result if out is None else into(out, result, "bernoulli")
 
 

@@ -22,6 +22,7 @@ from wengert.base.dtypes import (
     from_numpy_dtype,
     promote,
 )
+from wengert.base.errors import overflow
 from wengert.tape.base import TensorBase
 from wengert.tape.detachments import note
 from wengert.tape.sites import warn
@@ -115,9 +116,7 @@ def _check_range(array: Any, target: np.dtype[Any]) -> None:
     # written so that NaN fails as well
     if not (least <= low and high <= most):
         culprit = low if not least <= low else high
-        raise RuntimeError(
-            f"value cannot be converted to type {target.name} without overflow: {culprit}"
-        )
+        raise overflow(target, culprit)
 
 
 def _survey(data: Any, found: set[type], depth: int) -> None:

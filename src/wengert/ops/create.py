@@ -13,6 +13,7 @@ import numpy as np
 
 from wengert.base.device import as_device
 from wengert.base.dtypes import as_dtype, category, default_complex, default_float
+from wengert.base.errors import overflow
 from wengert.base.export import export
 from wengert.base.memory_format import (
     check_memory_format,
@@ -415,9 +416,7 @@ def full(
 def filled(array: Any, value: Any) -> Any:
     """`array` with `value` everywhere, if its dtype can hold the value."""
     if isinstance(value, complex) and array.dtype.kind not in "cb":
-        raise RuntimeError(
-            f"value cannot be converted to type {array.dtype.name} without overflow: {value}"
-        )
+        raise overflow(array.dtype, value)
     if category(array.dtype) == 1:
         value = narrow(to_array(value), array.dtype)
     if type(value) is float and -_HALF_MAX < value < _HALF_MAX:

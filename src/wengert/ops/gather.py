@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast, normal_dim
@@ -189,6 +190,11 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
             [4]])
     """
     x, where = operand(input, "take_along_dim"), operand(indices, "take_along_dim", "indices", 2)
+    if where.payload.dtype.kind not in "iu":
+        raise RuntimeError(
+            "torch.take_along_dim(): dtype of indices should be Long but got "
+            f"{long_name(where.payload.dtype)}"
+        )
     if dim is None:
         result = gather(reshape(x, -1), 0, reshape(where, -1))
         return result if out is None else into(out, result, "take_along_dim")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import INTEGER, category, promote
+from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
@@ -114,6 +115,13 @@ def nonzero(input: Any, *, out: Any = None, as_tuple: bool = False) -> Any:
             [2]])
     """
     x = operand(input, "nonzero")
+    if out is not None and as_tuple:
+        raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
+    if isinstance(out, TensorBase) and out.payload.dtype != np.int64:
+        raise RuntimeError(
+            "nonzero: Expected out tensor to have scalar type Long but got scalar type "
+            f"{long_name(out.payload.dtype)}"
+        )
     if as_tuple and isinstance(x.payload, Lifted):
         rows = T.nonzero(x if x.payload.ndim else T.unsqueeze(x, dim=0))
         return tuple(T.unbind(rows, dim=1))

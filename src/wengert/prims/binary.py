@@ -344,6 +344,7 @@ elementwise(
     doc="the remainder with the sign of self",
     example=("wg.tensor([5.0, -5.0]), wg.tensor([3.0, 3.0])", "tensor([ 2., -2.])"),
     numpy="fmod",
+    fused="elements",
 )
 elementwise(
     "fmod_scalar",
@@ -357,6 +358,7 @@ elementwise(
     cases=(case((2, 3), other=2.0),),
     doc="the remainder by a number, with the sign of self",
     lacks="complex",
+    fused="elements",
 )
 elementwise(
     "remainder",
@@ -372,6 +374,7 @@ elementwise(
     example=("wg.tensor([5.0, -5.0]), wg.tensor([3.0, 3.0])", "tensor([2., 1.])"),
     numpy="remainder",
     operator="mod",
+    fused="elements",
 )
 elementwise(
     "remainder_scalar",
@@ -386,6 +389,7 @@ elementwise(
     formula="{} % other",
     doc="the remainder by a number, with the number's sign",
     lacks="complex",
+    fused="elements",
 )
 
 

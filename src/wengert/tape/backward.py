@@ -7,6 +7,7 @@ anything raises, no gradient has changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -137,6 +138,9 @@ def _check_seed(i: int, shape: tuple[int, ...] | None, dtype: Any, grad: Any) ->
         )
 
 
+_NUMBER = attrgetter("seq")
+
+
 def _reachable(
     seeds: Sequence[tuple[Any, Any]],
     targets: set[Any] | None = None,
@@ -155,7 +159,12 @@ def _reachable(
         if node in reached or node.seq > oldest or (through is not None and node not in through):
             continue
         reached.add(node)
-        stack += [node_of(edge) for edge in node.edges if edge is not None]
+        # leaves have positive numbers, edges to one of several outputs 0
+        stack += [
+            edge if edge.seq else edge.node
+            for edge in node.edges
+            if edge is not None and edge.seq <= 0
+        ]
     return reached
 
 
@@ -164,15 +173,19 @@ def _restricted(
 ) -> dict[Any, tuple[Any, ...]]:
     """The nodes between the outputs and `targets`, each with its edges that lead there."""
     wanted: dict[Any, tuple[Any, ...]] = {}
-    for node in sorted(_reachable(seeds, targets, through), key=lambda node: -node.seq):
-        edges = tuple(
-            edge
-            if edge is not None and (node_of(edge) in targets or node_of(edge) in wanted)
-            else None
-            for edge in node.edges
-        )
-        if any(edge is not None for edge in edges):
-            wanted[node] = edges
+    for node in sorted(_reachable(seeds, targets, through), key=_NUMBER, reverse=True):
+        edges = []
+        leads = False
+        for edge in node.edges:
+            if edge is not None:
+                below = edge if edge.seq else edge.node
+                if below in wanted or below in targets:
+                    leads = True
+                else:
+                    edge = None
+            edges.append(edge)
+        if leads:
+            wanted[node] = tuple(edges)
     return wanted
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from wengert.base.arrays import plain_array
 from wengert.base.dtypes import category, promote
-from wengert.base.errors import long_name
+from wengert.base.errors import long_name, overflow
 from wengert.base.ports import PORTS
 from wengert.prims.record import Primitive
 from wengert.tape.base import TensorBase, new_tensor
@@ -22,6 +22,7 @@ __all__ = [
     "cast",
     "cast_for_number",
     "check_dtypes",
+    "fitting",
     "held",
     "is_number",
     "public",
@@ -93,13 +94,30 @@ def held(value: Any, dtype: np.dtype[Any]) -> Any:
         limit = float(np.finfo(dtype).max)
         fits = fits and not any(limit < abs(part) < math.inf for part in parts)
     if not fits:
-        raise RuntimeError(
-            f"value cannot be converted to type {dtype.name} without overflow: the tensor cannot "
-            f"hold {given}"
-        )
+        raise overflow(dtype, f"the tensor cannot hold {given}")
     if kind == "u" and value < 0:
         value += 2 ** (8 * dtype.itemsize)
     return value
+
+
+_WRAP = frozenset(
+    {"add_scalar", "fmod_scalar", "mul_scalar", "remainder_scalar", "rsub_scalar", "sub_scalar"}
+)
+"""Arithmetic whose numbers PyTorch wraps round; other operations refuse those that do not fit."""
+_TAKE_NUMBERS = frozenset({"add", "div", "mul", "sub"})
+"""What PyTorch computes of two numbers, too."""
+
+
+def fitting(form: Primitive, number: Any, dtype: np.dtype[Any]) -> Any:
+    """The number of an operation on integers, wrapped round where it does not fit into them."""
+    if number.__class__ is not int or 0 <= number < 128 or dtype.kind not in "iu":
+        return number
+    limits = np.iinfo(dtype)
+    if limits.min <= number <= limits.max or form.predicate:
+        return number
+    if form.name not in _WRAP:
+        return held(number, dtype)
+    return (number - limits.min) % 2**limits.bits + limits.min
 
 
 def are_wider(prim: Primitive, payload: Any, others: tuple[Any, ...]) -> bool:
@@ -142,7 +160,7 @@ def as_operands(prim: Primitive, values: Sequence[Any]) -> list[Any]:
     if prim.promote is None and not scalars:
         return operands
     arrays = [operands[i].payload for i in free if i not in scalars]
-    if not arrays:
+    if not arrays and prim.name not in _TAKE_NUMBERS:
         raise TypeError(
             f"{prim.name}(): argument '{public(prim.args[scalars[0]])}' (position "
             f"{scalars[0] + 1}) must be Tensor, not {values[scalars[0]].__class__.__name__}"

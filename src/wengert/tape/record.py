@@ -27,7 +27,7 @@ from wengert.tape.forms import is_common, saves_tensors
 from wengert.tape.invalidated import Invalidated
 from wengert.tape.modes import current_mode, untraced
 from wengert.tape.node import Node, edge_of, next_sequence
-from wengert.tape.operands import as_operands, cast_for_number, check_dtypes, is_number
+from wengert.tape.operands import as_operands, cast_for_number, check_dtypes, fitting, is_number
 from wengert.tape.saving import keeps_aside, stand_in, watched
 from wengert.tape.sites import mark
 from wengert.tape.specialise import level_class, node_class, recorder
@@ -67,6 +67,7 @@ def _with_number(form: Primitive, tensor: Any, number: Any) -> Any:
     tensor = cast_for_number(form, tensor, number)
     if isinstance(number, bool) and tensor.payload.dtype.kind != "b":
         number = int(number)
+    number = fitting(form, number, tensor.payload.dtype)
     return run(form, [tensor], {form.params[0]: number})
 
 

@@ -68,6 +68,7 @@ class TensorMethods:
     )
 
     __setitem__: Any = assign.setitem
+    __delitem__: Any = assign.delitem
 
     add_ = assign.add_
     sub_ = assign.sub_

@@ -239,6 +239,7 @@ def test_minimize():
         optimize.minimize(rosenbrock, jnp.zeros(3), 1.0, method="BFGS")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "chosen",
     [

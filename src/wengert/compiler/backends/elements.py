@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wengert.compiler.backends.affine import Counter, Index, Looked, Place, strides_of, weighted
+from wengert.compiler.backends.affine import Counter, Index, Looked, Place, weighted
 from wengert.compiler.backends.nodes import Apply, Choice, Literal, Load, Node, Position
 from wengert.compiler.backends.plan import Plan
 from wengert.compiler.backends.scope import Scope
 from wengert.compiler.backends.storage import Slot, Storage
-from wengert.compiler.codegen.code import Array, Code, Operand, literal, llvm_type
+from wengert.compiler.codegen.code import Array, Code, Operand, literal, llvm_type, strides_of
 from wengert.compiler.codegen.scalars.table import emit
 from wengert.compiler.ir.programs import Value
 
@@ -52,8 +52,6 @@ class Elements:
         self.scope = Scope()
         self._pointers: dict[Value, str] = {}
         self._once: set[Value] = set()
-        self._plain = False
-        self._slight: set[int] = set()
         self._wide = wide
         self._range: tuple[str, str] | None = None
         self.counters: dict[Counter, str] = {} if outer is None else dict(outer.counters)

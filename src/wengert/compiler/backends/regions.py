@@ -119,12 +119,6 @@ def _diagonal(step: Step, i: Counter | None) -> Iterator[Region]:
     yield _all_of(value, target)
 
 
-@REGIONS.of(records.corner_backward)
-def _cornered(step: Step, i: Counter | None) -> Iterator[Region]:
-    yield _filled(step)
-    yield _all_of(step.args[0])
-
-
 @REGIONS.of(records.constant_pad_nd)
 def _padded(step: Step, i: Counter | None) -> Iterator[Region]:
     (value,) = step.args
@@ -142,19 +136,4 @@ def _padded(step: Step, i: Counter | None) -> Iterator[Region]:
         lambda source, place: source(
             value, tuple([p.moved(max(-b, 0)) for p, (b, _) in zip(place, pads, strict=True)])
         ),
-    )
-
-
-@REGIONS.of(records.repeat)
-def _repeated(step: Step, i: Counter | None) -> Iterator[Region]:
-    (value,) = step.args
-    repeats = step.params["repeats"]
-    lead = len(repeats) - len(value.shape)
-    rank = len(repeats)
-    sizes = (1,) * lead + value.shape
-    # the copies of each dimension, then the dimensions
-    yield Region(
-        (*repeats, *sizes),
-        lambda place: tuple([place[rank + d].plus(place[d].times(sizes[d])) for d in range(rank)]),
-        lambda source, place: source(value, place[rank + lead :]),
     )

@@ -27,7 +27,7 @@ from wengert.compiler.backends.loops import Accumulate, LoopTree, Store
 from wengert.compiler.backends.nodes import Apply, Choice, Literal, Load, Node, Position, walk
 from wengert.compiler.backends.plan import start_of
 from wengert.compiler.backends.scope import Scope
-from wengert.compiler.codegen.code import Operand, llvm_type
+from wengert.compiler.codegen.code import Cell, Operand, llvm_type
 from wengert.compiler.codegen.scalars.lane import Lane
 from wengert.compiler.codegen.scalars.table import cost, emit, has_vectors
 from wengert.compiler.codegen.vectors import register_bytes
@@ -286,62 +286,27 @@ class Strips(Elements):
         terms = [(v, c) for v, c in total.terms if v is not strip.counter]
         return self._behind(value, Index(total.constant, terms))
 
-    def _cells(self, strip: _Strip, item: Accumulate) -> list[str]:
+    def _cells(self, strip: _Strip, item: Accumulate) -> list[Cell]:
         """Registers for a sum, at first empty."""
-        dtype = item.value.dtype
-        lane = Lane(self.code, dtype, count=strip.width)
-        cells = [self.code.cell(lane.type) for _ in range(strip.apart)]
-        for cell in cells:
-            start = lane.number(start_of(item.kind, dtype))
-            self.code.do(f"store {lane.type} {start}, ptr {cell}")
-        return cells
+        lane = self._lane(item, strip.width)
+        start = lane.number(start_of(item.kind, lane.dtype))
+        return [self.code.cell(lane.type, start) for _ in range(strip.apart)]
 
-    def _gather(self, strip: _Strip, item: Accumulate, cells: Sequence[str]) -> None:
+    def _gather(self, strip: _Strip, item: Accumulate, cells: Sequence[Cell]) -> None:
         """Add what registers hold to a sum in memory."""
-        dtype, code = item.value.dtype, self.code
-        kind = f"<{strip.width} x {llvm_type(dtype)}>"
-        parts = [code.let(f"load {kind}, ptr {cell}") for cell in cells]
+        lane = self._lane(item, strip.width)
+        parts = [cell.get() for cell in cells]
         while len(parts) > 1:
             pairs = zip(parts[::2], parts[1::2], strict=False)
             rest = parts[len(parts) & ~1 :]
-            parts = [self._combined(item, a, b, strip.width) for a, b in pairs] + rest
-        found = self._reduced(item, parts[0], strip.width)
+            parts = [lane.combined(item.kind, a, b) for a, b in pairs] + rest
+        found = lane.reduced(item.kind, parts[0])
         total = self._load(item.value, item.place)
-        self._store(item.value, item.place, self._combined(item, total, found))
+        self._store(item.value, item.place, self._lane(item).combined(item.kind, total, found))
 
-    # -- sums and the like ------------------------------------------------------------------------
-
-    def _combined(self, item: Accumulate, a: str, b: str, count: int = 1) -> str:
-        """Two elements, or vectors of them, combined as a statement says."""
-        dtype, code = item.value.dtype, self.code
-        lane = Lane(code, dtype, count=count)
-        real = dtype.kind == "f"
-        if item.kind in ("max", "min"):
-            return lane.intrinsic(_extreme(item, dtype), a, b)
-        how = f"f{item.kind} reassoc {code.module.flags}" if real else f"{item.kind} "
-        return code.let(f"{how}{lane.type} {a}, {b}")
-
-    def _reduced(self, item: Accumulate, vector: str, count: int) -> str:
-        """All places of a vector combined."""
-        dtype, code = item.value.dtype, self.code
-        lane = Lane(code, dtype, count=count)
-        element, real = llvm_type(dtype), dtype.kind == "f"
-        given, types, flags = f"{lane.type} {vector}", lane.type, ""
-        extreme = item.kind in ("max", "min")
-        word = f"{'f' * real}{_extreme(item, dtype) if extreme else item.kind}"
-        if real and not extreme:
-            start = "-0.0" if item.kind == "add" else "1.0"
-            given, types = f"{element} {start}, {given}", f"{element}, {types}"
-            flags = f"reassoc {code.module.flags}"
-        symbol = f"llvm.vector.reduce.{word}.v{count}{'f' if real else 'i'}{lane.bits}"
-        code.module.declare(symbol, f"declare {element} @{symbol}({types})")
-        return code.let(f"call {flags}{element} @{symbol}({given})")
-
-
-def _extreme(item: Accumulate, dtype: np.dtype[Any]) -> str:
-    if dtype.kind == "f":
-        return f"{item.kind}imum"
-    return f"{'s' if dtype.kind == 'i' else 'u'}{item.kind}"
+    def _lane(self, item: Accumulate, count: int = 1) -> Lane:
+        """What combines elements of a statement, or vectors of them."""
+        return Lane(self.code, item.value.dtype, count=count)
 
 
 class _Writer:
@@ -361,19 +326,17 @@ class _Writer:
         self._counter = counter
         self._known: dict[Any, str] = {}
 
-    def write(self, item: Any, cell: str | None) -> None:
+    def write(self, item: Any, cell: Cell | None) -> None:
         """Write a statement; `cell` is the register of its sum, if it is one."""
         found = self.node(item.node)
-        owner, code, key = self._owner, self._code, (item.value, item.place)
+        owner, key = self._owner, (item.value, item.place)
         if cell is not None:
-            kind = self._type(item.value.dtype)
-            before = code.let(f"load {kind}, ptr {cell}")
-            total = owner._combined(item, before, found, self._strip.width)
-            code.do(f"store {kind} {total}, ptr {cell}")
+            lane = owner._lane(item, self._strip.width)
+            cell.set(lane.combined(item.kind, cell.get(), found))
             return
         if isinstance(item, Accumulate):
             before = self.node(Load(*key))
-            found = owner._combined(item, before, found, self._strip.width)
+            found = owner._lane(item, self._strip.width).combined(item.kind, before, found)
         self._known[key] = found
         if not owner._is_own(self._strip, item.value, item.place):
             self._store(item.value, item.place, found)
@@ -415,9 +378,8 @@ class _Writer:
         """An index of each repetition: they are evenly apart."""
         width, factor = self._strip.width, index.factor(self._strip.counter)
         first = self._owner.index(index)
-        away = ", ".join([f"i64 {factor * k}" for k in range(width)])
-        spread = self._code.spread(first, "i64", width)
-        return self._code.let(f"add nsw <{width} x i64> {spread}, <{away}>")
+        lane = Lane(self._code, np.dtype(np.int64), count=width)
+        return lane.add(lane.spread(first), lane.numbers([factor * k for k in range(width)]))
 
     def _one_by_one(self, node: Node) -> str:
         """The elements of a node, put together."""

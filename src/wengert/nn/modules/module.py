@@ -25,6 +25,7 @@ from wengert.nn.modules.registering import (
 )
 from wengert.nn.modules.registration import TABLES, Registration
 from wengert.nn.modules.state import State
+from wengert.nn.modules.state import _IncompatibleKeys as _IncompatibleKeys
 from wengert.nn.modules.traversal import Traversal
 from wengert.tape.compiled import FUNCTIONS
 from wengert.tensor.overrides import as_found

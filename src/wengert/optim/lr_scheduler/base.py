@@ -211,14 +211,16 @@ def set_option(group: dict[str, Any], name: str, value: Any) -> None:
         group[name] = value
 
 
+EPOCH_DEPRECATION_WARNING = (
+    "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where "
+    "possible. Please use `scheduler.step()` to step the scheduler. Where there is one, the "
+    "closed form is used instead of the chainable form."
+)
+
+
 def warn_of_epoch() -> None:
     """Warn that a step was told its number."""
-    warn(
-        "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where "
-        "possible. Please use `scheduler.step()` to step the scheduler. Where there is one, the "
-        "closed form is used instead of the chainable form.",
-        UserWarning,
-    )
+    warn(EPOCH_DEPRECATION_WARNING, UserWarning)
 
 
 def saved_functions(functions: list[Any]) -> list[Any]:

@@ -53,25 +53,16 @@ class Cell(Layer):
         self.output_size = units
         self.reset_dropout_mask()
 
-    def _weight(self, key: str, name: str, shape: Any, initializer: Any = None) -> Any:
-        return self.add_weight(
-            shape=shape,
-            name=name,
-            initializer=initializer or getattr(self, f"{key}_initializer"),
-            regularizer=getattr(self, f"{key}_regularizer"),
-            constraint=getattr(self, f"{key}_constraint"),
-        )
-
     def build(self, input_shape: Any) -> None:
         """Make the kernels and the bias."""
         wide = self.units * self.gates
-        self.kernel = self._weight("kernel", "kernel", (input_shape[-1], wide))
-        self.recurrent_kernel = self._weight("recurrent", "recurrent_kernel", (self.units, wide))
+        self.kernel = self._weight("kernel", (input_shape[-1], wide))
+        self.recurrent_kernel = self._weight("recurrent_kernel", (self.units, wide), "recurrent")
         self.bias = self._bias(wide) if self.use_bias else None
         self.built = True
 
     def _bias(self, wide: int) -> Any:
-        return self._weight("bias", "bias", (wide,))
+        return self._weight("bias", (wide,))
 
     def get_initial_state(self, batch_size: Any = None, **kwargs: Any) -> list[Any]:
         """Zeros."""
@@ -215,6 +206,8 @@ class LSTMCell(Cell):
         self.state_size = [units, units]
 
     def _bias(self, wide: int) -> Any:
+        if not self.unit_forget_bias:
+            return super()._bias(wide)
         start = self.bias_initializer
 
         def with_ones(shape: Any, dtype: Any = None) -> Any:
@@ -222,7 +215,7 @@ class LSTMCell(Cell):
             parts = start((self.units,), dtype=dtype), ones, start((2 * self.units,), dtype=dtype)
             return operations.concat(parts, 0)
 
-        return self._weight("bias", "bias", (wide,), with_ones if self.unit_forget_bias else None)
+        return self._weight("bias", (wide,), initializer=with_ones)
 
     def advanced(self, z: Any, states: Any, training: bool) -> tuple[Any, list[Any]]:
         h, c = states
@@ -278,7 +271,7 @@ class GRUCell(Cell):
         self.reset_after = reset_after
 
     def _bias(self, wide: int) -> Any:
-        return self._weight("bias", "bias", (2, wide) if self.reset_after else (wide,))
+        return self._weight("bias", (2, wide) if self.reset_after else (wide,))
 
     def _input_bias(self) -> Any:
         return self.bias if self.bias is None or not self.reset_after else self.bias[0]

@@ -13,7 +13,7 @@ import numpy as np
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import gathered
-from wengert.compat.tensorflow.configs import Configured, deserialize_keras_object
+from wengert.compat.tensorflow.configs import Configured, getter
 from wengert.compat.tensorflow.functions.values import (
     constant_of,
     converted,
@@ -254,26 +254,7 @@ SparseCategoricalCrossentropy = _class(
 )
 
 
-def get(identifier: Any) -> Any:
-    """The loss that a name stands for; others come back as they are.
-
-    Raises
-    ------
-    ValueError: If there is none of that name.
-
-    Examples
-    --------
-    >>> tf.keras.losses.get("mse") is tf.keras.losses.mean_squared_error
-    True
-    """
-    if isinstance(identifier, dict):
-        return deserialize_keras_object(identifier)
-    if identifier is None or callable(identifier):
-        return identifier() if isinstance(identifier, type) else identifier
-    found = globals().get(identifier) if identifier in __all__ else None
-    if found is None or identifier in ("get", "Loss", "Reduction"):
-        raise ValueError(f"Could not interpret loss identifier: {identifier}")
-    return found() if isinstance(found, type) else found
+get = getter("loss", globals(), Loss, {name: getattr(each, name) for name in each.__all__})
 
 
 def __getattr__(name: str) -> Any:

@@ -17,19 +17,15 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from wengert.compat.autograd.scipy.dispatch import found
+from wengert.compat.autograd.scipy.dispatch import named_by
 from wengert.compat.autograd.scipy.stats.formulas import FORMULAS
 
 
 def _module(name: str) -> ModuleType:
     """A distribution as a module, which can be imported from, too."""
     made = ModuleType(f"{__name__}.{name}", f"The distribution `{name}`, with SciPy's names.")
-
-    def get(key: str) -> Any:
-        value = found(made.__name__, "stats", name, key, FORMULAS[name])
-        return vars(made).setdefault(key, value)
-
-    made.__getattr__ = get  # type: ignore[method-assign]
+    space = vars(made)
+    space["__getattr__"], space["__dir__"] = named_by(space, "stats", name, FORMULAS[name])
     return sys.modules.setdefault(made.__name__, made)
 
 

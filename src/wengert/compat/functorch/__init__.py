@@ -1,0 +1,113 @@
+"""Layer 9 · compat: functorch, as the package was before its functions moved to ``torch.func``.
+
+What `wengert.func` has is that itself; beside it stand functions that take modules apart into a
+function and its parameters. `wengert.compat.install("torch")` installs it, too.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from wengert.base.sections import fill_sections
+from wengert.func import (
+    functional_call,
+    functionalize,
+    grad,
+    grad_and_value,
+    hessian,
+    jacfwd,
+    jacrev,
+    jvp,
+    linearize,
+    stack_module_state,
+    vjp,
+    vmap,
+)
+
+__all__ = [
+    "combine_state_for_ensemble",
+    "functionalize",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "linearize",
+    "make_functional",
+    "make_functional_with_buffers",
+    "vjp",
+    "vmap",
+]
+__version__ = "2.13.0"
+
+
+class FunctionalModule:
+    """A module as a function of its parameters and, where it `takes_buffers`, of its buffers."""
+
+    def __init__(self, model: Any, takes_buffers: bool) -> None:
+        self.stateless_model = copy.deepcopy(model)
+        self.takes_buffers = takes_buffers
+        self.param_names = [name for name, _ in model.named_parameters()]
+        self.buffer_names = [name for name, _ in model.named_buffers()]
+
+    def __call__(self, params: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
+        """What the module gives with these parameters, and then buffers, for its own."""
+        state = dict(zip(self.param_names, params, strict=True))
+        if self.takes_buffers:
+            buffers, *rest = args
+            state.update(zip(self.buffer_names, buffers, strict=True))
+            args = tuple(rest)
+        return functional_call(self.stateless_model, state, args, kwargs)
+
+
+def _parts(model: Any, detached: bool) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    model = copy.deepcopy(model)
+    params, buffers = tuple(model.parameters()), tuple(model.buffers())
+    if detached:
+        params = tuple(one.detach() for one in params)
+    return params, buffers
+
+
+def make_functional(
+    model: Any, disable_autograd_tracking: bool = False
+) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """A module without buffers as a function, and its parameters.
+
+    Examples
+    --------
+    >>> from wengert.compat import functorch
+    >>> layer = wg.nn.Linear(2, 3)
+    >>> function, params = functorch.make_functional(layer)
+    >>> function(params, wg.ones(2)).shape
+    torch.Size([3])
+    """
+    if any(True for _ in model.buffers()):
+        raise RuntimeError(
+            "make_functional(model): `model` has buffers. Please use "
+            "make_functional_with_buffers(model) instead."
+        )
+    return FunctionalModule(model, False), _parts(model, disable_autograd_tracking)[0]
+
+
+def make_functional_with_buffers(
+    model: Any, disable_autograd_tracking: bool = False
+) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
+    """A module as a function of parameters and buffers, and both."""
+    return FunctionalModule(model, True), *_parts(model, disable_autograd_tracking)
+
+
+def combine_state_for_ensemble(
+    models: Sequence[Any],
+) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
+    """Models that are built alike as one function, and their parameters and buffers, stacked."""
+    if not models:
+        raise RuntimeError("combine_state_for_ensemble: Expected at least one model, got 0.")
+    params, buffers = stack_module_state(models)
+    stacked = tuple(one.detach() for one in params.values())
+    return FunctionalModule(models[0], True), stacked, tuple(buffers.values())
+
+
+fill_sections(globals())

@@ -1,0 +1,57 @@
+"""Numbers that do not fit into the integers that they meet, and results that go to ``out=``."""
+
+import pytest
+
+import wengert as wg
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (lambda u: u + 1000, [233, 176]),
+        (lambda u: 1000 - u, [231, 32]),
+        (lambda u: u * -1, [255, 56]),
+        (lambda u: u % 300, [1, 24]),
+        (lambda u: u.clone().add_(1000), [233, 176]),
+        (lambda u: u.to(wg.int8) - 200, [57, 0]),
+        (lambda u: u + 2**40, [1, 200]),
+    ],
+)
+def test_arithmetic_wraps_them_round(call, expected):
+    found = call(wg.tensor([1, 200], dtype=wg.uint8))
+    assert found.tolist() == expected and found.dtype in (wg.uint8, wg.int8)
+
+
+@pytest.mark.parametrize(
+    "call", [lambda u: u.pow(300), lambda u: u.fill_(300), lambda u: wg.full_like(u, 300)]
+)
+def test_what_is_no_arithmetic_refuses_them(call):
+    with pytest.raises(RuntimeError, match="converted to type uint8_t without overflow"):
+        call(wg.tensor([1], dtype=wg.uint8))
+
+
+def test_arithmetic_of_two_numbers_gives_a_tensor():
+    assert wg.add(True, True).dtype is wg.bool and wg.mul(3, 5).item() == 15
+    assert wg.div(5, 2).tolist() == 2.5 and wg.sub(5, 2).dtype is wg.int64
+    with pytest.raises(TypeError, match="must be Tensor"):
+        wg.pow(2, 3)
+
+
+@pytest.mark.parametrize("name", ["diag", "tril", "triu"])
+def test_triangles_and_diagonals_go_to_out(name):
+    x = wg.arange(4.0).reshape(2, 2)
+    out = wg.empty(0)
+    assert getattr(wg, name)(x, out=out) is out
+    assert wg.equal(out, getattr(wg, name)(x))
+
+
+def test_what_asks_for_the_impossible_is_told_so():
+    x = wg.ones(2, 2)
+    with pytest.raises(TypeError, match="does not support deleting items"):
+        del x[0]
+    with pytest.raises(TypeError, match="missing 1 required"):
+        x.flip()
+    with pytest.raises(RuntimeError, match="scalar type Long"):
+        wg.nonzero(x, out=wg.empty(0))
+    with pytest.raises(RuntimeError, match="should be Long but got Bool"):
+        wg.take_along_dim(x, x > 0, 0)
