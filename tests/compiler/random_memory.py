@@ -27,8 +27,8 @@ __all__ = [
 
 LIBRARIES = """
 import array, collections, contextvars, copy, ctypes, dataclasses, datetime, decimal, enum
-import fractions, functools, itertools, logging, math, operator, pathlib, random, re, threading, types
-import uuid, weakref
+import fractions, functools, itertools, logging, math, operator, pathlib, random, re, threading
+import types, uuid, weakref
 
 
 class Slots:
