@@ -483,7 +483,7 @@ def test_there_is_one_device():
 
 
 def test_names_that_are_not_there_say_so():
-    for name, cure in (("shard_map", "one device"), ("tree_map", r"jax\.tree\.map"), ("x", "$")):
+    for name, cure in (("distributed", "one device"), ("tree_map", r"jax\.tree\.map"), ("x", "$")):
         with pytest.raises(AttributeError, match=f"module 'jax' has no attribute '{name}'.*{cure}"):
             getattr(jax, name)
     with pytest.raises(AttributeError, match=r"'gather': write x\[\.\.\.\]"):
