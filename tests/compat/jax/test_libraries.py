@@ -210,3 +210,22 @@ def test_densities_of_points():
     assert kde.resample(jax.random.key(0), (5,)).shape == (2, 5)
     grid = jnp.linspace(-10, 14, 400)
     close(line.integrate_kde(line), (line(grid) ** 2).sum() * (grid[1] - grid[0]))
+
+
+def test_values_count_as_unknown_where_jax_would_trace():
+    seen = []
+
+    def look(x):
+        seen.append(isinstance(x, jax.core.Tracer))
+        return x
+
+    x = jnp.ones(())
+    look(x)
+    jax.jit(look)(x)
+    jax.lax.fori_loop(0, 1, lambda i, c: look(c), x)
+    jax.eval_shape(look, x)
+    jax.grad(look)(x)
+    look(x)
+    assert seen[0] is seen[-1] is False
+    assert all(seen[1:-1])
+    assert jax.core.trace_state_clean()

@@ -64,8 +64,8 @@ _NAMES = {
         primitives: fun_signature safe_map
         """,
     "core": """
-        primitives: AbstractValue ShapedArray Tracer concrete_or_error eval_jaxpr get_aval
-            get_opaque_trace_state is_concrete jaxpr_as_fun mapped_aval trace_state_clean
+        primitives: AbstractValue ShapedArray Tracer concrete_or_error eval_jaxpr find_top_trace
+            get_aval get_opaque_trace_state is_concrete jaxpr_as_fun mapped_aval trace_state_clean
             unmapped_aval valid_jaxtype
         listing: ClosedJaxpr Jaxpr
         class: Atom Trace
@@ -98,9 +98,8 @@ _NAMES = {
     "extend.source_info_util": "nothing: register_exclusion",
     "interpreters": "",
     "interpreters.ad": """
-        primitives: UndefinedPrimal Zero deflinear deflinear2 defjvp instantiate_zeros
+        primitives: JVPTracer UndefinedPrimal Zero deflinear deflinear2 defjvp instantiate_zeros
             is_undefined_primal primitive_jvps primitive_transposes
-        class: JVPTracer
         """,
     "interpreters.batching": """
         primitives: axis_primitive_batchers defbroadcasting defvectorized

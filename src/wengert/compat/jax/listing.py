@@ -18,7 +18,7 @@ import wengert.func as func
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.methods import ShapedArray
 from wengert.compat.jax.staging import ShapeDtypeStruct, collected_into, example, replaced
-from wengert.compat.jax.tracing import Leaves, Results, check_callable, name_of
+from wengert.compat.jax.tracing import Leaves, Results, check_callable, name_of, staged
 from wengert.compat.jax.trees import tree_leaves, tree_map
 from wengert.prims.record import Primitive
 from wengert.tape.modes import Mode
@@ -204,7 +204,7 @@ def make_jaxpr(
                 given[i] = value
             texts.append([writer.name(x.array()) for x in arrays])
             with writer:
-                output = fun(*given, **named)
+                output = staged(fun)(*given, **named)
             outputs, others = results.take(output, "Output")
             texts.append([writer.read(x.payload) for x in results.leaves])
             avals.extend(x.aval for x in results.leaves)

@@ -19,7 +19,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray
-from wengert.compat.jax.classes import is_traced
+from wengert.compat.jax.classes import AnyArray, is_traced
 from wengert.compat.jax.custom import SymbolicZero, custom_jvp, custom_vjp, is_followed
 from wengert.compat.jax.custom_batching import custom_vmap
 from wengert.compat.jax.dtypes import float0
@@ -27,8 +27,10 @@ from wengert.compat.jax.listing import Listing
 from wengert.compat.jax.methods import ShapedArray
 from wengert.compat.jax.methods import ShapedArray as AbstractValue
 from wengert.compat.jax.staging import typeof
-from wengert.compat.jax.tracing import argument
+from wengert.compat.jax.tracing import STAGED, argument
 from wengert.compat.jax.trees import tree_map
+from wengert.compat.jax.values import layers
+from wengert.interp.dual import Dual
 from wengert.interp.levels import Lifted
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import current_mode, is_recording
@@ -36,6 +38,7 @@ from wengert.tape.modes import current_mode, is_recording
 __all__ = [
     "AbstractValue",
     "HiPrimitive",
+    "JVPTracer",
     "Primitive",
     "ShapedArray",
     "Tracer",
@@ -53,6 +56,7 @@ __all__ = [
     "defvectorized",
     "eval_jaxpr",
     "fancy_primitive_batchers",
+    "find_top_trace",
     "fun_signature",
     "get_aval",
     "get_opaque_trace_state",
@@ -89,11 +93,21 @@ _INSIDE = ContextVar("inside", default=False)
 
 class _Traced(type):
     def __instancecheck__(cls, x: Any) -> bool:
-        return isinstance(x, Array) and (isinstance(x.payload, Lifted) or is_traced(x))
+        if not isinstance(x, Array):
+            return isinstance(x, AnyArray) and STAGED.get()
+        return STAGED.get() or _is_followed(x)
+
+
+def _is_followed(x: Any) -> bool:
+    return isinstance(x, Array) and (isinstance(x.payload, Lifted) or is_traced(x))
 
 
 class Tracer(metaclass=_Traced):
-    """The arrays that a transform follows, here and now: for `isinstance`."""
+    """The arrays that JAX would not know here, for `isinstance`.
+
+    They are those that a transform follows, and all within a function that is jitted, or that a
+    loop of `jax.lax` calls.
+    """
 
 
 def is_concrete(x: Any) -> bool:
@@ -134,12 +148,39 @@ def unmapped_aval(size: int, axis: int | None, aval: ShapedArray) -> ShapedArray
 def trace_state_clean() -> bool:
     """Whether no `vmap` and no forward mode is under way."""
     mode = current_mode()
-    return mode is None or not mode.levels
+    return not STAGED.get() and (mode is None or not mode.levels)
 
 
 def get_opaque_trace_state(convention: Any = None) -> Any:
     """What tells transforms that are under way apart: nothing that is compared by value."""
     return "wengert"
+
+
+class _Trace:
+    """The forward mode that is under way."""
+
+    @property
+    def main(self) -> Any:
+        """Itself."""
+        return self
+
+
+_TRACE = _Trace()
+Array._trace = _TRACE  # type: ignore[attr-defined]
+
+
+def find_top_trace(xs: Any) -> Any:
+    """What libraries compare ``x._trace.main`` with."""
+    return _TRACE
+
+
+class _Dual(type):
+    def __instancecheck__(cls, x: Any) -> bool:
+        return isinstance(x, Array) and any(isinstance(part, Dual) for part in layers(x.payload))
+
+
+class JVPTracer(metaclass=_Dual):
+    """The arrays that forward mode follows, for `isinstance`."""
 
 
 def eval_jaxpr(jaxpr: Listing, consts: Any, *args: Any) -> list[Any]:
@@ -258,7 +299,7 @@ class Primitive:
         ------
         NotImplementedError: If it has no function, or not the rule that a transform asks for.
         """
-        if not any(isinstance(leaf, Tracer) for leaf in args):
+        if not any(map(_is_followed, args)):
             return self._computed(params, args)
         followed = [isinstance(x, Array) and is_followed(x) for x in args]
         if not any(followed):

@@ -20,7 +20,7 @@ from wengert.compat.jax.classes import is_traced
 from wengert.compat.jax.dtypes import canonical_dtype
 from wengert.compat.jax.methods import ShapedArray
 from wengert.compat.jax.policies import NAMED, keeper
-from wengert.compat.jax.tracing import argument, check_callable
+from wengert.compat.jax.tracing import argument, check_callable, staged
 from wengert.compat.jax.trees import tree_flatten, tree_leaves, tree_map
 from wengert.tape.modes import is_grad_enabled
 from wengert.utils.recompute import Region
@@ -149,7 +149,7 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return ShapeDtypeStruct(array.shape, array.dtype, weak_type=array.weak_type)
 
     given, named = tree_map(example, (args, kwargs))
-    return tree_map(shape, fun(*given, **named))
+    return tree_map(shape, staged(fun)(*given, **named))
 
 
 def typeof(x: Any) -> ShapedArray:
