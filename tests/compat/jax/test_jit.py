@@ -161,7 +161,7 @@ def test_views_of_arguments_are_arrays():
     x = jnp.arange(6.0).reshape(2, 3)
     for _ in range(CALLS):
         parts = f(x)
-        assert all(type(part) is jax.Array for part in parts)
+        assert all(isinstance(part, jax.Array) for part in parts)
         assert [part.shape for part in parts] == [(3, 2), (3,), (6,)]
 
 

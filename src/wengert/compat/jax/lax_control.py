@@ -17,7 +17,7 @@ import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, convert, made
 from wengert.compat.jax.batching import vmap
-from wengert.compat.jax.tracing import argument, name_of
+from wengert.compat.jax.tracing import argument, name_of, staged
 from wengert.compat.jax.trees import PyTreeDef, tree_flatten, tree_leaves, tree_map
 from wengert.compat.jax.values import differs
 from wengert.tape.modes import current_mode
@@ -432,7 +432,8 @@ def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any
 
 
 CONTROL: dict[str, Callable[..., Any]] = {
-    function.__name__: function for function in (cond, fori_loop, map, scan, switch, while_loop)
+    function.__name__: staged(function)
+    for function in (cond, fori_loop, map, scan, switch, while_loop)
 }
 
 fill_sections(globals())
