@@ -128,8 +128,20 @@ def test_transforms_and_copies():
     primal, tangent = wg.func.jvp(wg.exp, (x,), (wg.ones_like(x),))
     np.testing.assert_allclose(_on(tangent).numpy(), _on(primal).numpy())
     assert _on(copy.deepcopy(x)).tolist() == [1, 2]
+    assert wg.equal(x, x.clone()) and not wg.equal(x, x + 1) and wg.allclose(x, x + 1e-9)
+    with pytest.raises(RuntimeError, match="same device"):
+        wg.equal(x, x.cpu())
+    with pytest.raises(TypeError, match="can't convert cuda:0"):
+        np.array_equal(x.payload, x.payload)
+    np.testing.assert_allclose(_on(wg.func.jacrev(wg.sin)(x)).numpy(), np.diag(np.cos([1, 2])))
+    q = wg.eye(3, device="cuda")[None]
+    seen = wg.nn.functional.scaled_dot_product_attention(q, q, q, is_causal=True)
+    assert _on(seen)[0, 0].tolist() == [1, 0, 0]
+    assert _on(wg.bernoulli(q)).tolist() == _on(q).tolist()
     with pytest.raises(TypeError, match="cpu"):
         pickle.dumps(x)
+    with pytest.raises(BufferError, match="another device"):
+        x.__dlpack_device__()
     f = wg.compile(lambda x: x * 2)
     with pytest.warns(UserWarning, match="an argument is on another device"):
         f(x)

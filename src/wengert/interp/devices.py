@@ -37,6 +37,7 @@ _NO_LEVEL = Level(0)
 _LACKING = (TypeError, AttributeError, NotImplementedError)
 
 
+_ASKED = frozenset({np.ndim, np.shape, np.size})
 BETWEEN: Facet[str] = Facet("between", lambda prim: "")
 """What an operation has to do with several devices: it ``"sends"`` its argument to another one, or
 ``"copies"`` values from any."""
@@ -179,6 +180,16 @@ class DeviceArray(NDArrayOperatorsMixin, Lifted):
         given = [_within(self.device, value) for value in args]
         with _backend(self.device).on(self.device.index or 0):
             return _around(getattr(ufunc, method)(*given, **kwargs), self.device)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if func in _ASKED:
+            return func(self.array, *args[1:], **kwargs)
+        if func in (np.may_share_memory, np.shares_memory):
+            both = [getattr(value, "array", None) for value in args[:2]]
+            return None not in both and func(*both)
+        # functions of NumPy's that take what they are given for unequal, if it is no array
+        self.__array__()
+        return NotImplemented
 
     def __getitem__(self, index: Any) -> Any:
         parts = index if isinstance(index, tuple) else (index,)
