@@ -211,7 +211,7 @@ def test_the_warning_says_why_and_where() -> None:
         return sum(y.tolist())
 
     with pytest.warns(UserWarning, match=r"tolist\(\) takes values .*test_compile.py:\d+"):
-        wg.compile(f, **NUMPY)(wg.ones(2))
+        wg.compile(f, **NUMPY)(wg.ones(100))
 
 
 def test_fullgraph_raises_where_a_warning_would_be_given() -> None:

@@ -71,6 +71,7 @@ def whole():
     weight, bias = (wg.tensor(large(16), requires_grad=True) for _ in range(2))
     filters = wg.tensor(large(8, 16, 3, 3), requires_grad=True)
     index = wg.tensor(np.arange(300) % 7)
+    grid, planes = wg.tensor(large(5, 9, 30, 2)), wg.tensor(large(5, 8, 16, 16))
     return {
         "softmax": lambda x: F.softmax(x, 1),
         "log_softmax": lambda x: F.log_softmax(x, -1),
@@ -84,6 +85,10 @@ def whole():
         "std": lambda x: x.std(1),
         "prod": lambda x: (x * 0.1 + 1).prod(3),
         "cumprod": lambda x: (x * 0.1 + 1).cumprod(3),
+        "grid_sample": lambda x: F.grid_sample(x, grid, align_corners=False),
+        "grid_sample by its grid": lambda x: F.grid_sample(
+            planes, x.reshape(5, 40, 60, 2), align_corners=True
+        ),
         "cumsum": lambda x: x.cumsum(3).cumsum(1),
         "cummax": lambda x: x.cummax(2).values * x.cummin(3).values,
         "smooth_l1_loss": lambda x: F.smooth_l1_loss(x, x.detach() * 0.5),

@@ -10,7 +10,8 @@ the one for ``"cuda"``, where it is installed and finds a GPU.
 from __future__ import annotations
 
 import importlib
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 
 import numpy as np
@@ -43,6 +44,9 @@ class Backend(Protocol):
     def fetch(self, array: Any) -> np.ndarray[Any, Any]:
         """A copy of an array of a device, in NumPy."""
 
+    def name(self, index: int) -> str:
+        """What a device is called."""
+
     def synchronize(self, index: int) -> None:
         """Wait until a device has computed all that it was given."""
 
@@ -53,6 +57,7 @@ class CuPy(Backend):
     def __init__(self, module: Any) -> None:
         self.module = module
         self.kind = module.ndarray
+        self.settings = importlib.import_module("cupyx")
         self._count: int | None = None
 
     def count(self) -> int:
@@ -68,9 +73,11 @@ class CuPy(Backend):
     def current(self) -> int:
         return int(self.module.cuda.Device().id)
 
-    def on(self, index: int) -> AbstractContextManager[Any]:
-        context: AbstractContextManager[Any] = self.module.cuda.Device(index)
-        return context
+    @contextmanager
+    def on(self, index: int) -> Iterator[Any]:
+        # a matrix that has no inverse is an error, as NumPy has it
+        with self.module.cuda.Device(index), self.settings.errstate(linalg="raise"):
+            yield
 
     def send(self, array: np.ndarray[Any, Any], index: int) -> Any:
         with self.on(index):
@@ -80,6 +87,10 @@ class CuPy(Backend):
         with self.on(array.device.id):
             made: np.ndarray[Any, Any] = self.module.asnumpy(array, order="A")
         return made
+
+    def name(self, index: int) -> str:
+        found: bytes = self.module.cuda.runtime.getDeviceProperties(index)["name"]
+        return found.decode()
 
     def synchronize(self, index: int) -> None:
         self.module.cuda.Device(index).synchronize()

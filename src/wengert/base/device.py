@@ -140,7 +140,8 @@ def _unavailable(name: str) -> RuntimeError:
         )
     return RuntimeError(
         f"device '{name}' is not available: no GPU backend is installed, wengert computes on the "
-        "CPU through NumPy. Use device='cpu', or leave the argument out."
+        "CPU through NumPy. Use device='cpu', or leave the argument out; CuPy (pip install "
+        "'wengert[cuda]') is the backend for 'cuda', where there is a GPU."
     )
 
 

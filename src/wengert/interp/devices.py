@@ -13,6 +13,7 @@ indices and what a kernel makes of shapes alone are sent; nothing else is conver
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Iterable
 from typing import Any
@@ -36,6 +37,7 @@ _NO_LEVEL = Level(0)
 _LACKING = (TypeError, AttributeError, NotImplementedError)
 
 
+_ASKED = frozenset({np.ndim, np.shape, np.size})
 BETWEEN: Facet[str] = Facet("between", lambda prim: "")
 """What an operation has to do with several devices: it ``"sends"`` its argument to another one, or
 ``"copies"`` values from any."""
@@ -120,6 +122,11 @@ class DeviceArray(NDArrayOperatorsMixin, Lifted):
         """The only element, as a Python number."""
         return self.fetched().item()
 
+    @property
+    def flat(self) -> Any:
+        """The values one by one, in NumPy."""
+        return self.fetched().flat
+
     def tolist(self) -> Any:
         """The values as Python's."""
         return self.fetched().tolist()
@@ -173,6 +180,16 @@ class DeviceArray(NDArrayOperatorsMixin, Lifted):
         given = [_within(self.device, value) for value in args]
         with _backend(self.device).on(self.device.index or 0):
             return _around(getattr(ufunc, method)(*given, **kwargs), self.device)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if func in _ASKED:
+            return func(self.array, *args[1:], **kwargs)
+        if func in (np.may_share_memory, np.shares_memory):
+            both = [getattr(value, "array", None) for value in args[:2]]
+            return None not in both and func(*both)
+        # functions of NumPy's that take what they are given for unequal, if it is no array
+        self.__array__()
+        return NotImplemented
 
     def __getitem__(self, index: Any) -> Any:
         parts = index if isinstance(index, tuple) else (index,)
@@ -231,6 +248,34 @@ def _within(place: Device, value: Any, sent: bool = False) -> Any:
     return value
 
 
+def _check_indices(prim: Primitive, arrays: list[Any], params: dict[str, Any]) -> None:
+    """Refuse indices that are out of bounds, which libraries for GPUs wrap round."""
+    shape: tuple[int, ...] = params.get("shape", arrays[0].shape) if arrays else ()
+    dim: Any = params.get("dim")
+    pairs: list[tuple[Any, int]] = []
+    if "shape" not in params:
+        at = 0
+        for index in params.get("indices") or ():
+            masks = index is not None and index.dtype.kind == "b"
+            if index is not None and not masks:
+                pairs.append((index, shape[at]))
+            at += index.ndim if masks else 1
+    for name, array in zip(prim.args[1:], arrays[1:], strict=False):
+        if name == "index" and name in prim.fixed:
+            whole = dim is None or not shape
+            pairs.append((array, math.prod(shape) if whole else shape[dim]))
+        elif name == "indices" and prim.args[0] == "weight":
+            pairs.append((array, shape[0]))
+        elif name == "target" and name in prim.fixed:
+            pairs.append((array[array != params["ignore_index"]], shape[:2][-1]))
+    for index, size in pairs:
+        if index.size and (int(index.min()) < -size or int(index.max()) >= size):
+            raise IndexError(
+                f"index {int(index.max())} or {int(index.min())} is out of bounds for dimension "
+                f"with size {size}"
+            )
+
+
 def _run(place: Device, prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     """Compute a primitive on a device, by its kernel or else by simpler primitives."""
     between = BETWEEN[prim]
@@ -239,6 +284,7 @@ def _run(place: Device, prim: Primitive, args: tuple[Any, ...], params: dict[str
         return sent(array, **params)
     arrays = [_within(place, value, between == "copies") for value in args]
     named = {name: _within(place, value, True) for name, value in params.items()}
+    _check_indices(prim, arrays, named)
     try:
         with _backend(place).on(place.index):
             found = prim.kernel(*arrays, **named)

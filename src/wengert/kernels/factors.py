@@ -15,7 +15,7 @@ import numpy as np
 
 from wengert.base.extras import scipy_module
 from wengert.kernels import batches
-from wengert.kernels.protocols import is_numpys
+from wengert.kernels.protocols import is_numpys, zeros
 from wengert.kernels.spectral import LinAlgError
 from wengert.kernels.spectral import adjoint as adjoint_of
 
@@ -271,7 +271,7 @@ def cholesky_ex(self: Any, upper: bool | None, check: bool) -> tuple[Any, Any]:
     """
     matrix, upper = _one_triangle(self, upper)
     try:
-        return _positive_factor(matrix, upper), np.zeros(self.shape[:-2], np.int32)
+        return _positive_factor(matrix, upper), zeros(self, self.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
         factor, info = _cholesky_by_one(matrix, upper)
     if check:

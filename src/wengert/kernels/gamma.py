@@ -91,7 +91,8 @@ def lgamma(self: Any) -> Any:
         return _lgamma(self)
     x = np.asarray(self, np.float64)
     result = np.asarray(_lgamma(x))
-    near = np.absolute(x - 1.5) < 0.75
+    # in single precision the function of SciPy, or of `math`, has digits enough
+    near = np.absolute(x - 1.5) < 0.75 if self.dtype.itemsize == 8 else np.False_
     if near.any():
         # sixty operations are quicker on Python's floats than on arrays of one element
         y = x[near] if x.size > 1 else x.item()

@@ -6,11 +6,12 @@ copy; so indices end in an ellipsis.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from wengert.kernels.protocols import asarray, is_numpys, zeros
+from wengert.kernels.protocols import is_numpys, zeros
 
 __all__ = [
     "alias",
@@ -35,15 +36,18 @@ __all__ = [
 
 Shape = tuple[int, ...]
 _ALL = slice(None)
+# the classes of most cotangents, for what goes backwards through every ``x[i]``
+_PLAIN = frozenset({np.ndarray, np.float64, np.float32})
 
 
 def expand(self: Any, shape: Shape) -> Any:
     """A view that repeats dimensions of size 1."""
-    array = asarray(self)
+    try:
+        array = np.asarray(self)
+    except TypeError:  # of another library
+        return np.broadcast_to(self, shape)
     own = array.shape
     lead = len(shape) - len(own)
-    if array.__class__ is not np.ndarray and not is_numpys(array):
-        return np.broadcast_to(array, shape)
     if lead < 0 or not array.size or not array.flags.c_contiguous or array.dtype.kind == "V":
         result = np.broadcast_to(array, shape)
         # writes to what repeats are refused where they are made
@@ -68,7 +72,8 @@ def select(self: Any, dim: int, index: int) -> Any:
 
 def select_backward(self: Any, shape: Shape, dim: int, index: int) -> Any:
     """Zeros of `shape` with self at one position of a dimension."""
-    result = zeros(self, shape, self.dtype)
+    make = np.zeros if self.__class__ in _PLAIN else partial(zeros, self)
+    result = make(shape, self.dtype)
     result[(_ALL,) * dim + (index,)] = self
     return result
 

@@ -46,6 +46,7 @@ linear(
     doc="src in the shape and the place of self",
     pointwise=False,
     sparsity="written_over",
+    plain=True,
 )
 elementwise(
     "fill_scalar",
@@ -60,6 +61,7 @@ elementwise(
     raises=False,
     pointwise=False,
     writes="overlapping",
+    plain=True,
 )
 linear(
     "fill_tensor",
@@ -84,6 +86,7 @@ elementwise(
     doc="zeros in the shape and the place of self",
     pointwise=False,
     writes="overlapping",
+    plain=True,
 )
 linear(
     "to_copy",

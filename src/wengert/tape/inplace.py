@@ -19,6 +19,7 @@ from wengert.base.dtypes import is_differentiable
 from wengert.base.ports import PORTS
 from wengert.interp.eager import K
 from wengert.interp.levels import Lifted, namespace_of
+from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase, new_tensor
@@ -126,21 +127,26 @@ def write(
     return tensor
 
 
-class _Quick(dict[Primitive, Any]):
-    """What writes an operation over its first argument, where the dtype may be any real one."""
-
-    def __missing__(self, prim: Primitive) -> Any:
-        refused = prim.predicate or any("f" in chars or "i" in chars for chars in prim.refuses)
-        made = None
-        if prim.name in ("assign", "fill_scalar", "zero"):
-            made = prim.into
-        elif isinstance(prim.kernel, np.ufunc) and prim.promote == "same" and not refused:
-            made = prim.kernel
-        self[prim] = made
-        return made
+def _is_arithmetic(prim: Primitive) -> bool:
+    refused = any("f" in chars or "i" in chars for chars in prim.refuses)
+    plain = prim.promote == "same" and not prim.predicate and not refused
+    return plain and isinstance(prim.kernel, np.ufunc)
 
 
-_QUICK = _Quick()
+PLAIN: Facet[bool] = Facet("plain", _is_arithmetic)
+"""Whether arrays of one shape and of any real dtype are written to by the kernel, a ufunc, or by
+`into` alone."""
+
+
+class _Plain(dict[Primitive, bool]):
+    """The facet, looked up once."""
+
+    def __missing__(self, prim: Primitive) -> bool:
+        self[prim] = PLAIN[prim]
+        return self[prim]
+
+
+_KNOWN = _Plain()
 _SMALL = 2**31
 """Smaller numbers are held by all dtypes that are written to at once."""
 
@@ -184,8 +190,7 @@ def _at_once(
     prim: Primitive, tensor: Any, others: tuple[Any, ...], params: dict[str, Any], name: str
 ) -> bool:
     """Write what is nothing but arithmetic on arrays of one shape and dtype; whether that is so."""
-    kernel = _QUICK[prim]
-    if kernel is None or len(others) > 1 or not is_plain(tensor):
+    if not _KNOWN[prim] or len(others) > 1 or not is_plain(tensor):
         return False
     payload = tensor.payload
     given: tuple[Any, ...] = ()
@@ -206,9 +211,9 @@ def _at_once(
         given = (other,)
     try:
         if prim.into is None:
-            kernel(payload, *given, out=payload, casting="same_kind")
+            prim.kernel(payload, *given, out=payload, casting="same_kind")
         else:
-            kernel(payload, *given, **params)
+            prim.into(payload, *given, **params)
     except (FloatingPointError, KeyboardInterrupt):
         bump(tensor, name)
         raise

@@ -98,8 +98,10 @@ class TensorMetadata(StorageMethods):
     def data_ptr(self) -> int:
         """The address of the first element."""
         untraced("it reads the address of a tensor")
-        array = self.array()
-        return int(memory_of(array).ctypes.data)
+        array = memory_of(self.array())
+        pointer: Any = getattr(array, "data", None)
+        # CuPy's arrays say it themselves
+        return int(pointer.ptr if hasattr(pointer, "ptr") else array.ctypes.data)
 
     def storage_offset(self) -> int:
         """The first element's place in the memory of the base."""

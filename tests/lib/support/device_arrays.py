@@ -134,11 +134,25 @@ class Array:
             )
         return self._given(found)
 
+    def _wrapped(self, index):
+        """An index of NumPy's, with arrays that are out of bounds wrapped round, as CuPy does."""
+        parts = self._taken(index, True)
+        parts = list(parts) if isinstance(parts, tuple) else [parts]
+        at = 0
+        for i, part in enumerate(parts):
+            if part is Ellipsis:
+                break
+            if isinstance(part, np.ndarray) and part.dtype.kind in "iu" and at < self.inner.ndim:
+                parts[i] = part % max(self.inner.shape[at], 1)
+            masks = isinstance(part, np.ndarray) and part.dtype.kind == "b"
+            at += part.ndim if masks else part is not None
+        return tuple(parts)
+
     def __getitem__(self, index):
-        return self._given(self.inner[self._taken(index, True)])
+        return self._given(self.inner[self._wrapped(index)])
 
     def __setitem__(self, index, value):
-        self.inner[self._taken(index, True)] = self._taken(value)
+        self.inner[self._wrapped(index)] = self._taken(value)
 
     def __len__(self):
         return len(self.inner)
@@ -196,6 +210,9 @@ class StandIn:
 
     def fetch(self, array):
         return array.inner.copy(order="K")
+
+    def name(self, index):
+        return f"stand-in {index}"
 
     def synchronize(self, index):
         pass

@@ -12,7 +12,7 @@ import importlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-__all__ = ["gathered", "lazy", "rows_of"]
+__all__ = ["defined", "gathered", "lazy", "rows_of"]
 
 
 def rows_of(text: str) -> Iterator[tuple[str, list[str]]]:
@@ -28,6 +28,20 @@ def rows_of(text: str) -> Iterator[tuple[str, list[str]]]:
         home, names = before.strip(), after.split()
     if home:
         yield home, names
+
+
+def defined(namespace: dict[str, Any]) -> list[str]:
+    """The classes and functions that a module defines, but for those with an underscore in front.
+
+    It stands at the end of a module, ``__all__ = defined(globals())``: what is public there is said
+    where it is defined.
+    """
+    home = namespace["__name__"]
+    return [
+        name
+        for name, value in namespace.items()
+        if not name.startswith("_") and getattr(value, "__module__", None) == home
+    ]
 
 
 def gathered(namespace: dict[str, Any], root: str, text: str) -> list[str]:

@@ -24,7 +24,8 @@ from wengert.compiler.backends.sharing import (
 from wengert.compiler.backends.strips import Strips
 from wengert.compiler.backends.trees import written_once
 from wengert.compiler.backends.unrolling import Shaper
-from wengert.compiler.codegen.code import MEMCPY, MEMCPY_DECLARATION, Array, Code, llvm_type
+from wengert.compiler.codegen.code import MEMCPY, MEMCPY_DECLARATION, Array, Code
+from wengert.compiler.codegen.native.forms import check_indices
 from wengert.compiler.codegen.native.products import multiply
 from wengert.compiler.ir.programs import open_ended
 
@@ -251,23 +252,7 @@ class Emission(Strips):
 
     def _check(self, check: Check) -> None:
         """Leave, marking trouble, if an index lies outside of its dimension."""
-        code, value = self.code, check.value
-        array = self.array(value)
-        cell = code.stack(np.dtype(np.bool_), 1)
-        code.do(f"store i8 0, ptr {cell}")
-        kind = llvm_type(value.dtype)
-        size = math.prod(value.shape)
-        with code.loop(size) as k:
-            found = code.load(code.at(array.pointer, value.dtype, k), value.dtype)
-            if value.dtype.itemsize < 8:
-                word = "sext" if value.dtype.kind == "i" else "zext"
-                found = code.let(f"{word} {kind} {found} to i64")
-            moved = code.let(f"add i64 {found}, {check.extent}")
-            wrong = code.let(f"icmp uge i64 {moved}, {2 * check.extent}")
-            marked = code.let(f"zext i1 {wrong} to i8")
-            before = code.let(f"load i8, ptr {cell}")
-            code.do(f"store i8 {code.let(f'or i8 {before}, {marked}')}, ptr {cell}")
-        self._leave_if(code.let(f"icmp ne i8 {code.let(f'load i8, ptr {cell}')}, 0"))
+        self._leave_if(check_indices(self.code, self.array(check.value), check.extent))
 
     def _repeat(self, repeat: Repeat, at: int) -> None:
         loop = repeat.loop

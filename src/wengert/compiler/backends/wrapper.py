@@ -162,8 +162,7 @@ def _call(k: int, plan: Plan, storage: Storage) -> str:
     made: list[str] = []
     # where a call that fails drops so many of the results
     drops = [code.fresh("drop") for _ in range(len(program.outputs) + 1)]
-    found = code.cell("ptr")
-    code.do(f"store ptr null, ptr {found}")
+    found = code.cell("ptr", "null")
     for i, value in enumerate(program.outputs):
         if i in storage.over:
             made.append(objects[storage.over[i]])
@@ -196,7 +195,7 @@ def _call(k: int, plan: Plan, storage: Storage) -> str:
     code.branch(code.let(f"icmp ne i8 {trouble}, 0"), again, fine)
     code.label(again)
     code.do("call void @Py_IncRef(ptr @_Py_NoneStruct)")
-    code.do(f"store ptr @_Py_NoneStruct, ptr {found}")
+    found.set("@_Py_NoneStruct")
     code.jump(drops[-1])
     code.label(fine)
     result = code.let(f"call ptr @PyList_New(i64 {len(made)})")
@@ -209,7 +208,7 @@ def _call(k: int, plan: Plan, storage: Storage) -> str:
         code.do(f"call void @Py_DecRef(ptr {made[i]})")
         code.jump(drops[i])
     code.label(drops[0])
-    code.do(f"ret ptr {code.let(f'load ptr, ptr {found}')}")
+    code.do(f"ret ptr {found.get()}")
     return _ended(code, k)
 
 
@@ -261,8 +260,7 @@ def _pieces(k: int, storage: Storage, piece: int) -> str:
     lost = code.fresh("lost")
     arena = _take_arena(code, table, storage.arena, lost, kept)
     room = _aligned(code, arena) if kept else arena
-    met = code.cell("i8")
-    code.do(f"store i8 0, ptr {met}")
+    met = code.cell("i8", "0")
     thread = code.let("call ptr @PyEval_SaveThread()")
     with code.loop(stop, start, step=piece) as counter:
         before = code.let(f"icmp slt i64 {counter}, {last}")
@@ -281,13 +279,12 @@ def _pieces(k: int, storage: Storage, piece: int) -> str:
             if value.dtype.kind == "f":
                 found.append(_not_finite(code, pointer, value.dtype, piece))
         for one in found:
-            seen = code.let(f"load i8, ptr {met}")
-            code.do(f"store i8 {code.let(f'or i8 {seen}, {one}')}, ptr {met}")
+            met.also(one)
     code.do(f"call void @PyEval_RestoreThread(ptr {thread})")
     if kept:
         other = code.let(f"atomicrmw xchg ptr {table}, ptr {arena} acq_rel")
         code.do(f"call void @PyMem_RawFree(ptr {other})")
-    fine = code.let(f"icmp eq i8 {code.let(f'load i8, ptr {met}')}, 0")
+    fine = code.let(f"icmp eq i8 {met.get()}, 0")
     result = code.let(f"select i1 {fine}, ptr {_argument(code, 0)}, ptr @_Py_NoneStruct")
     code.do(f"call void @Py_IncRef(ptr {result})")
     code.do(f"ret ptr {result}")
@@ -305,16 +302,13 @@ def _not_finite(code: Code, pointer: str, dtype: np.dtype[Any], count: int) -> s
     width, bits = 32, dtype.itemsize * 8
     whole, flags = f"<{width} x i{bits}>", f"<{width} x i1>"
     mask = f"<{', '.join([f'i{bits} {_EXPONENTS[dtype.itemsize]}'] * width)}>"
-    cell = code.cell(flags)
-    code.do(f"store {flags} zeroinitializer, ptr {cell}")
+    cell = code.cell(flags, "zeroinitializer")
     with code.loop(count, step=width) as i:
         at = code.at(pointer, dtype, i)
         value = code.let(f"load {whole}, ptr {at}, align {dtype.itemsize}")
         high = code.let(f"and {whole} {value}, {mask}")
-        here = code.let(f"icmp eq {whole} {high}, {mask}")
-        seen = code.let(f"load {flags}, ptr {cell}")
-        code.do(f"store {flags} {code.let(f'or {flags} {seen}, {here}')}, ptr {cell}")
-    seen = code.let(f"bitcast {flags} {code.let(f'load {flags}, ptr {cell}')} to i{width}")
+        cell.also(code.let(f"icmp eq {whole} {high}, {mask}"))
+    seen = code.let(f"bitcast {flags} {cell.get()} to i{width}")
     return code.let(f"zext i1 {code.let(f'icmp ne i{width} {seen}, 0')} to i8")
 
 

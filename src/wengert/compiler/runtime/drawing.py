@@ -26,7 +26,7 @@ from wengert.base.ports import provides
 
 try:
     from wengert.compiler.backends.machine import Machine
-    from wengert.compiler.codegen.code import Code, Module, literal
+    from wengert.compiler.codegen.code import Cell, Code, Module, literal
     from wengert.compiler.codegen.library import setup
 except ImportError:
     Machine = None  # type: ignore[assignment,misc]
@@ -38,7 +38,8 @@ _OPERATIONS = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdi
 _ORDERS = {
     ast.Lt: "olt", ast.LtE: "ole", ast.Gt: "ogt", ast.GtE: "oge", ast.Eq: "oeq", ast.NotEq: "une",
 }  # fmt: skip
-_INTRINSICS = {"abs": "fabs", "sqrt": "sqrt", "floor": "floor", "ceil": "ceil"}
+_INSTRUCTIONS = ("fabs", "floor", "ceil")
+"""Functions that are an instruction of most processors."""
 
 
 class _Context(ctypes.Structure):
@@ -94,7 +95,7 @@ class _Translation:
         names = [arg.arg for arg in tree.args.args]
         # what draws comes first, where there is such an argument
         self._draws = names.pop(0) if names[0] in ("draw", "draws") else ""
-        self._cells: dict[str, str] = {}
+        self._cells: dict[str, Cell] = {}
         self._loops: list[str] = []
         for i, name in enumerate(names):
             self._assign(name, f"%p{i}")
@@ -108,7 +109,7 @@ class _Translation:
     def _assign(self, name: str, value: str) -> None:
         if name not in self._cells:
             self._cells[name] = self._code.cell("double")
-        self._code.do(f"store double {value}, ptr {self._cells[name]}")
+        self._cells[name].set(value)
 
     # -- statements --------------------------------------------------------------------------------
 
@@ -133,7 +134,7 @@ class _Translation:
 
     def _AugAssign(self, node: ast.AugAssign) -> None:
         name = node.target.id  # type: ignore[union-attr]
-        before = self._code.let(f"load double, ptr {self._cells[name]}")
+        before = self._cells[name].get()
         value = self._value(node.value)
         operation = _OPERATIONS[type(node.op)]
         self._assign(name, self._code.let(f"{operation} double {before}, {value}"))
@@ -202,7 +203,7 @@ class _Translation:
             return literal(node.value, _DOUBLE)
         if isinstance(node, ast.Name):
             if node.id in self._cells:
-                return code.let(f"load double, ptr {self._cells[node.id]}")
+                return self._cells[node.id].get()
             return literal(self._scope[node.id], _DOUBLE)
         if isinstance(node, ast.Attribute):
             assert isinstance(node.value, ast.Name)
@@ -220,10 +221,10 @@ class _Translation:
             cell = code.cell("double")
 
             def write(part: ast.expr) -> Callable[[], None]:
-                return lambda: code.do(f"store double {self._value(part)}, ptr {cell}")
+                return lambda: cell.set(self._value(part))
 
             self._either(node.test, write(node.body), write(node.orelse))
-            return code.let(f"load double, ptr {cell}")
+            return cell.get()
         if isinstance(node, ast.Subscript):
             return self._listed(node)
         assert isinstance(node, ast.Call), ast.dump(node)
@@ -260,7 +261,7 @@ class _Translation:
         assert isinstance(function, ast.Name)
         if function.id in ("abs", "int"):
             # of what is not negative
-            return self._call("abs" if function.id == "abs" else "floor", given)
+            return self._call("fabs" if function.id == "abs" else "floor", given)
         return self._translated(self._scope[function.id], given)
 
     def _translated(self, function: Callable[..., float], given: list[str]) -> str:
@@ -271,7 +272,7 @@ class _Translation:
 
     def _call(self, name: str, given: list[str]) -> str:
         """A function of the C library, which `math` calls, too."""
-        symbol = f"llvm.{_INTRINSICS[name]}.f64" if name in _INTRINSICS else name
+        symbol = f"llvm.{name}.f64" if name in _INSTRUCTIONS else name
         types = ", ".join(["double"] * len(given))
         self._code.module.declare(symbol, f"declare double @{symbol}({types})")
         operands = ", ".join([f"double {value}" for value in given])

@@ -23,7 +23,8 @@ from wengert.compiler.tracing.exit import Exit
 from wengert.compiler.tracing.graph import Graph, Visit
 from wengert.compiler.tracing.memory import Shared, is_turned, layout_of
 from wengert.compiler.tracing.node import Between, Variants, attach, partials
-from wengert.compiler.tracing.prints import are_known, silent
+from wengert.compiler.tracing.prints import silent
+from wengert.compiler.tracing.reports import are_known
 from wengert.compiler.tracing.sym import Sym
 from wengert.compiler.tracing.tables import finished
 from wengert.compiler.tracing.tree import Elsewhere, Missing, Tree

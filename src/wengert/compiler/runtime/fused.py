@@ -176,7 +176,9 @@ def _make(key: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
         return None
     program = Program(inputs, steps, outputs)
     if how != "elements":
-        return _OPTIONS.finish(program)[1]
+        made = _OPTIONS.finish(program)[1]
+        # where nothing is native the kernel is called without a detour
+        return None if made.machine is None else made
     simple = _OPTIONS.simplified(program)
     call = _BACKEND.build(simple, piece=_PIECE).call
     return None if call is None else (call, outputs[0].dtype)

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.ports import PORTS
-from wengert.compiler.objects.flows import questions_of
+from wengert.compiler.objects.flows import questions_of, sinks_of
 from wengert.compiler.objects.guards import Conditions, Matcher
 from wengert.compiler.objects.libraries import is_of_library
 from wengert.compiler.objects.names import words_of
@@ -301,7 +301,6 @@ class Environment(Reach):
         if (
             type(value) is not int
             or type(function) is not types.FunctionType
-            or "print" in function.__globals__
             or not self.is_outermost
         ):
             return None
@@ -311,7 +310,7 @@ class Environment(Reach):
             name = code.co_varnames[first + key] if first + key < count else ""
         else:
             name = key if key in code.co_varnames[: count + code.co_kwonlyargcount] else ""
-        return questions_of(code, name) if name else None
+        return questions_of(code, name, sinks_of(code, function.__globals__)) if name else None
 
     def _asks(self, value: int, path: str, questions: Iterable[str]) -> None:
         """The conditions on the answers to questions about a whole number."""

@@ -11,18 +11,7 @@ import wengert.numpy as _wnp
 from wengert.base.arrays import unmasked
 from wengert.compat.autograd.boxes import boxed, holds_box, isbox, plain
 from wengert.compat.autograd.numpy.dispatch import function_of
-
-__all__ = [
-    "array_from_args",
-    "c_",
-    "concatenate_args",
-    "make_diagonal",
-    "metadata",
-    "r_",
-    "vectorize",
-    "where",
-    "wrap_if_boxes_inside",
-]
+from wengert.compat.kit.namespaces import defined
 
 
 class _Joined:
@@ -121,3 +110,6 @@ def metadata(A: Any) -> tuple[Any, ...]:
     """The shape, the number of dimensions, the dtype, and whether that is complex."""
     value = plain(A)
     return _np.shape(value), _np.ndim(value), _np.result_type(value), _np.iscomplexobj(value)
+
+
+__all__ = defined(globals())

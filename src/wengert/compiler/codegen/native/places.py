@@ -6,13 +6,12 @@ remains, as in NumPy.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from wengert.compiler.codegen.code import Array, Code, is_native, literal, llvm_type
+from wengert.compiler.codegen.code import Array, Code, is_native, literal, llvm_type, strides_of
 from wengert.compiler.codegen.native.forms import (
     NATIVE,
     Native,
@@ -32,15 +31,10 @@ Shape = tuple[int, ...]
 _BOOL = np.dtype(np.bool_)
 
 
-def _strides(shape: Shape) -> Shape:
-    """The strides of a contiguous array, in elements."""
-    return tuple([math.prod(shape[d + 1 :]) for d in range(len(shape))])
-
-
 def _spread(shape: Shape, onto: Shape) -> Shape:
     """The strides of a contiguous array that is broadcast to a shape."""
     lead = len(onto) - len(shape)
-    own = [0 if n == 1 else s for n, s in zip(shape, _strides(shape), strict=True)]
+    own = [0 if n == 1 else s for n, s in zip(shape, strides_of(shape), strict=True)]
     return (*[0] * lead, *own)
 
 
@@ -124,7 +118,7 @@ def _indexed(
 ) -> None:
     """Write `values`, which are broadcast, where `indices` point; `rows` are these in memory."""
     chosen = _Selection(out.shape, indices)
-    steps, own = _strides(out.shape), _spread(values.shape, chosen.shape)
+    steps, own = strides_of(out.shape), _spread(values.shape, chosen.shape)
     front, depth = chosen.front, len(chosen.picked)
     of_picked, of_rest = own[front : front + depth], (*own[:front], *own[front + depth :])
     sizes = [out.shape[d] for d in chosen.dims]
@@ -233,12 +227,12 @@ def _scatter(accumulate: bool) -> Callable[..., None]:
 
         def write(inner: Code, arrays: list[Array]) -> None:
             out, index, *source = arrays
-            steps = _strides(out.shape)
+            steps = strides_of(out.shape)
             fixed = [0 if d == dim else stride for d, stride in enumerate(steps)]
-            read = _strides(source[0].shape) if source else fixed
+            read = strides_of(source[0].shape) if source else fixed
 
             def put() -> None:
-                with nest(inner, shape, _strides(shape), fixed, read) as (at, base, place):
+                with nest(inner, shape, strides_of(shape), fixed, read) as (at, base, place):
                     chosen = wrapped(inner, index, at, out.shape[dim])
                     to = inner.added(base, inner.offset((steps[dim],), [chosen]))
                     if source:

@@ -21,6 +21,7 @@ from wengert.compiler.codegen.code import (
     Array,
     Code,
     literal,
+    strides_of,
 )
 from wengert.compiler.codegen.native.forms import NATIVE, Native, nest, outlined
 from wengert.compiler.codegen.scalars.lane import Lane
@@ -39,10 +40,6 @@ _MOST = 64
 """Windows of so many elements are written out."""
 _LARGEST = 1 << 20
 """Bytes of the copy of a plane."""
-
-
-def _strides(shape: Sequence[int]) -> Shape:
-    return tuple([math.prod(shape[d + 1 :]) for d in range(len(shape))])
 
 
 class _Windows:
@@ -83,7 +80,7 @@ class _Windows:
 
     def taps(self, sizes: Shape) -> list[int]:
         """How far the elements of a window are from its first in such an array, in order."""
-        steps = [n * gap for n, gap in zip(_strides(sizes), self.dilation, strict=True)]
+        steps = [n * gap for n, gap in zip(strides_of(sizes), self.dilation, strict=True)]
         return [
             sum(k * step for k, step in zip(tap, steps, strict=True))
             for tap in product(*map(range, self.kernel))
@@ -146,7 +143,7 @@ def _fill(code: Code, windows: _Windows, given: Array, box: Array) -> None:
     code.module.declare(MEMCPY, MEMCPY_DECLARATION)
     along = zip(windows.sizes, windows.room, windows.padding, strict=True)
     *lines, length = [min(n, m - p) for n, m, p in along]
-    own, to = _strides(windows.sizes), _strides(windows.room)
+    own, to = strides_of(windows.sizes), strides_of(windows.room)
     first = sum(p * step for p, step in zip(windows.padding, to, strict=True))
     with nest(code, lines, own[:-1], to[:-1], start=("0", str(first))) as (source, target):
         source = code.at(given.pointer, given.dtype, source)
@@ -167,7 +164,7 @@ def _piece(
     """Emit so many results of a line, from a position on, or the places of what they are."""
     dtype, stride = given.dtype, windows.stride
     count = 1 << (used - 1).bit_length()
-    steps = [n * step for n, step in zip(_strides(windows.room), stride, strict=True)]
+    steps = [n * step for n, step in zip(strides_of(windows.room), stride, strict=True)]
     head = code.at(given.pointer, dtype, code.offset(tuple(steps), at))
     vector, chosen = Lane(code, dtype, count=count), Lane(code, np.dtype(np.int32), count=count)
     best, place = "", ""
@@ -186,12 +183,12 @@ def _piece(
         best = vector.select(better, value, best)
         if places:
             place = chosen.select(better, here, place)
-    result = code.at(out.pointer, out.dtype, code.offset(_strides(windows.size), at))
+    result = code.at(out.pointer, out.dtype, code.offset(strides_of(windows.size), at))
     if not places:
         vector.store_some(best, result, used)
         return
     wide = Lane(code, _INT64, count=count)
-    own = _strides(windows.sizes)
+    own = strides_of(windows.sizes)
     moved = code.offset(tuple([n * s for n, s in zip(own, stride, strict=True)]), at)
     before = sum(n * p for n, p in zip(own, windows.padding, strict=True))
     start = wide.spread(code.let(f"sub i64 {moved}, {before}"))
@@ -204,7 +201,7 @@ def _first(code: Code, windows: _Windows, at: list[str], chosen: Lane) -> str:
     """Which element of each window is the first within the array: the place of nothing larger."""
     total = "0"
     along = zip(
-        at[:-1], _strides(windows.sizes), windows.stride[:-1], windows.padding[:-1], strict=False
+        at[:-1], strides_of(windows.sizes), windows.stride[:-1], windows.padding[:-1], strict=False
     )
     for index, own, step, padding in along:
         missing = code.let(f"sub i64 {padding}, {code.let(f'mul i64 {index}, {step}')}")

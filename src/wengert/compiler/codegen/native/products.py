@@ -218,10 +218,8 @@ def _tile(
 ) -> None:
     """So many rows of the result from `first` on, in groups of columns."""
     vectors = [Lane(code, a.dtype, count=count) for _, count in columns]
-    sums = [[code.cell(vector.type) for vector in vectors] for _ in range(rows)]
-    for cells in sums:
-        for vector, cell in zip(vectors, cells, strict=True):
-            code.do(f"store {vector.type} zeroinitializer, ptr {cell}")
+    zeros = "zeroinitializer"
+    sums = [[code.cell(vector.type, zeros) for vector in vectors] for _ in range(rows)]
     places, heads = _rows(code, a, first, rows)
     with code.loop(a.shape[1]) as k:
         parts = [
@@ -232,13 +230,10 @@ def _tile(
         for head, cells in zip(heads, sums, strict=True):
             factor = code.load(code.at(head, a.dtype, at), a.dtype)
             for vector, part, cell in zip(vectors, parts, cells, strict=True):
-                total = code.let(f"load {vector.type}, ptr {cell}")
-                total = vector.fma(vector.spread(factor), part, total)
-                code.do(f"store {vector.type} {total}, ptr {cell}")
+                cell.set(vector.fma(vector.spread(factor), part, cell.get()))
     for place, cells in zip(places, sums, strict=True):
         for vector, (start, _), cell in zip(vectors, columns, cells, strict=True):
-            total = code.let(f"load {vector.type}, ptr {cell}")
-            vector.store(total, code.element(c, [place, start]))
+            vector.store(cell.get(), code.element(c, [place, start]))
 
 
 def _dots(code: Code, a: Array, b: Array, c: Array) -> None:
@@ -271,17 +266,13 @@ def _vector_dots(code: Code, a: Array, b: Array, c: Array, first: str, rows: int
     totals = [""] * rows
     for start, end, width in strips_of(k, _BYTES // dtype.itemsize):
         vector = Lane(code, dtype, count=width)
-        sums = [code.cell(vector.type) for _ in range(rows)]
-        for cell in sums:
-            code.do(f"store {vector.type} zeroinitializer, ptr {cell}")
+        sums = [code.cell(vector.type, "zeroinitializer") for _ in range(rows)]
         with code.loop(end, str(start), step=width) as at:
             factor = vector.load(code.at(b.pointer, dtype, at))
             for head, cell in zip(heads, sums, strict=True):
-                total = code.let(f"load {vector.type}, ptr {cell}")
-                total = vector.fma(vector.load(code.at(head, dtype, at)), factor, total)
-                code.do(f"store {vector.type} {total}, ptr {cell}")
+                cell.set(vector.fma(vector.load(code.at(head, dtype, at)), factor, cell.get()))
         for r, cell in enumerate(sums):
-            part = vector.reduced("add", code.let(f"load {vector.type}, ptr {cell}"))
+            part = vector.reduced("add", cell.get())
             totals[r] = code.let(f"{plus} {kind} {totals[r]}, {part}") if totals[r] else part
     for place, total in zip(places, totals, strict=True):
         code.store(total, code.element(c, [place]), dtype)
@@ -292,9 +283,7 @@ def _scalar_dots(code: Code, a: Array, b: Array, c: Array, first: str, rows: int
     dtype, kind = a.dtype, llvm_type(a.dtype)
     floats = dtype.kind == "f"
     add, times = ("fadd reassoc contract", "fmul contract") if floats else ("add", "mul")
-    sums = [code.cell(kind) for _ in range(rows)]
-    for cell in sums:
-        code.do(f"store {kind} {'0.0' if floats else '0'}, ptr {cell}")
+    sums = [code.cell(kind, "0.0" if floats else "0") for _ in range(rows)]
     places, heads = _rows(code, a, first, rows)
     with code.loop(a.shape[1]) as k:
         factor = code.load(code.element(b, [k]), dtype)
@@ -302,10 +291,9 @@ def _scalar_dots(code: Code, a: Array, b: Array, c: Array, first: str, rows: int
         for head, cell in zip(heads, sums, strict=True):
             value = code.load(code.at(head, dtype, at), dtype)
             product = code.let(f"{times} {kind} {value}, {factor}")
-            total = code.let(f"load {kind}, ptr {cell}")
-            code.do(f"store {kind} {code.let(f'{add} {kind} {total}, {product}')}, ptr {cell}")
+            cell.set(code.let(f"{add} {kind} {cell.get()}, {product}"))
     for place, cell in zip(places, sums, strict=True):
-        code.store(code.let(f"load {kind}, ptr {cell}"), code.element(c, [place]), dtype)
+        code.store(cell.get(), code.element(c, [place]), dtype)
 
 
 # -- products by BLAS -----------------------------------------------------------------------------

@@ -62,8 +62,8 @@ def _running(
         cells = [[code.cell(lane.type) for lane in lanes] for _ in heads]
 
         def keep(row: int, values: list[str]) -> None:
-            for lane, cell, value in zip(lanes, cells[row], values, strict=True):
-                code.do(f"store {lane.type} {value}, ptr {cell}")
+            for cell, value in zip(cells[row], values, strict=True):
+                cell.set(value)
 
         for row, head in enumerate(heads):
             keep(row, step(head, str(start), None, several))
@@ -71,10 +71,7 @@ def _running(
             place = code.let(f"sub i64 {start}, {k}") if reverse else k
             moved = code.offset((back,), [k])
             for row, head in enumerate(heads):
-                held = [
-                    code.let(f"load {lane.type}, ptr {cell}")
-                    for lane, cell in zip(lanes, cells[row], strict=True)
-                ]
+                held = [cell.get() for cell in cells[row]]
                 keep(row, step(code.added(head, moved), place, held, several))
 
     if behind == 1:
@@ -222,17 +219,17 @@ def _of_row(code: Code, name: str, dtype: np.dtype[Any], head: str, count: int) 
     width = 1 if dtype.kind == "b" else 64 // dtype.itemsize
     while width > 1 and count < 2 * width:
         width //= 2
-    best, found = (code.cell(several(kind, width)) for kind in (llvm_type(dtype), "i64"))
-    numbers = Lane(code, _INT64, count=width)
-    first = code.load(head, dtype, width)
-    code.do(f"store {several(llvm_type(dtype), width)} {first}, ptr {best}")
-    code.do(f"store {numbers.type} {numbers.numbers(range(width))}, ptr {found}")
+    lane, numbers = Lane(code, dtype, count=width), Lane(code, _INT64, count=width)
+    best = code.cell(lane.type, lane.load(head))
+    found = code.cell(numbers.type, numbers.numbers(range(width)))
 
     def take(k: str) -> None:
-        value = code.load(code.at(head, dtype, k), dtype, width)
-        start = code.spread(k, "i64", width)
-        place = code.let(f"add {numbers.type} {start}, {numbers.numbers(range(width))}")
-        _take(code, name, Lane(code, dtype, count=width), (best, found), (value, place))
+        value = lane.load(code.at(head, dtype, k))
+        place = numbers.add(numbers.spread(k), numbers.numbers(range(width)))
+        # a later candidate takes the place of what is held, if it is better
+        better = _better(lane, name, value, best.get())
+        best.set(lane.select(better, value, best.get()))
+        found.set(numbers.select(better, place, found.get()))
 
     end = count - count % width
     with code.loop(end, str(width), step=width) as k:
@@ -240,24 +237,7 @@ def _of_row(code: Code, name: str, dtype: np.dtype[Any], head: str, count: int) 
     if end < count:
         # some again, which changes nothing
         take(str(count - width))
-    held = code.let(f"load {several(llvm_type(dtype), width)}, ptr {best}")
-    return _first(code, name, dtype, width, held, code.let(f"load {numbers.type}, ptr {found}"))
-
-
-def _take(
-    code: Code, name: str, lane: Lane, cells: tuple[str, str], candidate: tuple[str, str]
-) -> None:
-    """Let a later candidate take the place of what is held, if it is better."""
-    wide = several("i64", lane.count)
-    held, at = (
-        code.let(f"load {lane.type}, ptr {cells[0]}"),
-        code.let(f"load {wide}, ptr {cells[1]}"),
-    )
-    value, position = candidate
-    better = _better(lane, name, value, held)
-    code.do(f"store {lane.type} {lane.select(better, value, held)}, ptr {cells[0]}")
-    position = code.let(f"select {lane.flag} {better}, {wide} {position}, {wide} {at}")
-    code.do(f"store {wide} {position}, ptr {cells[1]}")
+    return _first(code, name, dtype, width, best.get(), found.get())
 
 
 def _first(

@@ -14,13 +14,11 @@ from types import ModuleType
 from typing import Any
 
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.scipy.stats import continuous as _continuous
-from wengert.compat.jax.scipy.stats import discrete as _discrete
 from wengert.compat.jax.scipy.stats import several as _several
+from wengert.compat.jax.scipy.stats import single as _single
 
 _DISTRIBUTIONS = {
-    **_continuous.DISTRIBUTIONS,
-    **_discrete.DISTRIBUTIONS,
+    **_single.DISTRIBUTIONS,
     **_several.DISTRIBUTIONS,
 }
 
