@@ -53,7 +53,7 @@ def _forward(scores: Any, skips: Any) -> Any:
             parts[0], parts[1] = before[:, 2:], before[:, 1:-1]
             np.add(before[:, :-2], two_back, out=parts[2])
             top = np.maximum.reduce(parts)
-            # of ways that there are none of the largest is no number to subtract
+            # where there are no ways, the largest is not a number to subtract
             np.maximum(top, least, out=top)
             np.subtract(parts, top, out=parts)
             ways = np.add.reduce(np.exp(parts, out=parts))
