@@ -12,6 +12,9 @@ from _pytest.doctest import DoctestModule
 
 HERE = Path(__file__).parent
 
+# Tests run in a process for each core. Two threads of BLAS in each of them wait for each other by
+# running: a decomposition of a 60 by 60 matrix took a hundred times its own time.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # programs are looked at between the passes of the compiler
 os.environ.setdefault("WENGERT_VERIFY", "1")
 

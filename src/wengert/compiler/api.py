@@ -17,6 +17,7 @@ from wengert.base.dtypes import default_float
 from wengert.base.sections import fill_sections
 from wengert.compiler.control import COMPILED, CONFIG, STANCES
 from wengert.compiler.ir.decisions import Reason, crowded
+from wengert.compiler.objects.libraries import EXACT
 from wengert.compiler.runtime.entry import Entry, Options
 from wengert.compiler.runtime.explanation import Explanation
 from wengert.compiler.runtime.quick import MISS, quick_call
@@ -28,7 +29,7 @@ from wengert.compiler.runtime.transformed import (
 )
 from wengert.compiler.tracing.capture import Captured, capture
 from wengert.compiler.tracing.collector import seldom
-from wengert.compiler.tracing.effects import EXACT, Openings, Search
+from wengert.compiler.tracing.effects import Openings, Search
 from wengert.compiler.tracing.environment import Environment
 from wengert.compiler.tracing.prints import told_before
 from wengert.compiler.tracing.tree import Elsewhere, Missing

@@ -19,24 +19,12 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.dtypes import DType
 from wengert.compat.tensorflow.functions.values import constant_of
 from wengert.compat.tensorflow.shapes import TensorShape
 from wengert.compat.tensorflow.variable import Variable
 from wengert.tape.base import TensorBase
-
-__all__ = [
-    "Configured",
-    "custom_object_scope",
-    "deserialize_keras_object",
-    "get_custom_objects",
-    "get_registered_name",
-    "get_registered_object",
-    "getter",
-    "register_keras_serializable",
-    "serialize_keras_object",
-    "snake_case",
-]
 
 _CUSTOM: dict[str, Any] = {}
 _REGISTERED: dict[str, Any] = {}
@@ -341,4 +329,5 @@ def _found(name: str, config: dict[str, Any]) -> Any:
     )
 
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -14,7 +14,14 @@ from wengert.compiler.codegen.code import Array, Code, Operand, literal, llvm_ty
 from wengert.compiler.codegen.scalars.table import emit
 from wengert.compiler.ir.programs import Value
 
-__all__ = ["Elements"]
+__all__ = ["Elements", "applied"]
+
+
+def applied(code: Code, node: Apply, name_of: Callable[[Node], str], count: int = 1) -> str:
+    """Emit an element of a primitive, or a vector of so many, of the registers of its operands."""
+    operands = [Operand(name_of(operand), operand.dtype) for operand in node.operands]
+    numbers = {key: Operand(name_of(number), number.dtype) for key, number in node.numbers.items()}
+    return emit(code, node.prim, operands, node.dtype, {**node.params, **numbers}, count=count)
 
 
 class Elements:
@@ -197,11 +204,7 @@ class Elements:
         if isinstance(node, Choice):
             return self._choose(node)
         assert isinstance(node, Apply)
-        params = dict(node.params)
-        for name, number in node.numbers.items():
-            params[name] = Operand(self.node(number), number.dtype)
-        operands = [Operand(self.node(operand), operand.dtype) for operand in node.operands]
-        return emit(self.code, node.prim, operands, node.dtype, params)
+        return applied(self.code, node, self.node)
 
     def _choose(self, node: Choice) -> str:
         code = self.code

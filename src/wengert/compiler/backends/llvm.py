@@ -28,7 +28,15 @@ from wengert.compiler.backends.wrapper import Function, write_module
 from wengert.compiler.codegen.native.table import NATIVE
 from wengert.compiler.decompose.rules import DECOMPOSED
 from wengert.compiler.ir.executable import Description, LoopNest, isolated
-from wengert.compiler.ir.programs import Affine, Loop, Program, Step, Value, apply, substitute
+from wengert.compiler.ir.programs import (
+    Loop,
+    Program,
+    Step,
+    Value,
+    apply,
+    in_repetition,
+    substitute,
+)
 from wengert.interp.eager import K
 
 __all__ = ["Families", "LlvmExecutable", "build", "call_cost", "drive"]
@@ -220,7 +228,9 @@ class _Pieces:
                     return False
                 known.update(zip(item.program.outputs, results, strict=True))
             elif isinstance(item, Step):
-                params = {n: _at(substitute(p, value_of), i) for n, p in item.params.items()}
+                params = {
+                    n: in_repetition(substitute(p, value_of), i) for n, p in item.params.items()
+                }
                 results = ordered(item.prim.kernel, *map(value_of, item.args), **params)
                 found = [results] if item.prim.outputs == 1 else results
                 known.update(zip(item.outs, found, strict=True))
@@ -249,15 +259,6 @@ class _Pieces:
                 target[i] = result
         known.update(zip(loop.outs, [*carried, *stacked], strict=True))
         return True
-
-
-def _at(param: Any, i: int) -> Any:
-    """A parameter of a loop's body in repetition `i`."""
-    if isinstance(param, Affine):
-        return param.start + param.step * i
-    if isinstance(param, tuple):
-        return tuple([_at(part, i) for part in param])
-    return param
 
 
 def _describe(storage: Storage, description: Description, wide: bool) -> None:

@@ -22,14 +22,14 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.backends.affine import Index, Looked, Place
-from wengert.compiler.backends.elements import Elements
+from wengert.compiler.backends.elements import Elements, applied
 from wengert.compiler.backends.loops import Accumulate, LoopTree, Store
 from wengert.compiler.backends.nodes import Apply, Choice, Literal, Load, Node, Position, walk
 from wengert.compiler.backends.plan import start_of
 from wengert.compiler.backends.scope import Scope
-from wengert.compiler.codegen.code import Cell, Operand, llvm_type
+from wengert.compiler.codegen.code import Cell, llvm_type
 from wengert.compiler.codegen.scalars.lane import Lane
-from wengert.compiler.codegen.scalars.table import cost, emit, has_vectors
+from wengert.compiler.codegen.scalars.table import cost, has_vectors
 from wengert.compiler.codegen.vectors import register_bytes
 from wengert.compiler.ir.programs import Value, Varying, open_ended
 
@@ -365,13 +365,7 @@ class _Writer:
         ):
             return self._positions(node.index)
         if isinstance(node, Apply) and self._owner._is_vector(node):
-            params = dict(node.params)
-            for name, number in node.numbers.items():
-                params[name] = Operand(self.node(number), number.dtype)
-            operands = [Operand(self.node(operand), operand.dtype) for operand in node.operands]
-            return emit(
-                self._code, node.prim, operands, node.dtype, params, count=self._strip.width
-            )
+            return applied(self._code, node, self.node, self._strip.width)
         return self._one_by_one(node)
 
     def _positions(self, index: Index) -> str:
@@ -385,12 +379,11 @@ class _Writer:
         """The elements of a node, put together."""
         code, width = self._code, self._strip.width
         kind, result = llvm_type(node.dtype), "poison"
-        operands: list[tuple[Node, str]] = []
         if isinstance(node, Apply):
-            given = [*node.operands, *node.numbers.values()]
-            operands = [(part, self.node(part)) for part in given]
+            for part in (*node.operands, *node.numbers.values()):
+                self.node(part)
         for k in range(width):
-            element = self._element(node, operands, k)
+            element = self._element(node, k)
             result = code.let(
                 f"insertelement <{width} x {kind}> {result}, {kind} {element}, i64 {k}"
             )
@@ -416,20 +409,15 @@ class _Writer:
         assert owner.scope.outer is not None
         owner.scope = owner.scope.outer
 
-    def _element(self, node: Node, operands: Sequence[tuple[Node, str]], k: int) -> str:
-        owner, code = self._owner, self._code
+    def _element(self, node: Node, k: int) -> str:
+        def part(operand: Node) -> str:
+            vector = f"{self._type(operand.dtype)} {self.node(operand)}"
+            return self._code.let(f"extractelement {vector}, i64 {k}")
+
         if isinstance(node, Apply):
-            parts = {}
-            for part, vector in operands:
-                name = code.let(f"extractelement {self._type(part.dtype)} {vector}, i64 {k}")
-                parts[id(part)] = Operand(name, part.dtype)
-            params = dict(node.params)
-            params.update({name: parts[id(part)] for name, part in node.numbers.items()})
-            return emit(
-                code, node.prim, [parts[id(part)] for part in node.operands], node.dtype, params
-            )
+            return applied(self._code, node, part)
         with self._at_place(k):
-            return owner.node(node)
+            return self._owner.node(node)
 
     # -- memory -----------------------------------------------------------------------------------
 

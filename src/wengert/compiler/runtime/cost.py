@@ -31,6 +31,8 @@ _GENERAL = 6.0
 """What the general way of a call takes more than the quick one."""
 _KERNELS = 1.5
 """What a program takes more where NumPy computes something; backends know what each kernel does."""
+_LOOKED = 200
+"""So many steps say what a program gains; what comes after them gains, too."""
 _PLAIN = frozenset({"tensor", "constant", "given"})
 
 
@@ -40,7 +42,7 @@ def gain(captured: Any, call: Callable[[Step], float], conditions: int) -> float
     `call` says what calling the kernel of a step takes, or 0 where there is native code for it.
     """
     trace, exit = captured.trace, captured.exit
-    steps = [item for item in trace.items if isinstance(item, Step)]
+    steps = [item for item in trace.items if isinstance(item, Step)][:_LOOKED]
     plain = _OPERATION * (len(steps) + trace.turns.skipped)
     compiled = _CALL + _CONDITION * conditions
     general = exit.effects or exit.put or any(leaf.kind not in _PLAIN for leaf in exit.leaves)

@@ -26,7 +26,7 @@ from wengert.base.ports import provides
 
 try:
     from wengert.compiler.backends.machine import Machine
-    from wengert.compiler.codegen.code import Code, Module, literal
+    from wengert.compiler.codegen.code import Cell, Code, Module, literal
     from wengert.compiler.codegen.library import setup
 except ImportError:
     Machine = None  # type: ignore[assignment,misc]
@@ -95,7 +95,7 @@ class _Translation:
         names = [arg.arg for arg in tree.args.args]
         # what draws comes first, where there is such an argument
         self._draws = names.pop(0) if names[0] in ("draw", "draws") else ""
-        self._cells: dict[str, str] = {}
+        self._cells: dict[str, Cell] = {}
         self._loops: list[str] = []
         for i, name in enumerate(names):
             self._assign(name, f"%p{i}")
@@ -109,7 +109,7 @@ class _Translation:
     def _assign(self, name: str, value: str) -> None:
         if name not in self._cells:
             self._cells[name] = self._code.cell("double")
-        self._code.do(f"store double {value}, ptr {self._cells[name]}")
+        self._cells[name].set(value)
 
     # -- statements --------------------------------------------------------------------------------
 
@@ -134,7 +134,7 @@ class _Translation:
 
     def _AugAssign(self, node: ast.AugAssign) -> None:
         name = node.target.id  # type: ignore[union-attr]
-        before = self._code.let(f"load double, ptr {self._cells[name]}")
+        before = self._cells[name].get()
         value = self._value(node.value)
         operation = _OPERATIONS[type(node.op)]
         self._assign(name, self._code.let(f"{operation} double {before}, {value}"))
@@ -203,7 +203,7 @@ class _Translation:
             return literal(node.value, _DOUBLE)
         if isinstance(node, ast.Name):
             if node.id in self._cells:
-                return code.let(f"load double, ptr {self._cells[node.id]}")
+                return self._cells[node.id].get()
             return literal(self._scope[node.id], _DOUBLE)
         if isinstance(node, ast.Attribute):
             assert isinstance(node.value, ast.Name)
@@ -221,10 +221,10 @@ class _Translation:
             cell = code.cell("double")
 
             def write(part: ast.expr) -> Callable[[], None]:
-                return lambda: code.do(f"store double {self._value(part)}, ptr {cell}")
+                return lambda: cell.set(self._value(part))
 
             self._either(node.test, write(node.body), write(node.orelse))
-            return code.let(f"load double, ptr {cell}")
+            return cell.get()
         if isinstance(node, ast.Subscript):
             return self._listed(node)
         assert isinstance(node, ast.Call), ast.dump(node)

@@ -104,7 +104,7 @@ class Said(NamedTuple):
     decisions: How many decisions came before it.
     site: Where it is.
     stream: Where it goes to (see `wengert.compiler.tracing.reports.are_known`).
-    call: Makes it, in the place of a line of the function.
+    call: Makes it, in place of a line of the function.
     """
 
     name: str

@@ -172,7 +172,7 @@ _PATCHED = {
     name: (owner, name.split(".")[1], own, _standing_in(own, report))
     for name, (owner, own, report) in _OWN.items()
 }
-"""What is put in the place of which functions."""
+"""What is put in place of which functions."""
 _STAND_IN = _PATCHED["builtins.print"][3].__code__
 
 

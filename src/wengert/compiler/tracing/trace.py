@@ -151,6 +151,11 @@ class Trace:
         """
         return self._running and get_ident() == self._thread
 
+    @property
+    def decisions(self) -> int:
+        """How many there have been."""
+        return sum(isinstance(item, Guard) for item in self.items)
+
     # -- values ------------------------------------------------------------------------------------
 
     def input(self, array: Any) -> Sym:
@@ -538,11 +543,10 @@ class Trace:
             raise
 
     def _noted(self, report: Report, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Said | None:
-        decisions = sum(isinstance(item, Guard) for item in self.items)
         self._printing = True
         try:
             how = self._text_of, self._argument_of
-            said = said_of(report, args, kwargs, *how, decisions, self.here())
+            said = said_of(report, args, kwargs, *how, self.decisions, self.here())
         finally:
             self._printing = False
         if isinstance(said, str):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import initializers
 from wengert.compat.tensorflow.configs import Configured, getter, snake_case
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
@@ -15,34 +16,6 @@ from wengert.compat.tensorflow.keras import losses as _losses
 from wengert.compat.tensorflow.keras.backend import float_type
 from wengert.compat.tensorflow.refusal import refusal
 from wengert.compat.tensorflow.variable import Variable
-
-__all__ = [
-    "Accuracy",
-    "BinaryAccuracy",
-    "BinaryCrossentropy",
-    "CategoricalAccuracy",
-    "CategoricalCrossentropy",
-    "CosineSimilarity",
-    "KLDivergence",
-    "Mean",
-    "MeanAbsoluteError",
-    "MeanMetricWrapper",
-    "MeanSquaredError",
-    "Metric",
-    "Precision",
-    "Recall",
-    "RootMeanSquaredError",
-    "SparseCategoricalAccuracy",
-    "SparseCategoricalCrossentropy",
-    "SparseTopKCategoricalAccuracy",
-    "Sum",
-    "TopKCategoricalAccuracy",
-    "binary_accuracy",
-    "categorical_accuracy",
-    "get",
-    "sparse_categorical_accuracy",
-    "top_k_categorical_accuracy",
-]
 
 
 class Metric(Configured):
@@ -436,4 +409,5 @@ def __getattr__(name: str) -> Any:
     raise refusal("keras.metrics", name)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

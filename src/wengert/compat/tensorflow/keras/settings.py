@@ -6,7 +6,8 @@ written once, as annotated lines of the class in the order of the arguments, and
 ``__init__`` of them: arguments that the class above takes go there, with all others by name; the
 rest become attributes, and names of activations, initializers, regularizers and constraints what
 they stand for. `_prepare` then checks them, or brings them into another form. Keywords in `ignored`
-have no effect.
+have no effect. A class whose arguments stand among those of the class above says behind which, in
+`places`.
 """
 
 from __future__ import annotations
@@ -43,16 +44,26 @@ def settings(kind: Any) -> Any:
         for name, annotation in inspect.get_annotations(kind).items()
         if not str(annotation).startswith("ClassVar")
     ]
+    places = vars(kind).get("places", {})
+    shown = [one for one in passed.values() if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    ordered = shown[1:] if places else []
+    for parameter in own:
+        before = [one.name for one in ordered]
+        place = places.get(parameter.name)
+        ordered.insert(len(before) if place is None else before.index(place) + 1, parameter)
     signature = inspect.Signature(
         [
             inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD),
-            *own,
+            *ordered,
             inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD),
         ]
     )
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        bound = signature.bind(self, *args, **kwargs)
+        try:
+            bound = signature.bind(self, *args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{kind.__name__}.__init__(): {error}") from None
         bound.apply_defaults()
         given = bound.arguments
         rest = given.pop("kwargs")

@@ -106,9 +106,7 @@ def _emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -
             point = inner.added(inner.offset((points,), [n]), p)
             axes = _axes(lane, grid, point, sizes, step)
             corners = _corners(lane, axes, sizes[1])
-            sums = [inner.cell(lane.type) for _ in corners] if slope else []
-            for cell in sums:
-                inner.do(f"store {lane.type} {zero}, ptr {cell}")
+            sums = [inner.cell(lane.type, zero) for _ in corners] if slope else []
             with inner.loop(channels) as c:
                 plane = inner.added(inner.offset((channels,), [n]), c)
                 at = inner.added(inner.offset((points,), [plane]), p)
@@ -124,16 +122,14 @@ def _emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -
                         continue
                     value = lane.select(known, value, zero)
                     if slope:
-                        held = inner.let(f"load {lane.type}, ptr {sums[k]}")
-                        held = lane.add(held, lane.mul(value, g))
-                        inner.do(f"store {lane.type} {held}, ptr {sums[k]}")
+                        sums[k].set(lane.add(sums[k].get(), lane.mul(value, g)))
                     else:
                         total = lane.add(total, lane.mul(value, weight))
                 if not back and not slope:
                     inner.store(total, here, dtype)
             if slope:
-                found = [inner.let(f"load {lane.type}, ptr {cell}") for cell in sums]
-                for d, each in enumerate(_slopes(lane, axes, found)):
+                found = _slopes(lane, axes, [cell.get() for cell in sums])
+                for d, each in enumerate(found):
                     at = inner.added(inner.offset((2,), [point]), str(1 - d))
                     inner.store(each, inner.at(out.pointer, dtype, at), dtype)
 

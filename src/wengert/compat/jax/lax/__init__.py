@@ -5,12 +5,14 @@ What JAX has and is not here raises an AttributeError that says what to write.
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from wengert.compat.jax.lax_arrays import ARRAYS as _ARRAYS
 from wengert.compat.jax.lax_control import CONTROL as _CONTROL
 from wengert.compat.jax.lax_elementwise import ELEMENTWISE as _ELEMENTWISE
 from wengert.compat.jax.lax_elementwise import RoundingMethod as RoundingMethod
+from wengert.compat.jax.lax_indexing import INDEXING as _INDEXING
 from wengert.compat.jax.lax_parallel import PARALLEL as _PARALLEL
 from wengert.compat.jax.lax_products import PRODUCTS as _PRODUCTS
 from wengert.compat.jax.lax_products import ConvDimensionNumbers as ConvDimensionNumbers
@@ -23,39 +25,31 @@ _FUNCTIONS = {
     **_ARRAYS,
     **_CONTROL,
     **_ELEMENTWISE,
+    **_INDEXING,
     **_PARALLEL,
     **_PRODUCTS,
     **_REDUCTIONS,
     **_SOLVERS,
 }
-_INDEX = "write x[...], or x.at[...].set, add, multiply, min and max"
-_DEVICES = "there is one device: write jax.vmap with an axis_name"
-_JAXPR = "nothing is traced, so there are no jaxprs and no primitives"
 _ABSENT = {
-    **dict.fromkeys(("GatherDimensionNumbers", "GatherScatterMode", "gather"), _INDEX),
-    **dict.fromkeys(("ScatterDimensionNumbers", "scatter", "scatter_add", "scatter_apply"), _INDEX),
-    **dict.fromkeys(("scatter_max", "scatter_min", "scatter_mul", "scatter_sub"), _INDEX),
-    **dict.fromkeys(("all_to_all", "pbroadcast", "psum_scatter", "pswapaxes"), _DEVICES),
-    **dict.fromkeys(("pcast", "pshuffle", "with_sharding_constraint"), _DEVICES),
-    "approx_max_k": "write lax.top_k",
-    "approx_min_k": "write lax.top_k of -x",
-    "conv_general_dilated_local": "write lax.conv_general_dilated for each place",
-    "conv_general_dilated_patches": "write lax.conv_general_dilated",
     "fft": "write jnp.fft",
-    "linalg": "write jnp.linalg and jax.scipy.linalg",
-    "platform_dependent": "there is one platform: call the function for the CPU",
+    "pshuffle": "write lax.ppermute",
     "ragged_dot": "write lax.dot for each group",
     "random_gamma_grad": "jax.random.gamma is differentiable",
     "reduce_xor": "write lax.reduce(x, 0, lax.bitwise_xor, axes)",
     "rng_bit_generator": "write jax.random.bits",
-    "rng_uniform": "write jax.random.uniform",
 }
 
 
 def __getattr__(name: str) -> Any:
+    if name == "linalg":
+        return importlib.import_module(f"{__name__}.linalg")
+    if name.endswith("_p"):  # the operation of a function
+        function = _FUNCTIONS.get(name[:-2])
+        if function is not None:
+            made = importlib.import_module("wengert.compat.jax.primitives").of_function
+            return globals().setdefault(name, made(name[:-2], function))
     why = _ABSENT.get(name, "")
-    if name.endswith("_p"):
-        why = _JAXPR
     raise AttributeError(f"module 'jax.lax' has no attribute {name!r}{': ' if why else ''}{why}")
 
 
