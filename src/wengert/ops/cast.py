@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.device import check_device
+from wengert.base.device import check_device, is_meta
 from wengert.base.device import device as Device
 from wengert.base.dtypes import DTYPES, as_dtype, get_default_dtype, is_differentiable
 from wengert.base.dtypes import dtype as DType
@@ -85,10 +85,12 @@ def to(
         elif value is not None:
             dtype = value
     copy = copy or (len(flags) > 1 and flags[1])
-    if device is not None:
+    on_meta = device is not None and is_meta(device)
+    if device is not None and not on_meta:
         check_device(device)
     wanted = None if dtype is None else as_dtype(dtype).dtype
-    return _converted(input, wanted, memory_format, "to", copy)
+    result = _converted(input, wanted, memory_format, "to", copy)
+    return PORTS.meta(result) if on_meta else result
 
 
 def _converted(input: Any, wanted: Any, format: Any, name: str, copy: bool = False) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Self, cast, overload
 
-from wengert.base.device import check_device
+from wengert.base.device import check_device, is_meta
 from wengert.base.dtypes import as_dtype, is_differentiable
 from wengert.base.dtypes import dtype as DType
 from wengert.base.sections import fill_sections
@@ -66,7 +66,8 @@ class Conversion:
                 # while dtypes or shapes change, a gradient of the old kind would be refused
                 param.grad, kept = None, param.grad
                 kept.data = grad
-            if type(param).__torch_function__ is Parameter.__torch_function__:
+            plain = type(param).__torch_function__ is Parameter.__torch_function__
+            if plain and made.device == param.device:
                 param.data = made
             else:
                 param = self._parameters[name] = Parameter(made, param.requires_grad)
@@ -113,7 +114,7 @@ class Conversion:
         torch.float64
         """
         device, dtype, memory_format = _parsed(args, kwargs)
-        if device is not None:
+        if device is not None and not is_meta(device):
             check_device(device)
         if dtype is not None:
             if not is_differentiable(dtype.dtype):
@@ -131,8 +132,8 @@ class Conversion:
         def converted(tensor: Any) -> Any:
             wanted = dtype if is_differentiable(tensor.payload.dtype) else None
             if memory_format is not None and tensor.dim() in (4, 5):
-                return tensor.to(dtype=wanted, memory_format=memory_format)
-            return tensor.to(dtype=wanted)
+                return tensor.to(device, dtype=wanted, memory_format=memory_format)
+            return tensor.to(device, dtype=wanted)
 
         return self._apply(converted)
 
@@ -178,8 +179,7 @@ class Conversion:
 
     def to_empty(self, *, device: Device, recurse: bool = True) -> Self:
         """Give parameters and buffers new memory on `device`, without values."""
-        check_device(device)
-        return self._apply(empty_like, recurse=recurse)
+        return self._apply(lambda one: empty_like(one, device=device), recurse=recurse)
 
     def train(self, mode: bool = True) -> Self:
         """Set this module and all within to training (or, with False, to evaluation).
