@@ -88,7 +88,7 @@ def _programs(lib: Any) -> dict[str, Program]:
         "`grid @ grid`, recorded": lambda: grid @ grid,
         "`x.detach()`": x.detach,
         "`tensor(array)`": lambda: lib.tensor(data),
-        "`Product.apply(x, w)`, a `Function` of one's own": lambda: Product.apply(x, w),
+        "`Product.apply(x, w)`, a custom `Function`": lambda: Product.apply(x, w),
         f"a chain of {LENGTH} products": chain,
         "· and `backward()`": backward,
         "· and `autograd.grad()`": lambda: lib.autograd.grad(chain(), (x, w), seed),

@@ -17,18 +17,19 @@ from pathlib import Path
 from typing import Any
 
 from _builds import BUILDS
+from _charts import bars, stacks
 from _measure import COMPILED, OURS, Row, ratio
 from _parts import PARTS, Account
 
-__all__ = ["TITLES", "Page", "parts_table"]
+__all__ = ["TITLES", "Page", "found_by", "parts_table"]
 
 START, END = "<!-- figures: written by benchmarks/account.py -->", "<!-- end of the figures -->"
 HERE = Path(__file__).parent
 BASE = "torch"
 """The library whose times are the unit."""
 _UNITS = (
-    "Multiples of PyTorch's time, which is in the last column: below 1 is quicker than PyTorch. "
-    "The tables that follow are made alike."
+    "Multiples of PyTorch's time, which is in the last column: below 1 is quicker than PyTorch. So "
+    "it is in the tables that follow."
 )
 TITLES = {
     "torch": "PyTorch",
@@ -37,6 +38,7 @@ TITLES = {
     "jax (eager)": "JAX without `jit`",
     "jax (jit)": "JAX with `jit`",
     "candle": "candle",
+    "wengert (eager)": "wengert, eager",
     OURS: "wengert",
     COMPILED: "wengert, compiled",
 }
@@ -69,41 +71,41 @@ def _multiple(value: float) -> str:
     return f"{value:.2f}" if value < 10 else f"{value:,.0f}"
 
 
-def _table(head: Sequence[str], body: Iterable[Sequence[str]], left: int = 1) -> str:
-    rule = ["---"] * left + ["--:"] * (len(head) - left)
-    lines = [head, rule, *body]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+def _table(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
+    rule = ["---"] + ["--:"] * (len(head) - 1)
+    return "\n".join(f"| {' | '.join(line)} |" for line in [head, rule, *body]) + "\n"
 
 
-def _beside(lines: Sequence[Row], unit: float, unit_name: str) -> str:
-    """Rows as multiples of the time of `BASE`, if that is there, else as times."""
-    names = list(dict.fromkeys(name for line in lines for name in line.times))
-    first = [name for name in (OURS, COMPILED, BASE) if name in names]
-    names = first + [name for name in names if name not in first]
-    has_base = BASE in names
-    head = ["", *(TITLES[name] for name in names)]
-    if has_base:
-        head.append(f"PyTorch, {unit_name}")
+def _short(lines: Sequence[Row], unit: float, unit_name: str) -> str:
+    """Rows as multiples of the time of `BASE`: of this library alone, so that it fits a phone."""
+    ours = [name for name in (OURS, COMPILED) if any(name in line.times for line in lines)]
+    has_base = any(BASE in line.times for line in lines)
+    head = ["", *("Python" if name == OURS else "compiled" for name in ours)]
+    head += [f"PyTorch, {unit_name}"] if has_base else []
     body = []
     for line in lines:
+        base = line.times.get(BASE)
         cells = [line.case]
-        for name in names:
+        for name in ours:
             times = line.times.get(name)
             if times is None:
                 cells.append("-")
-            elif has_base:
-                cells.append(_multiple(ratio(times, line.times[BASE])))
-            else:
+            elif base is None:
                 cells.append(_times(statistics.median(times), unit))
+            else:
+                cells.append(_multiple(ratio(times, base)))
         if has_base:
-            cells.append(_times(statistics.median(line.times[BASE]), unit))
+            cells.append("-" if base is None else _times(statistics.median(base), unit))
         body.append(cells)
     return _table(head, body)
 
 
-def _cell(account: Account, phase: str, part: str) -> str:
-    value = account.parts[phase][part]
-    return "·" if value is None else f"{value:,.0f}"
+def _beside(line: Row) -> dict[str, float]:
+    """A row as multiples of the time of `BASE`, or of ours."""
+    base = line.times.get(BASE, line.times[OURS])
+    first = [name for name in (OURS, COMPILED, BASE) if name in line.times]
+    names = first + [name for name in line.times if name not in first]
+    return {TITLES.get(name, name): ratio(line.times[name], base) for name in names}
 
 
 def parts_table(accounts: Sequence[Account]) -> str:
@@ -123,30 +125,83 @@ def parts_table(accounts: Sequence[Account]) -> str:
     return "\n".join(tables)
 
 
-def _libraries(lines: Sequence[Row]) -> str:
-    tables = []
-    for kernel in dict.fromkeys(line.case.partition(" ")[0] for line in lines):
-        body = []
-        for phase, words in PHASES.items():
-            for line in lines:
-                name, _, case = line.case.partition(" ")
-                if name == kernel and line.phase == phase:
-                    shape, _, dtype = case.rpartition(" ")
-                    body.append(line._replace(case=f"{words}, `{shape}` {dtype}"))
-        title = {"product": "A product", "matmul": "A matrix product"}[kernel]
-        tables.append(f"#### {title}\n\n{_beside(body, 1e6, 'µs')}")
-    return "\n".join(tables)
+def _cell(account: Account, phase: str, part: str) -> str:
+    value = account.parts[phase][part]
+    return "\N{MIDDLE DOT}" if value is None else f"{max(value, 0):,.0f}"
 
 
-def _programs(options: Any) -> str:
-    """The tables of the other benchmarks, each run in a process of its own."""
-    tables = []
-    for words in filter(None, options.programs.split(",")):
-        name, *own = words.split()
-        command = [sys.executable, str(HERE / f"{name}.py"), "--json", *options.switches, *own]
-        text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-        tables += [_program(made) for made in _objects(text)]
-    return "\n".join(tables)
+def _wholes(accounts: Sequence[Account]) -> str:
+    """What the parts add up to: a line for each case, a column for each phase."""
+    wholes = [part for part in PARTS if part.name.startswith("**") and part.phase != "call"]
+    body = []
+    for kernel, dtype, shape in dict.fromkeys((a.kernel, a.dtype, a.shape) for a in accounts):
+        same = [a for a in accounts if (a.kernel, a.dtype, a.shape) == (kernel, dtype, shape)]
+        cells = [" / ".join(_cell(a, part.phase, part.name) for a in same) for part in wholes]
+        body.append([f"{kernel} {shape}, {dtype}", *cells])
+    return _table(["ns", "recorded", "backwards", "into `.grad`"], body)
+
+
+def _parts_chart(path: Path, accounts: Sequence[Account]) -> None:
+    """The parts of a product of 8 numbers, forwards and backwards, by build."""
+    chosen = [a for a in accounts if (a.kernel, a.dtype) == ("product", "float32")]
+    shape = max(a.shape for a in chosen if len(a.shape) < 2 and sum(a.shape) <= 8)
+    rows = {}
+    for phase, words in (("forward", "recorded"), ("backward", "backwards")):
+        for account in chosen:
+            if account.shape == shape:
+                build = "compiled" if account.build == COMPILED else "Python"
+                parts = account.parts[phase]
+                rows[f"{words}, {build}"] = {
+                    _GROUPS[name]: sum(
+                        max(value or 0, 0)
+                        for other, value in parts.items()
+                        if _GROUPS.get(other) == _GROUPS[name]
+                    )
+                    for name in parts
+                    if name in _GROUPS
+                }
+    stacks(path, f"A product of {shape} float32, by its parts", rows, " ns")
+
+
+_GROUPS = {
+    "NumPy's kernel": "NumPy",
+    "mode check": "checks, result",
+    "operator, checks of the arguments, a tensor for the result": "checks, result",
+    "node and edges": "node, engine",
+    "saving for backward, and the memory that stays taken": "saving, rules",
+    "engine step": "node, engine",
+    "NumPy in the two rules": "NumPy",
+    "first rule, with what was saved": "saving, rules",
+    "second rule, and its cotangent's way": "saving, rules",
+    "NumPy's sum of cotangents": "NumPy",
+}
+"""What the chart calls the parts: what belongs together has one colour."""
+
+
+def found_by(words: str, switches: Sequence[str]) -> Iterator[Any]:
+    """The JSON objects that a benchmark prints, run in a process of its own."""
+    name, *own = words.split()
+    command = [sys.executable, str(HERE / f"{name}.py"), "--json", *switches, *own]
+    text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return _objects(text)
+
+
+def _program(folder: Path, name: str, made: Any) -> str:
+    """A chart and a short table of another benchmark; first steps are in tables of their own."""
+    rows = [row for row in made["rows"] if row["phase"] in ("both", "step", "call")]
+    lines = [
+        Row(
+            row["case"],
+            row["phase"],
+            {name: [found["median"]] for name, found in row["contestants"].items()},
+        )
+        for row in rows
+    ]
+    chart = folder / f"{name}.svg"
+    title = f"{made['title']}; PyTorch = 1" if BASE in lines[0].times else made["title"]
+    bars(chart, title, {line.case: _beside(line) for line in lines}, most=4)
+    picture = f"![{title}: bars for each library]({folder.name}/{chart.name})"
+    return f"### {made['title']}\n\n{picture}\n\n{_short(lines, 1, made['unit'])}"
 
 
 def _objects(text: str) -> Iterator[Any]:
@@ -155,19 +210,6 @@ def _objects(text: str) -> Iterator[Any]:
         value, end = json.JSONDecoder().raw_decode(text)
         text = text[end:]
         yield value
-
-
-def _program(made: Any) -> str:
-    several = len({row["phase"] for row in made["rows"]}) > 1
-    lines = [
-        Row(
-            f"{row['case']}, {row['phase']}" if several else row["case"],
-            row["phase"],
-            {name: [found["median"]] for name, found in row["contestants"].items()},
-        )
-        for row in made["rows"]
-    ]
-    return f"### {made['title']}\n\n{_beside(lines, 1, made['unit'])}"
 
 
 def _where() -> str:
@@ -222,22 +264,40 @@ class Page:
         chart: Path,
         options: Any,
     ) -> None:
-        """Put the figures between the marks."""
-        programs = _programs(options)
+        """Draw the charts into a folder beside the page, and put the figures between the marks."""
+        folder = self.path.parent / "charts"
+        folder.mkdir(exist_ok=True)
+        _parts_chart(folder / "parts.svg", accounts)
+        both = [line for line in lines if line.phase == "both" and line.case.endswith("float32")]
+        groups = {line.case.removesuffix(" float32"): _beside(line) for line in both}
+        title = "Both passes, float32; PyTorch = 1"
+        bars(folder / "libraries.svg", title, groups, most=4)
+        eight = [
+            line for line in lines if line.case in ("product () float32", "product (8,) float32")
+        ]
+        last = [line for line in eight if line.case == eight[-1].case]
+        phases = [line._replace(case=PHASES[line.phase]) for line in last]
+        programs = [
+            _program(folder, words.split()[0], made)
+            for words in filter(None, options.programs.split(","))
+            for made in found_by(words, options.switches)
+        ]
         figures = [
             _where(),
             f"![Cost of a product over its size, one line a library]({chart.name})",
             "### One operation by its parts",
-            "Nanoseconds; in Python / compiled." if len(BUILDS) > 1 else "Nanoseconds.",
-            parts_table(accounts).rstrip(),
+            "![Stacked bars: NumPy, checks, node and engine, saving and rules](charts/parts.svg)",
+            "In Python / compiled." if len(BUILDS) > 1 else "",
+            _wholes(accounts).rstrip(),
             "### One operation beside other libraries",
-            _UNITS if any(BASE in line.times for line in lines) else "Microseconds.",
-            _libraries(lines).rstrip(),
+            f"![{title}: bars for each library](charts/libraries.svg)",
+            f"The phases of a product of 8 numbers. {_UNITS}",
+            _short(phases, 1e6, "µs").rstrip(),
             "### What costs what",
-            _beside(small, 1e6, "µs").rstrip(),
-            *([programs.rstrip()] if programs else []),
+            _short(small, 1e6, "µs").rstrip(),
+            *(program.rstrip() for program in programs),
         ]
-        body = "\n\n".join(figures)
+        body = "\n\n".join(filter(None, figures))
         self.path.write_text(
             f"{self.before}{START}\n\n{body}\n\n{END}{self.after}", encoding="utf-8"
         )

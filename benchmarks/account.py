@@ -19,8 +19,9 @@ from _measure import OURS, Row, arguments, as_object, clock, measure, report, ro
 # isort: split
 import numpy as np
 from _builds import BUILDS
+from _charts import bars
 from _costs import costs
-from _page import TITLES, Page, parts_table
+from _page import TITLES, Page, found_by, parts_table
 from _parts import KERNELS, Account, accounts_of, operands
 from _styles import Passes, passes_of
 
@@ -49,7 +50,7 @@ def options_of(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plot", metavar="FILE", help="save the plot, .svg or .png")
     parser.add_argument(
         "--programs",
-        default="train,lstm,chain,chain --threads=2,memory",
+        default="lstm,train,networks",
         metavar="NAMES",
         help="benchmarks, with switches, whose figures the page has, too",
     )
@@ -156,6 +157,33 @@ def plot_of(options: Any) -> Any:
     )
 
 
+def own_charts(folder: Path, options: Any) -> None:
+    """The charts of other pages: what directions cost, and first calls of compiled functions."""
+    cost, calls = found_by("directions", options.switches)
+    times = {row["case"]: row["contestants"][OURS]["median"] for row in cost["rows"]}
+    alone = times["the function"]
+    bars(
+        folder / "directions.svg",
+        "Cost of a derivative; the function = 1",
+        {"": {name: value / alone for name, value in times.items()}},
+        most=40,
+    )
+    series: dict[str, tuple[list[float], list[float]]] = {}
+    for row in calls["rows"]:
+        for name, found in row["contestants"].items():
+            along, up = series.setdefault(TITLES[name] if name != OURS else "compiled", ([], []))
+            along.append(int(row["phase"]))
+            up.append(found["median"])
+    curve(
+        series,
+        title="A training step, call by call",
+        x="call",
+        y="ms",
+        log=True,
+        size=(420, 320),
+    ).save(folder / "compile.svg")
+
+
 def main() -> None:
     options = arguments(__doc__, options_of)
     page = Page(Path(options.page)) if options.page else None
@@ -176,6 +204,7 @@ def main() -> None:
     if page is not None:
         chart = plot_of(options).save(options.plot or page.path.with_suffix(".svg"))
         page.write(lines, parts, small, chart, options)
+        own_charts(page.path.parent / "charts", options)
     elif options.json:
         found = as_object(title, UNIT, 1e6, lines)
         found["parts"] = [account._asdict() for account in parts]

@@ -44,7 +44,7 @@ napoleon_use_rtype = False
 napoleon_custom_sections = [("Attributes", "params_style")]
 python_use_unqualified_type_names = True
 toc_object_entries = False  # a page lists its names at its head; the menu of each would cost more
-add_module_names = False
+add_module_names = True
 # a name in a docstring may be anything; a link in a page must lead somewhere
 nitpick_ignore_regex = [("py:obj", ".*"), ("py:class", ".*"), ("py:exc", ".*")]
 
@@ -53,7 +53,7 @@ html_theme = "furo"
 html_title = "wengert"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_js_files = ["copy.js"]
+html_js_files = ["copy.js", "tables.js"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False

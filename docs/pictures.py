@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import wengert as wg
@@ -152,6 +153,81 @@ def program() -> object:
     return draw_program(compiled)
 
 
+@picture
+def lesson_dot() -> object:
+    """The first gradient of the lessons."""
+
+    def y(x: wg.Tensor) -> wg.Tensor:
+        d = wg.dot(x, x)
+        return 2 * d
+
+    return dependency_graph(y, wg.arange(4.0))
+
+
+@picture
+def lesson_twice() -> object:
+    """A value that is used three times."""
+
+    def y(x: wg.Tensor) -> wg.Tensor:
+        square = x * x
+        return square + x
+
+    return dependency_graph(y, 3.0)
+
+
+@picture
+def lesson_detach() -> object:
+    """A product with a value that was cut off."""
+    x = wg.arange(4.0, requires_grad=True)
+    u = (x * x).detach()
+    z = (u * x).sum()
+    return draw(z, params={"x": x, "z": z}, show="shape,saved")
+
+
+@picture
+def lesson_loop() -> object:
+    """A loop, as it ran."""
+    a = wg.tensor(50.0, requires_grad=True)
+    b = a * 2
+    while b.norm() < 1000:
+        b = b * 2
+    return draw(b, params={"a": a, "b": b}, show="value")
+
+
+@picture
+def lesson_network() -> object:
+    """The loss of a network of two layers."""
+    x, y = wg.ones(64, 100), wg.ones(64, 10)
+    w1 = wg.zeros(100, 50, requires_grad=True)
+    w2 = wg.zeros(50, 10, requires_grad=True)
+    loss = (((x @ w1).clamp(min=0) @ w2 - y) ** 2).sum()
+    return draw(loss, params={"w1": w1, "w2": w2, "loss": loss})
+
+
+class Legendre3(wg.autograd.Function):
+    """The polynomial of degree 3."""
+
+    @staticmethod
+    def forward(ctx, x):
+        """Its value."""
+        ctx.save_for_backward(x)
+        return 0.5 * (5 * x**3 - 3 * x)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        """Its derivative, times the gradient of the result."""
+        (x,) = ctx.saved_tensors
+        return grad_output * 1.5 * (5 * x**2 - 1)
+
+
+@picture
+def lesson_function() -> object:
+    """A custom Function among other operations."""
+    x = wg.tensor([0.0, 1.0], requires_grad=True)
+    y = Legendre3.apply(x).sum()
+    return draw(y, params={"x": x, "y": y}, show="shape,saved")
+
+
 def _descent(rate: float, momentum: float, steps: int = 60) -> list[float]:
     """Losses of a fit of a curve by gradient descent."""
     wg.manual_seed(0)
@@ -265,6 +341,53 @@ class Bars:
             + "\n</svg>\n",
             encoding="utf-8",
         )
+
+
+_SECONDS = 1.6
+"""How long a step of a recording is shown."""
+
+
+@dataclass
+class Recording:
+    """A picture of a graph that goes through the steps of its sweep, again and again."""
+
+    drawing: Any
+
+    def save(self, path: pathlib.Path) -> None:
+        """Write an SVG that moves; where motion is not wanted, it stands still."""
+        text = self.drawing.svg()
+        steps = self.drawing.picture.steps
+        (name,) = re.findall(r'class="wengert-picture" id="([^"]+)"', text)
+        width, height = re.findall(r'viewBox="0 0 (\S+) (\S+)"', text)[0]
+        forms = dict(re.findall(r'data-box="(\d+)"(?s:.*?)<rect class="form"([^>]*/>)', text))
+        share = 100 / (len(steps) + 1)
+        rules = [
+            f"#{name} .step {{ opacity: 0; }}",
+            f"#{name} .step rect {{ fill: none; stroke: #d9822b; stroke-width: 4; }}",
+            f"@keyframes step {{ 0%, {share:.2f}% {{ opacity: 1 }} "
+            f"{share + 0.01:.2f}%, 100% {{ opacity: 0 }} }}",
+            "@media (prefers-reduced-motion: no-preference) {",
+            f"#{name} .step {{ animation: step {_SECONDS * (len(steps) + 1):.1f}s infinite; }}",
+            "}",
+        ]
+        lights, lines = [], []
+        for at, step in enumerate(steps):
+            when = f'class="step" style="animation-delay: {_SECONDS * at:.1f}s"'
+            frames = "".join(f"<rect{forms[str(box)]}" for box in step.boxes)
+            lights.append(f"<g {when}>{frames}</g>")
+            lines.append(f'<text {when} x="24" y="{float(height):g}">{escape(step.text)}</text>')
+        tall = f"{float(height) + 24:g}"
+        text = text.replace(f'0 0 {width} {height}"', f'0 0 {width} {tall}"')
+        text = text.replace(f'height="{height}"', f'height="{tall}"')
+        text = text.replace('<g class="labels">', "\n".join([*lights, '<g class="labels">']))
+        styled = "\n".join(["<style>", *rules, "</style>", *lines, "</svg>"])
+        path.write_text(text.replace("</svg>", styled), encoding="utf-8")
+
+
+@picture
+def stepping() -> object:
+    """A backward pass, step by step."""
+    return Recording(dependency_graph(f, 2.0))
 
 
 @picture

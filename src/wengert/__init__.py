@@ -60,6 +60,7 @@ from wengert.tape.modes import enable_grad as enable_grad
 from wengert.tape.modes import is_grad_enabled as is_grad_enabled
 from wengert.tape.modes import no_grad as no_grad
 from wengert.tape.modes import set_grad_enabled as set_grad_enabled
+from wengert.tape.tracebacks import install as _fold_tracebacks
 from wengert.tape.versions import is_inference as is_inference
 from wengert.tensor import lazy as _lazy_methods  # noqa: F401  it gives the class its methods
 from wengert.tensor.overrides import publish as _publish
@@ -83,6 +84,7 @@ __version__ = "0.1.0"
 # alone: NumPy warns in the user's code as before, and np.errstate(all="raise") still raises in the
 # forward pass.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"wengert\.")
+_fold_tracebacks()
 
 float16 = half = _DTYPES["float16"]
 float32 = float = _DTYPES["float32"]

@@ -65,7 +65,7 @@ def assert_same(have, want):
             np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", [n for n, p in TABLE.items() if p.is_differentiable])
 def test_every_operation_has_the_same_derivatives_in_a_checkpoint(name):
     prim = TABLE[name]
@@ -95,7 +95,7 @@ def test_every_operation_has_the_same_derivatives_in_a_checkpoint(name):
                 assert_same(gradients(region, inputs), want)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", [n for n, p in TABLE.items() if p.is_differentiable])
 def test_every_operation_has_the_same_gradient_when_its_result_is_kept(name):
     prim = TABLE[name]

@@ -53,7 +53,7 @@ def test_every_function_that_can_be_measured_is_in_the_table(modules):
     assert {accuracy.titled(case.name, case.is_complex) for case in exact.CASES} == set(FIGURES)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("title", FIGURES)
 def test_errors_are_those_of_the_table(modules, title):
     accuracy, exact = modules

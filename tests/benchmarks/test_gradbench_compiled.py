@@ -46,6 +46,7 @@ def agree(name, phase, size):
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("phase", ["objective", "gradient"])
 @pytest.mark.parametrize("name", SIZES)
 def test_a_compiled_eval_computes_what_it_computes_eagerly(name, phase):

@@ -71,6 +71,7 @@ def test_an_objective_is_that_of_plain_numpy(name):
     np.testing.assert_allclose(flat(module_of(name).objective(*args)), theirs, rtol=1e-12)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", SCALARS)
 def test_a_gradient_is_that_of_finite_differences(name):
     module, args = module_of(name), list(arguments(name))
@@ -152,6 +153,7 @@ def test_descent_takes_the_steps_that_the_suite_prescribes():
     np.testing.assert_allclose(x.numpy(), 8.246324826140356e-06, rtol=1e-13)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("function", ["ff", "fr", "rf", "rr"])
 def test_the_particle_stays_where_the_suite_has_it_hit(function):
     expected = 0.2071918746486116
@@ -160,6 +162,7 @@ def test_the_particle_stays_where_the_suite_has_it_hit(function):
     assert found.item() == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("outer", "fr")
 @pytest.mark.parametrize("inner", "fr")
 def test_the_greatest_height_and_its_slope_are_found_in_all_modes(outer, inner):

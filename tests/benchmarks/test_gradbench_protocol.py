@@ -76,7 +76,7 @@ def test_all_evals_are_there():
     assert set(EVALS) == set(FUNCTIONS)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("module", "function"), [(name, f) for name in FUNCTIONS for f in FUNCTIONS[name]]
 )

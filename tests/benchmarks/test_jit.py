@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import jit
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", jit.CASES)
 def test_a_compiled_call_gives_what_the_function_gives(name):
     with ours.disable_jit():

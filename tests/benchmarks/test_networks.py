@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import networks
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", networks.NETWORKS)
 def test_a_compiled_step_does_what_the_step_does(name):
     wg.manual_seed(0)

@@ -4,6 +4,11 @@ import pathlib
 import subprocess
 import sys
 
+import pytest
+
+# each starts a process
+pytestmark = pytest.mark.sampled(3, "science")
+
 ROOT = pathlib.Path(__file__).parents[2]
 
 

@@ -97,12 +97,27 @@ def test_a_request_that_makes_no_sense(command, target, capsys):
         (["--shape", "3", "--inputs", "x.npy"], "not both"),
         (["--inputs", "no_such_file.npy"], "no_such_file.npy"),
         ([], "what are the inputs?"),
+        (["--shape", "3", "--shape", "4"], "does not take 2 inputs"),
+        (["--shape", "99999999999999"], "too large"),
+        (["--inputs", __file__], "is not a file of arrays"),
     ],
 )
 def test_inputs_that_cannot_be_had(arguments, words, monkeypatch, capsys):
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     assert main(["check", "test_cli:right", *arguments]) == 2
     assert words in capsys.readouterr().err
+
+
+def not_a_tensor(x):
+    return 5
+
+
+def test_results_and_words_that_mean_nothing_are_refused_in_a_sentence(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    assert main(["check", "test_cli:not_a_tensor", "--shape", "3"]) == 2
+    assert "it returned int" in capsys.readouterr().err
+    assert main(["graph", "test_cli:right", "--shape", "3", "--show", "nonsense"]) == 2
+    assert "there is no 'nonsense'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,9 @@ import pytest
 
 import wengert as wg
 
+# each starts a process: they take turns
+pytestmark = pytest.mark.sampled(3, "install")
+
 PYTHON = (sys.executable, "-W", "ignore::DeprecationWarning")
 
 

@@ -27,8 +27,8 @@ __all__ = [
 
 LIBRARIES = """
 import array, collections, contextvars, copy, ctypes, dataclasses, datetime, decimal, enum
-import fractions, functools, itertools, math, operator, pathlib, random, re, threading, types
-import uuid, weakref
+import fractions, functools, itertools, logging, math, operator, pathlib, random, re, threading
+import types, uuid, weakref
 
 
 class Slots:
@@ -154,6 +154,12 @@ HELD: dict[str, Held] = {
         ("{s}[0]", "len({s})", "sum({s})", "{s}[-1]", "max({s})"),
         ("{s}.append(0.5)", "{s}[0] += 1", "{s}.reverse()", "{s}.pop() if len({s}) > 1 else None"),
         ("{s}[0] = turn + 0.5", "{s}.insert(0, turn)", "{s}[:] = [1.0, turn]"),
+    ),
+    "logger": Held(
+        "logging.Logger('held', {n})",
+        ("{s}.level", "(1.0 if {s}.isEnabledFor(2) else 0.5)", "len({s}.name)"),
+        ("{s}.setLevel({s}.level + 1)", "{s}.name += 'n'"),
+        ("{s}.setLevel(turn)",),
     ),
     "nested": Held(
         "{{'a': [{{'b': {n}}}]}}",

@@ -215,6 +215,7 @@ def a_large_operand() -> World:
     return f, [(x(k),) for k in range(3)], []
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.filterwarnings("ignore:.*given NumPy array is not writable")
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", WORLDS)

@@ -16,7 +16,7 @@ from wengert.compiler.backends import llvm
 SHAPES = ((), (1,), (5,), (0,), (2, 5), (1, 5), (2, 1), (0, 5), (3, 2, 5))
 DTYPES = tuple(map(np.dtype, (np.float64, np.float32, np.int64, np.int32, np.bool_)))
 UNARY = {
-    "f": ("neg", "abs", "tanh", "sigmoid", "floor", "sign", "sin", "clone", "sqrt", "relu"),
+    "f": ("neg", "abs", "tanh", "atan", "floor", "sign", "sin", "clone", "sqrt", "ceil"),
     "i": ("neg", "abs", "sign", "bitwise_not", "clone"),
     "b": ("logical_not", "clone"),
 }

@@ -257,6 +257,7 @@ def alike(one, other):
     return one == other
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("backend", ["numpy", "llvm"])
 @pytest.mark.parametrize("name", SCENARIOS)

@@ -211,7 +211,7 @@ def test_the_warning_says_why_and_where() -> None:
         return sum(y.tolist())
 
     with pytest.warns(UserWarning, match=r"tolist\(\) takes values .*test_compile.py:\d+"):
-        wg.compile(f, **NUMPY)(wg.ones(2))
+        wg.compile(f, **NUMPY)(wg.ones(100))
 
 
 def test_fullgraph_raises_where_a_warning_would_be_given() -> None:
@@ -422,26 +422,26 @@ def test_tensors_that_are_kept_when_an_error_is_raised_are_plain_ones() -> None:
     assert isinstance(kept[0].payload, np.ndarray)
 
 
-def test_code_that_gains_nothing_runs_as_it_is_and_explain_says_so() -> None:
-    f = wg.compile(double, backend="numpy")
-
-    class Slow:
-        def __call__(self, arrays: Any) -> Any:
-            for _ in range(10000):
-                pass
-            return [arrays[0] * 2]
-
-        def describe(self) -> str:
-            return "slow"
-
+@pytest.mark.parametrize("fullgraph", [False, True])
+def test_what_costs_more_to_call_than_it_computes_runs_as_it_is(fullgraph: bool) -> None:
+    f = wg.compile(double, backend="numpy", fullgraph=fullgraph)
     x = wg.ones(2)
-    f(x)
-    ((_, entry),) = f.entries
-    f(x)
-    entry.tree.root.executable = Slow()
-    for _ in range(8):
+    for _ in range(3):
         assert f(x).tolist() == [2, 2]
-    assert "it is not quicker" in str(f.explain())
+    assert (f.reason is None) is fullgraph
+    assert ("it is not quicker" in str(f.explain())) is not fullgraph
+
+
+def test_what_one_trace_gains_is_gained_for_all() -> None:
+    def f(x: Any, deep: bool) -> Any:
+        for _ in range(30 * deep):
+            x = x.sin()
+        return x
+
+    compiled = wg.compile(f, backend="numpy")
+    compiled(wg.ones(2), False), compiled(wg.ones(2), True), compiled(wg.ones(2), False)
+    assert compiled.reason is None
+    assert "estimated 0.0 times as quick as uncompiled" in str(compiled.explain())
 
 
 def test_random_numbers_are_drawn_from_the_stream_as_uncompiled() -> None:

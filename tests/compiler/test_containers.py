@@ -78,6 +78,7 @@ def seen(value):
     return value
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("what", [*OWN, *PLAIN])
 def test_what_is_returned_is_of_its_class_and_has_its_state(what, backend):

@@ -24,6 +24,8 @@ if importlib.util.find_spec("llvmlite"):
     FORMS = (MAPS, COMBINES, PULLS, NATIVE)
 
 RULED = sorted(prim.name for prim in having(DECOMPOSED))
+SINGLE = {"erfinv", "logit", "normal_hazard", "special_log_ndtr"}
+"""What is taken apart in single precision only, where it is computed in double."""
 DTYPES = (np.float64, np.float32, np.complex128)
 
 
@@ -91,7 +93,8 @@ def test_a_rule_gives_what_the_kernel_gives_on_the_cases_of_the_record(name, dty
         same(met, wanted, f"{name} {sample!r}")
         beyond = [n for n in names if FORMS and not any(form[TABLE[n]] for form in FORMS)]
         assert not beyond, f"{name} {sample!r} ends in {beyond}, of which no backend has a form"
-    assert taken or dtype == np.complex128, f"no case of {name} is taken apart"
+    alone = dtype == np.float64 and name in SINGLE
+    assert taken or alone or dtype == np.complex128, f"no case of {name} is taken apart"
 
 
 def awkward(rng, shape, dtype):
@@ -108,6 +111,7 @@ EXTREME = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", (np.float64, np.float32))
 @pytest.mark.parametrize("name", EXTREME)
 def test_a_rule_is_right_where_elements_are_infinite_not_numbers_or_large(name, dtype):
@@ -179,6 +183,7 @@ def test_weights_and_targets_to_ignore_count_as_the_kernel_counts_them():
                 same(met, wanted, f"{weight} {target} {reduction}")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", (np.float32, np.float64))
 @pytest.mark.parametrize("name", RULED)
 def test_a_composite_that_is_traced_and_simplified_gives_what_its_kernel_gives(name, dtype):
@@ -196,6 +201,6 @@ def test_a_composite_that_is_traced_and_simplified_gives_what_its_kernel_gives(n
         outputs = [one.value for one in made]
         program = Program([symbol.value for symbol in symbols], steps, outputs)
         program.check()
-        for one in (program, simplify(program), simplify(program, fastmath=True)):
+        for one in (program, simplify(program)):
             with np.errstate(all="ignore"):
                 same(apply(one, K, sample.arrays), list(wanted), f"{name} {sample!r}")

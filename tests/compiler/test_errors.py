@@ -66,6 +66,7 @@ def test_errors_that_the_function_catches(backend):
         assert compiled(x).tolist() == function(x).tolist()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", ["numpy", "llvm"])
 @pytest.mark.parametrize(
     "function", [remainder, fmod, gather, index, index_select, inverse, cholesky]
@@ -155,6 +156,7 @@ def nll_loss(x, i, d):
     return wg.nn.functional.nll_loss(rows, i, reduction="none")[0]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("backend", ["numpy", "llvm"])
 @pytest.mark.parametrize(
     "function",
@@ -241,6 +243,7 @@ def test_indices_are_in_range_that_were_searched_for_along_no_more(search, colum
     assert not is_within(Step(TABLE["gather"], [source, out], {"dim": dim}, [seen]), makers)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", ["numpy", "llvm"])
 def test_ranks_outside_of_the_range_raise_in_later_calls_too(backend):
     compiled = wg.compile(lambda x, q: x.quantile(q), backend=backend, options={"measure": False})

@@ -568,6 +568,7 @@ def a_loop_that_writes() -> World:
     return f, calls(12, lambda: (randn(3),)), [w]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", COMPILED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import functools
 import gc
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -123,7 +124,7 @@ def shown(kept: Any) -> Any:
     return kind, kept.tolist() if isinstance(kept, wg.Tensor) else kept
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("fails", [False, True], ids=["returns", "raises"])
 @pytest.mark.parametrize("name", HOLDERS)
@@ -169,3 +170,31 @@ def test_shapes_and_numbers_are_returned_as_they_are(backend: str) -> None:
     compiled = wg.compile(f, backend=backend)
     for x in (wg.tensor([1.0, -2.0]), wg.tensor([3.0, 4.0]), wg.tensor([5.0, -4.0])):
         assert shown(list(compiled(x))) == shown(list(f(x)))
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="generations are others there")
+@pytest.mark.parametrize("writes", [False, True])
+def test_a_trace_that_ends_looks_through_what_it_made(monkeypatch: Any, writes: bool) -> None:
+    asked = []
+    real = gc.get_objects
+
+    def listed(*generation: int) -> Any:
+        asked.append(generation)
+        return real(*generation)
+
+    w, kept = wg.ones(3), []
+
+    def f(x: Any) -> Any:
+        kept.append(x * 2)
+        if writes:
+            w.add_(x)
+        return x * len(x.numpy())
+
+    compiled = wg.compile(f, backend="numpy")
+    gc.collect()
+    monkeypatch.setattr(gc, "get_objects", listed)
+    compiled(wg.ones(3))
+    assert compiled.reason is not None
+    assert asked
+    assert (() in asked) is writes
+    assert kept[0].tolist() == [2, 2, 2]

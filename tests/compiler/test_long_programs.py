@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 import wengert as wg
-from wengert.compiler import api
 
 pytest.importorskip("llvmlite")
-emission = pytest.importorskip("wengert.compiler.backends.emission")
 wrapper = pytest.importorskip("wengert.compiler.backends.wrapper")
 native_products = pytest.importorskip("wengert.compiler.codegen.native.products")
 
@@ -33,23 +31,12 @@ def same(function, *args):
 
 @pytest.fixture
 def long(monkeypatch):
-    """All programs are taken for long ones, and all loops of little work are worth a function."""
+    """All programs are taken for long ones."""
     monkeypatch.setattr(wrapper, "_MUCH", 0)
-    monkeypatch.setattr(emission, "_LONG", 0)
 
 
 def numbers(*shape, seed=0):
     return wg.from_numpy(np.random.default_rng(seed).standard_normal(shape))
-
-
-def beside_much(little):
-    """A function of little work, beside so much that its share is small."""
-
-    def both(x, big):
-        made = little(x)
-        return (*(made if isinstance(made, tuple) else (made,)), (big @ big).exp().sum())
-
-    return both
 
 
 def recurrent(x):
@@ -80,17 +67,6 @@ def test_a_long_program_computes_what_eager_code_does(name, long):
     same(FUNCTIONS[name], numbers(7))
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_functions_of_little_work_compute_what_eager_code_does(name, long):
-    run = same(beside_much(FUNCTIONS[name]), numbers(7), 0.1 * numbers(40, 40, seed=1))
-    assert "@slight" in run.llvm()
-
-
-def test_short_programs_have_no_functions_for_little_work():
-    run = same(beside_much(FUNCTIONS["elements"]), numbers(7), 0.1 * numbers(40, 40, seed=1))
-    assert "@slight" not in run.llvm()
-
-
 def test_an_index_out_of_range_raises_in_a_long_program(long):
     run = compiled(lambda x, at, big: (x[at] * 2 + 1, x.sum(), (big @ big).sum()))
     x, big = numbers(7), numbers(40, 40)
@@ -101,7 +77,7 @@ def test_an_index_out_of_range_raises_in_a_long_program(long):
     assert run(x, wg.tensor([0]), big)[0].item() == x[0].item() * 2 + 1
 
 
-def test_a_division_by_zero_is_met_in_functions_of_little_work(long):
+def test_a_division_by_zero_is_met_in_a_long_program(long):
     run = compiled(lambda x, y, big: (x // y, (x * 3) % (y + 1), (big @ big).sum()))
     x, big = wg.arange(6), numbers(40, 40)
     for _ in range(2):
@@ -119,40 +95,6 @@ def test_the_same_scatter_is_one_function_however_often_it_is_used():
 
     text = same(several, numbers(7)).llvm()
     assert text.count("@index_put.") > text.count("define internal i8 @index_put.") == 1
-
-
-def test_where_there_are_many_operations_their_number_says_what_is_gained(monkeypatch):
-    # seconds that one is supposed to take: so long that no other load of the machine matters
-    monkeypatch.setattr(api, "_OPERATION", 100.0)
-    f = wg.compile(lambda x: (x * 2).sin())
-    x = wg.tensor([0.5, 1.0])
-    for _ in range(4):
-        assert wg.allclose(f(x), (x * 2).sin())
-    assert "at least" in str(f.explain())
-
-
-@pytest.mark.parametrize(
-    ("function", "told"), [(lambda x: (x * 2).sin(), True), (lambda x: x[1:].view(-1), False)]
-)
-def test_where_results_are_large_their_bytes_say_what_is_gained(monkeypatch, function, told):
-    monkeypatch.setattr(api, "_OPERATION", 0.0)
-    monkeypatch.setattr(api, "_BYTE", 100.0)
-    f = wg.compile(function)
-    x = wg.tensor([0.5, 1.0])
-    for _ in range(4):
-        assert wg.allclose(f(x), function(x))
-    # views write nothing
-    assert ("at least" in str(f.explain())) is told
-
-
-def test_where_there_are_few_operations_a_run_as_it_is_says_what_is_gained(monkeypatch):
-    monkeypatch.setattr(api, "_OPERATION", 0.0)
-    f = wg.compile(lambda x: (x * 2).sin())
-    for _ in range(12):
-        f(wg.tensor([0.5, 1.0]))
-    ((_, entry),) = f.entries
-    assert entry.gain > 0
-    assert "at least" not in str(f.explain())
 
 
 def test_many_small_products_are_written_out_without_a_look_for_blas(monkeypatch):

@@ -56,6 +56,7 @@ def test_gradients_are_those_of_the_function_whatever_was_traced(name, outside, 
         np.testing.assert_allclose(got, want, rtol=1e-12, err_msg=f"{order}")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("backend", ["numpy", "llvm"])
 @pytest.mark.parametrize("name", CHOICES)
 def test_so_are_gradients_that_the_function_takes_itself(name, backend):
@@ -135,6 +136,7 @@ def test_a_choice_among_elements_is_no_decision():
     assert "decision" not in str(compiled.explain())
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("backend", ["numpy", "llvm"])
 @pytest.mark.parametrize("first", [float("nan"), float("inf"), 1.0])
 @pytest.mark.parametrize("name", CHOICES)

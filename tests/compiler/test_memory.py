@@ -296,6 +296,7 @@ def only_shown(base, view, x):
 MOVES = [moved_after, moved_before, moved_base, exchanged, detached, only_shown]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.filterwarnings("ignore:.* is not compiled:UserWarning")
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("grad", [False, True])
@@ -329,7 +330,7 @@ def test_results_show_the_memory_that_tensors_had_or_have_got(program, grad, bac
 NAMES = [name for name in WAYS if not name.startswith("expanded")]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
 @pytest.mark.filterwarnings("ignore:.* is not compiled for such inputs:UserWarning")
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -352,7 +353,7 @@ def test_calls_with_memory_shared_in_any_way(program, backend):
         check(program, [turned[0], turned[0], *turned, *turned[::-1]], backend)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(3)
 @pytest.mark.filterwarnings("ignore:.* is not compiled:UserWarning")
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)

@@ -72,6 +72,7 @@ def laid(array, layout):
     return array
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("first", "second"), LAYOUTS)
 def test_products_of_matrices_of_all_sizes_and_layouts(first, second):
     for m, k, n in SIZES:
@@ -87,6 +88,7 @@ def test_products_of_matrices_of_other_dtypes(dtype, first, second):
         agrees("mm", a, b, strided=(0, 1), tolerance=2e-3 if dtype == f4 else 0.0)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("first", "second"), LAYOUTS)
 @pytest.mark.parametrize("dtype", [f4, f8], ids=str)
 def test_large_products_are_calls_of_blas(first, second, dtype):
@@ -189,7 +191,7 @@ def test_products_of_what_numpy_multiplies_otherwise_are_refused():
 # -- places ---------------------------------------------------------------------------------------
 
 OF_CASES = ["index_backward", "index_put", "index_add", "scatter_add", "scatter", "scatter_value"]
-OF_CASES += ["take_backward", "cumsum", "cumprod", "linear_recurrence", "argmax", "argmin"]
+OF_CASES += ["cumsum", "cumprod", "linear_recurrence", "argmax", "argmin"]
 
 
 @pytest.mark.parametrize("dtype", [f8, f4], ids=str)
@@ -244,22 +246,10 @@ def test_an_index_for_each_element():
         agrees("scatter_value", self, index, dim=dim, value=2)
 
 
-@pytest.mark.parametrize("alpha", [1, -2.5])
-def test_rows_are_added_at_positions_of_a_dimension(alpha):
+def test_rows_are_added_at_positions_of_a_dimension():
     index = np.array([1, 0, 1, -1, 2])
     for dim, shape, source in ((0, (3, 70), (5, 70)), (1, (4, 3, 2), (4, 5, 2)), (0, (3,), (5,))):
-        agrees(
-            "index_add", drawn(*shape), index, drawn(*source), dim=dim, alpha=alpha, tolerance=1e-12
-        )
-
-
-def test_rows_of_a_table_are_added_up():
-    for dtype in (f8, f4):
-        g, index = drawn(2, 6, 3, dtype=dtype), np.array([[0, 3, 3, 1, 3, 0], [2, 2, 0, 3, 1, 1]])
-        for padding in (-1, 2):
-            params = {"num_weights": 5, "padding_idx": padding, "scale_grad_by_freq": False}
-            there = agrees("embedding_backward", g, index, tolerance=1e-5, optional=True, **params)
-            assert there == (padding < 0)
+        agrees("index_add", drawn(*shape), index, drawn(*source), dim=dim, alpha=1, tolerance=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -278,7 +268,6 @@ def test_rows_of_a_table_are_added_up():
             {"dim": 0, "value": 1.0},
         ),
         ("index_add", [drawn(3), np.array([2**62]), drawn(1)], {"dim": 0, "alpha": 1}),
-        ("take_backward", [drawn(1), np.array([6])], {"shape": (2, 3)}),
     ],
 )
 def test_an_index_out_of_range_is_trouble_and_nothing_is_written(name, arrays, params):

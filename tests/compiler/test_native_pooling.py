@@ -105,28 +105,3 @@ def test_what_is_left_to_the_kernels():
         assert native("max_pool_indices", x, **params) is None
     assert native("max_pool2d", x.astype(f2), **window((2, 2))) is None
     assert native("max_pool2d", x[:0], **window((2, 2))) is None
-
-
-@pytest.mark.parametrize("dtype", [f4, f8])
-def test_elements_added_at_places(dtype):
-    g = drawn(2, 3, 4, 5, dtype=dtype)
-    index = np.random.default_rng(1).integers(0, 30, g.shape)
-    agrees("pool_scatter", g, index, shape=(5, 6))
-    agrees("pool_scatter", g, index, shape=(30,))
-    agrees("pool_scatter", g[:0], index[:0], shape=(5, 6))
-
-
-@pytest.mark.parametrize("wrong", [-1, 30, 1 << 40, -(1 << 40)])
-def test_places_outside_of_a_plane_are_trouble(wrong):
-    g, index = drawn(2, 3, 4, 5), np.zeros((2, 3, 4, 5), np.int64)
-    index[1, 2, 3, 4] = wrong
-    step, read = step_of("pool_scatter", (g, index), {"shape": (5, 6)})
-    _, trouble = whole(step, read, np.empty((2, 3, 5, 6)))
-    assert trouble
-
-
-def test_places_in_planes_without_elements_are_trouble():
-    g, index = drawn(2, 1), np.zeros((2, 1), np.int64)
-    step, read = step_of("pool_scatter", (g, index), {"shape": (0,)})
-    _, trouble = whole(step, read, np.empty((2, 0)))
-    assert trouble

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from programs import Writer, agree, programs, results
+from programs import Writer, agree, programs
 
-from wengert.compiler.ir.programs import Number, Program, Step, Value
+from wengert.compiler.ir.programs import Program, Step, Value
 from wengert.compiler.passes import simplify
 from wengert.prims.whole import TABLE
 
@@ -19,14 +19,13 @@ def names(program):
     return [step.prim.name for step in program.steps]
 
 
-def simplified(build, *arrays, fastmath=False):
+def simplified(build, *arrays):
     """What is left of ``build(writer, *inputs)``, which must compute the same."""
     w = Writer(*arrays)
     made = build(w, *w.inputs)
     program = w.program(*(made if isinstance(made, tuple) else (made,)))
-    found = simplify(program, fastmath=fastmath)
-    if not fastmath:
-        agree(program, found, w.arrays)
+    found = simplify(program)
+    agree(program, found, w.arrays)
     return found
 
 
@@ -37,19 +36,6 @@ def test_random_programs_compute_what_they_did(drawn):
     made = simplify(program)
     agree(program, made, arrays, 1e-9)
     assert len(simplify(made).steps) <= len(made.steps)
-
-
-@settings(max_examples=60, deadline=None)
-@given(programs())
-def test_random_programs_compute_the_same_to_rounding_with_fast_arithmetic(drawn):
-    program, arrays = drawn
-    wanted = results(program, arrays)
-    made = simplify(program, fastmath=True)
-    made.check()
-    for x, y in zip(results(made, arrays), wanted, strict=True):
-        # what is not finite is what fast arithmetic may change
-        where = np.isfinite(x) & np.isfinite(y)
-        np.testing.assert_allclose(x[where], y[where], 1e-6, 1e-6)
 
 
 # -- what is there once ---------------------------------------------------------------------------
@@ -127,14 +113,9 @@ NOTHING_LEFT = {
         w.to_copy(x, dtype=np.dtype(np.complex128)), dtype=np.dtype(np.float64)
     ),
     "views": lambda w, x: w.view(w.unsqueeze(w.view(x, shape=(3, 3)), dim=0), shape=(9,)),
-    "larger of equals": lambda w, x: w.maximum(x, x),
     "choice of one": lambda w, x: w.where(w.gt(x, 0.0), x, x),
     "choice that is known": lambda w, x: w.where(np.ones(9, bool), x, w.neg(x)),
-    "real part": lambda w, x: w.real(w.conj(x)),
     "nothing added": lambda w, x: w.add(x, w.zeros(shape=(9,), dtype=x.dtype)),
-    "sum of one": lambda w, x: w.view(
-        w.sum_dim(w.view(x, shape=(9, 1)), dim=(1,), keepdim=True), shape=(9,)
-    ),
     "all parts": lambda w, x: w.stack(*[w.select(x, dim=0, index=i) for i in range(9)], dim=0),
     "halves": lambda w, x: w.cat(
         w.slice(x, dim=0, start=0, end=4, step=1), w.slice(x, dim=0, start=4, end=9, step=1), dim=0
@@ -177,14 +158,6 @@ def test_what_holds_for_most_numbers_only_is_left_alone(name):
     assert names(simplified(build, AWKWARD)) == left
 
 
-@pytest.mark.parametrize("name", ("times 0", "plus 0", "over 3", "times 2 times 3"))
-def test_fast_arithmetic_takes_less(name):
-    build, left = LEFT[name]
-    made = simplified(build, AWKWARD, fastmath=True)
-    assert len(made.steps) < len(left) or names(made) == ["mul_scalar"] or not names(made)[1:]
-    assert names(made) != left or name == "over 3"
-
-
 REPLACED = {
     "over 4": (lambda w, x: w.div_scalar(x, other=4.0), ["mul_scalar"]),
     "over ones times 4": (lambda w, x: w.div(x, np.full(9, 4.0)), ["mul_scalar"]),
@@ -198,14 +171,6 @@ REPLACED = {
     "negatives": (lambda w, x: w.mul(w.neg(x), w.neg(w.sin(x))), ["sin", "mul"]),
     "one over": (lambda w, x: w.div(np.array(1.0), x), ["reciprocal"]),
     "from nothing": (lambda w, x: w.sub_scalar(x, other=0.5), ["add_scalar"]),
-    "choice by the opposite": (
-        lambda w, x: w.where(w.logical_not(w.gt(x, 0.0)), x, w.neg(x)),
-        ["gt", "neg", "where"],
-    ),
-    "choice of a choice": (
-        lambda w, x: w.where(w.gt(x, 0.0), w.where(w.gt(x, 0.0), x, w.exp(x)), w.neg(x)),
-        ["gt", "neg", "where"],
-    ),
 }
 
 
@@ -214,16 +179,6 @@ def test_steps_are_replaced_by_cheaper_ones(name):
     build, left = REPLACED[name]
     made = simplified(build, np.where(np.isfinite(AWKWARD), AWKWARD, 2.0))
     assert names(made) == left
-
-
-def test_numbers_read_off_values_become_values():
-    w = Writer(np.ones(3), np.array(2.0))
-    x, number = w.inputs
-    out = Value(x.dtype, x.shape)
-    step = Step(TABLE["mul_scalar"], (x,), {"other": Number(number)}, (out,))
-    made = simplify(Program(w.inputs, [step], [out]))
-    assert names(made) == ["mul"]
-    np.testing.assert_array_equal(results(made, w.arrays)[0], np.full(3, 2.0))
 
 
 # -- shapes, sums, products -----------------------------------------------------------------------
@@ -314,18 +269,6 @@ def test_elements_are_moved_no_more_than_they_must(name):
     assert names(simplified(build, X)) == left
 
 
-def test_a_row_is_taken_by_its_number_only_where_that_is_known():
-    def build(w, x, index):
-        return w.index_select(x, index, dim=0)
-
-    assert names(simplified(build, X, np.array([1]))) == ["index_select"]
-
-    def known(w, x):
-        return w.index_select(x, np.array([1]), dim=0)
-
-    assert "index_select" not in names(simplified(known, X))
-
-
 def test_the_transpose_of_a_product_is_the_product_of_transposes():
     def build(w, x, y):
         return w.t(w.mm(w.t(x), y))
@@ -388,24 +331,6 @@ def test_what_is_at_the_place_of_the_least_is_the_least():
 
     assert names(simplified(build, X)) == ["amin"]
     assert names(simplified(build, np.where(X > 1, math.nan, X))) == ["amin"]
-
-
-def test_a_sum_is_computed_once_whether_it_keeps_its_dimensions_or_not():
-    def build(w, x):
-        kept = w.sum_dim(x, dim=(1,), keepdim=True)
-        return w.mul(x, kept), w.sum_dim(x, dim=(1,), keepdim=False)
-
-    assert names(simplified(build, X)) == ["sum_dim", "mul", "view"]
-
-
-def test_what_is_added_to_zeros_where_an_index_points_is_added_to_what_is_there():
-    index = np.array([2, 0, 2])
-
-    def build(w, x, g):
-        zeros = w.zeros(shape=(3,), dtype=x.dtype)
-        return w.add(x, w.scatter_add(zeros, index, g, dim=0))
-
-    assert names(simplified(build, np.ones(3), np.ones(3))) == ["scatter_add"]
 
 
 def test_a_join_that_is_given_out_is_read_by_the_next():

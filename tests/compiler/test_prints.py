@@ -892,3 +892,17 @@ def test_objects_in_texts_are_shown_as_they_are():
         assert told(second, wg.ones(2), kept[-1])[0] == f"{kept[-1]}\n"
     assert first.reason is None
     assert "where an object lies in memory" in str(second.reason)
+
+
+def test_what_is_not_followed_prints_its_values_and_no_marks():
+    class Thing:
+        def __repr__(self):
+            return "thing"
+
+    thing = Thing()
+
+    def f(x):
+        print(f"{x.sum().item():.2f}", thing)
+        return x * 2
+
+    check(f, vectors(), compiled=False, options={"quiet": True})

@@ -1,7 +1,5 @@
 """Native elements of arithmetic against the kernels whose place they take."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -38,8 +36,8 @@ def whole(dtype):
     return np.concatenate([np.array(edges, dtype), drawn.astype(dtype)])
 
 
-EXACT = "neg abs sign sgn real conj sqrt reciprocal rsqrt relu floor ceil trunc round frac"
-EXACT += " isnan isinf isfinite isposinf isneginf isreal signbit logical_not deg2rad rad2deg"
+EXACT = "neg abs sign sgn real conj sqrt reciprocal floor ceil trunc round"
+EXACT += " isnan isinf isfinite isreal signbit logical_not"
 
 
 @pytest.mark.parametrize("dtype", [f4, f8], ids=str)
@@ -50,12 +48,12 @@ def test_a_simple_function_is_the_kernels_to_the_last_bit(name, dtype):
         got, _ = elements(name, x)
         want = expected(name, x)
     np.testing.assert_array_equal(got, want)
-    if want.dtype.kind == "f" and name not in ("relu", "frac"):
+    if want.dtype.kind == "f":
         np.testing.assert_array_equal(np.signbit(got[~np.isnan(x)]), np.signbit(want[~np.isnan(x)]))
 
 
-PAIRS = "add sub mul div rsub maximum minimum fmax fmin clamp_min_tensor clamp_max_tensor copysign"
-PAIRS += " eq ne lt le gt ge logical_and logical_or logical_xor heaviside threshold_backward"
+PAIRS = "add sub mul div maximum minimum copysign"
+PAIRS += " eq ne lt le gt ge logical_and logical_or logical_xor"
 
 
 @pytest.mark.parametrize("dtype", [f4, f8], ids=str)
@@ -75,8 +73,8 @@ def test_quotients_and_remainders_of_floats_are_the_kernels(name, dtype):
     np.testing.assert_array_equal(np.signbit(got[some]), np.signbit(want[some]))
 
 
-OF_INTEGERS = "add sub mul rsub maximum minimum fmax fmin bitwise_and bitwise_or bitwise_xor eq ne"
-OF_INTEGERS += " lt le gt ge logical_and heaviside"
+OF_INTEGERS = "add sub mul maximum minimum bitwise_and bitwise_or bitwise_xor eq ne"
+OF_INTEGERS += " lt le gt ge logical_and"
 
 
 @pytest.mark.parametrize("dtype", [i1, i4, i8, u1, u8], ids=str)
@@ -135,18 +133,9 @@ NUMBERS = [
     ("div_scalar", {"other": 3}),
     ("remainder_scalar", {"other": 0.3}),
     ("fmod_scalar", {"other": -0.3}),
-    *(("pow_scalar", {"exponent": e}) for e in (0, 1, 2, 3, 4, -1, -2, 0.5, -0.5, 2.0, 1.7, -3)),
+    *(("pow_scalar", {"exponent": e}) for e in (0, 1, 2, 3, -1, 2.0, 1.7, -3)),
     ("rpow_scalar", {"base": 2.0}),
     ("rpow_scalar", {"base": 0.3}),
-    ("clamp", {"min": -0.5, "max": 0.5}),
-    ("clamp", {"min": None, "max": math.nan}),
-    ("clamp", {"min": 0.5, "max": -0.5}),
-    ("clamp_min", {"min": 0}),
-    ("clamp_max", {"max": 0.1}),
-    ("nan_to_num", {"nan": 0.5, "posinf": None, "neginf": -7.0}),
-    ("round_decimals", {"decimals": 2}),
-    ("round_decimals", {"decimals": -1}),
-    ("logit", {"eps": 0.1}),
 ]
 
 
@@ -165,8 +154,6 @@ def test_numbers_among_the_parameters_are_as_weak_as_for_the_kernel(name, params
         ("rsub_scalar", {"other": 2.5}),
         ("pow_scalar", {"exponent": 1.7}),
         ("rpow_scalar", {"base": 0.7}),
-        ("clamp", {"min": -0.5, "max": 0.5}),
-        ("clamp_min", {"min": math.nan}),
         ("remainder_scalar", {"other": 0.3}),
     ],
 )
@@ -176,32 +163,10 @@ def test_numbers_may_be_known_only_when_it_runs(name, params, dtype):
     assert ulps(got, expected(name, x, **params)) <= 4
 
 
-@pytest.mark.parametrize("weight", [0.25, 0.75, 2.0])
-@pytest.mark.parametrize("known", [True, False])
-def test_the_point_between_two_is_the_kernels(weight, known):
-    a, b = pairs(floats(f8))
-    numbers = () if known else ("weight",)
-    with np.errstate(all="ignore"):
-        got = elements("lerp", a, b, weight=weight, numbers=numbers)[0]
-    assert ulps(got, expected("lerp", a, b, weight=weight)) <= 1
-
-
-def test_three_arguments_are_the_kernels():
-    rng = np.random.default_rng(6)
-    a, b, c = rng.standard_normal((3, 500))
-    for name, params in (
-        ("addcmul", {"value": -2.0}),
-        ("addcdiv", {"value": 0.5}),
-        ("lerp_tensor", {}),
-        ("clamp_tensor", {}),
-    ):
-        np.testing.assert_array_equal(
-            elements(name, a, b, c, **params)[0], expected(name, a, b, c, **params)
-        )
+def test_choices_are_the_kernels():
+    a, b, c = np.random.default_rng(6).standard_normal((3, 500))
     mask = a > 0
     np.testing.assert_array_equal(elements("where", mask, b, c)[0], expected("where", mask, b, c))
-    got = elements("masked_fill", a, mask, value=3)[0]
-    np.testing.assert_array_equal(got, expected("masked_fill", a, mask, value=3))
 
 
 def test_integers_and_their_powers_wrap():
@@ -252,7 +217,6 @@ def test_arguments_of_other_dtypes_are_brought_to_that_of_the_result():
     [
         "add",
         "sqrt",
-        "relu",
         "maximum",
         "where",
         "sign",
@@ -291,7 +255,7 @@ def test_every_native_element_is_valid_with_fast_mathematics(dtype):
 
 def test_fast_mathematics_changes_no_more_than_rounding():
     x = np.linspace(0.1, 3.0, 101)
-    for name in ("sigmoid", "tanh", "log1p", "logaddexp", "rsqrt", "lerp_tensor"):
+    for name in ("tanh", "log1p", "hypot", "sqrt", "div"):
         arrays = [x, x[::-1].copy(), x][: len(TABLE[name].args)]
         engine, _ = compiled(element_loop(name, arrays, f8, {}, fast=True))
         result, seen = np.empty_like(x), np.zeros(1, np.uint8)

@@ -22,15 +22,14 @@ f4, f8 = np.dtype("f4"), np.dtype("f8")
 
 
 FUNCTIONS = "exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh"
-FUNCTIONS += " acosh atanh erf erfc cbrt sigmoid special_entr logit"
+FUNCTIONS += " acosh atanh erf erfc cbrt"
 
 
 @pytest.mark.parametrize("dtype", [f4, f8], ids=str)
 @pytest.mark.parametrize("name", FUNCTIONS.split())
 def test_a_function_agrees_with_its_kernel_to_some_units_in_the_last_place(name, dtype):
     x = floats(dtype)
-    params = {"eps": None} if name == "logit" else {}
-    assert ulps(elements(name, x, **params)[0], expected(name, x, **params)) <= 8
+    assert ulps(elements(name, x)[0], expected(name, x)) <= 8
 
 
 @pytest.mark.parametrize("dtype", [f4, f8], ids=str)
@@ -45,24 +44,10 @@ def test_lgamma_agrees_with_its_kernel_which_loses_digits_near_the_roots(dtype):
 
 
 @pytest.mark.parametrize("dtype", [f4, f8], ids=str)
-@pytest.mark.parametrize("name", ["pow", "atan2", "hypot", "xlogy", "special_xlog1py"])
+@pytest.mark.parametrize("name", ["pow", "atan2", "hypot"])
 def test_a_function_of_two_agrees_with_its_kernel(name, dtype):
     a, b = pairs(floats(dtype))
     assert ulps(elements(name, a, b)[0], expected(name, a, b)) <= 8
-
-
-@pytest.mark.parametrize("dtype", [f4, f8], ids=str)
-@pytest.mark.parametrize("name", ["logaddexp", "logaddexp2"])
-def test_sums_of_exponentials_agree_with_their_kernel(name, dtype):
-    a, b = pairs(floats(dtype))
-    got, want = elements(name, a, b)[0], expected(name, a, b)
-    finite = np.isfinite(want)
-    np.testing.assert_array_equal(got[~finite], want[~finite])
-    # a sum near 1 has a logarithm near 0, of which the arguments determine few digits
-    a, b, got, want = a[finite], b[finite], got[finite], want[finite]
-    size = np.maximum(np.maximum(np.where(np.isfinite(a), np.abs(a), 0), np.abs(want)), 1)
-    size = np.maximum(size, np.where(np.isfinite(b), np.abs(b), 0))
-    assert (np.abs(got - want) <= 4 * np.spacing(size)).all()
 
 
 # ranges in which numbers are spread evenly, and ranges of their logarithms

@@ -2,11 +2,14 @@
 
 import io
 import math
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import wengert as wg
+from wengert.base import progress
 
 pytest.importorskip("dask")
 
@@ -187,7 +190,8 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_progress_is_lines_in_a_file_and_a_bar_in_a_terminal(capsys):
+def test_progress_is_lines_in_a_file_and_a_bar_in_a_terminal(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "tqdm", lambda: None)
     file, terminal = io.StringIO(), Terminal()
     fit(loss, START, DATA, descend, steps=20, progress=file)
     lines = file.getvalue().splitlines()
@@ -200,6 +204,36 @@ def test_progress_is_lines_in_a_file_and_a_bar_in_a_terminal(capsys):
     assert capsys.readouterr().err == ""
     fit(loss, START, DATA, descend, steps=2, progress=True)
     assert "step 2/2" in capsys.readouterr().err
+
+
+class Bar:
+    made = ()
+
+    def __init__(self, **given):
+        self.n, self.given, self.said = 0, given, []
+        Bar.made = (*Bar.made, self)
+
+    def set_postfix_str(self, text, refresh=True):
+        self.said.append(text)
+
+    def update(self, count):
+        self.n += count
+
+    def close(self):
+        self.said.append("closed")
+
+
+def test_the_bar_is_that_of_tqdm_in_terminals_and_notebooks(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "tqdm", lambda: Bar)
+    fit(loss, START, DATA, descend, steps=3, progress=(terminal := Terminal()))
+    fit(loss, START, DATA, descend, steps=3, progress=io.StringIO())  # lines, no bar
+    shell = SimpleNamespace(kernel=None)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    fit(loss, START, DATA, descend, steps=3, progress=True, callback=lambda step: True)
+    first, second = Bar.made
+    assert first.given == {"total": 3, "unit": "step", "file": terminal} and first.n == 3
+    assert first.said[-2].endswith(", ended: steps") and first.said[-1] == "closed"
+    assert second.n == 1 and second.said[-2].endswith(", ended: callback")
 
 
 def test_a_loss_that_is_not_finite_names_its_partition_and_changes_nothing():

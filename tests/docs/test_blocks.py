@@ -17,6 +17,8 @@ from contextlib import redirect_stdout
 
 import pytest
 
+from wengert.tape import detachments
+
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
 FENCE = re.compile(
     r"^(?P<indent> *)(?P<marks>`{3,}|:{3,})(?P<info>[^\n`]*)\n"
@@ -103,6 +105,7 @@ def test_the_code_of_a_page_runs(path, tmp_path, monkeypatch):
             pytest.importorskip(module)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delitem(sys.modules, "program", raising=False)
+    detachments._HERE.notes.clear()  # messages list what earlier tests of this process cut off
     names = {"__name__": "program"}
     found = list(blocks(text))
     for i, (language, code) in enumerate(found):

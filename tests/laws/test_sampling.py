@@ -52,3 +52,9 @@ def test_marks_of_a_case_and_of_its_test_are_not_multiplied(run_of):
 
 def test_all_are_run_where_that_is_asked_for_or_nothing_is_marked(run_of):
     assert len(run_of("all")) == len(run_of("x", ())) == 40
+
+
+def test_tests_of_one_name_take_turns_with_each_other(run_of):
+    drawn = [run_of(str(seed), [pytest.mark.sampled(20, "a name")]) for seed in range(9)]
+    assert [len(names) for names in drawn] == [2] * 9
+    assert {name[0] for names in drawn for name in names} == {"a", "b"}

@@ -173,6 +173,7 @@ UNARY = [
 NOT_NAN = ["fill_scalar", "grid_position", "imag", "nan_to_num", "zero"]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("size", [(), (3,), (6000,)])
 @pytest.mark.parametrize("name", UNARY)

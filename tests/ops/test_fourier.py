@@ -111,6 +111,7 @@ def test_no_signal_at_all_has_no_spectrum():
 # -- derivatives ----------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", (*LINES, *SEVERAL, *HERMITIAN))
 def test_derivatives_of_first_and_second_order(name):
     for dtype in kinds(name):
@@ -266,6 +267,7 @@ def test_the_way_there_and_back(dtype, normalized, n_fft, hop, width):
     assert wg.allclose(one, x[0, : one.shape[0]])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 def test_derivatives_by_signal_and_window(dtype):
     x = wg.from_numpy(signal(2, 12, dtype=dtype)).requires_grad_()

@@ -403,6 +403,7 @@ def test_named_results_print_with_their_names():
 # -- einsum ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("equation", "shapes"),
     [

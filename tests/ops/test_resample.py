@@ -34,6 +34,7 @@ def test_linear_with_corners_in_place():
     assert edges.flatten().tolist() == [0, 0.25, 0.75, 1.75, 3.25, 4]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("planes", [1, 300])
 @pytest.mark.parametrize("mode", ["nearest", "nearest-exact", "bilinear", "bicubic", "area"])
 def test_one_dimension_after_the_other(mode, planes):

@@ -37,6 +37,7 @@ EXAMPLES = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_examples_run(name):
     function = EXAMPLES[name]

@@ -178,7 +178,7 @@ DERIVATIVES = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 @pytest.mark.parametrize(("function", "shape"), DERIVATIVES)
 def test_derivatives_of_first_and_second_order(function, shape, dtype):

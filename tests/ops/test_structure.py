@@ -147,6 +147,7 @@ def test_what_does_not_fit_is_refused(call, error, words):
         call()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "call",
     [

@@ -37,6 +37,7 @@ def compiled(step):
     return wg.compile(step, backend="numpy", fullgraph=True, options={"measure": False})
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", CASES)
 def test_a_compiled_training_step_is_what_it_is_uncompiled(name):
     plain, _, params = training(name, CASES[name])

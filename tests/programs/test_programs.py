@@ -49,6 +49,7 @@ def is_close(one: str, other: str) -> bool:
     return one == other or math.isclose(float(one), float(other), **CLOSE)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("part", range(len(PARTS)))
 def test_programs_run(part, tmp_path):
     for name, (text, error) in printed("wengert", PARTS[part], tmp_path).items():

@@ -4,6 +4,8 @@ import warnings
 
 import pytest
 
+import wengert as wg
+
 
 def callback(t, function):
     t.autograd.Variable._execution_engine.queue_callback(function)
@@ -135,6 +137,25 @@ def test_hooks_nest_deep(t):
     y.register_hook(hook)
     y.backward()
     assert left == [0]
+
+
+def test_a_pass_that_begins_itself_without_end_is_an_error(monkeypatch):
+    # PyTorch goes on until there is no memory
+    monkeypatch.setattr("wengert.tape.nested._MOST", 3)
+    x = wg.ones(1, requires_grad=True)
+
+    def hook(grad):
+        with wg.enable_grad():
+            y = x * 1
+        y.register_hook(hook)
+        y.backward()
+
+    y = x * 1
+    y.register_hook(hook)
+    with pytest.raises(RecursionError, match="in 3 threads"):
+        y.backward()
+    (x * 2).backward()
+    assert x.grad.item() == 2
 
 
 # -- order ----------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ def dense(outputs, leaves):
         return np.array([product(row) for row in np.eye(height)]).reshape(height, width)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", sorted(n for n, p in TABLE.items() if p.is_differentiable))
 def test_the_pattern_of_an_operation_holds_all_nonzeros(name):
@@ -42,7 +42,7 @@ def test_the_pattern_of_an_operation_holds_all_nonzeros(name):
         assert not missing.any(), f"{name} {sample}: {np.argwhere(missing)}"
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", sorted(n for n, p in TABLE.items() if p.is_differentiable))
 def test_the_pattern_holds_all_nonzeros_for_complex_arguments(name):

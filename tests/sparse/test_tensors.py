@@ -156,6 +156,7 @@ def of_values(f):
     return function
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "f",
     [

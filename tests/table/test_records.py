@@ -19,7 +19,7 @@ BY_HAND |= {"_dirichlet_grad", "_sample_dirichlet"}
 # half of the time of all is theirs
 LONG = {"second_order", "complex_second_order"}
 CHECKED = [
-    pytest.param(check, marks=pytest.mark.sampled(6)) if check in LONG else check
+    pytest.param(check, marks=pytest.mark.sampled(12)) if check in LONG else check
     for check in CHECKS
 ]
 # where modules are compiled, the steps of other records are in Python, and tested there
@@ -32,7 +32,7 @@ RECORDS = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("check", CHECKED)
 @pytest.mark.parametrize("name", RECORDS)
 def test_record(name, check):

@@ -463,3 +463,39 @@ def test_what_was_saved_for_another_gradient_is_checked_too(dtype, create_graph)
     doubled[0] = 3
     with pytest.raises(RuntimeError, match=MODIFIED):
         wg.autograd.grad(out, x, create_graph=create_graph)
+
+
+def test_a_write_of_numbers_is_counted_seen_by_views_and_by_what_saved_the_old_ones():
+    x = wg.arange(5.0)
+    row = x[1:4]
+    w = wg.ones(5, requires_grad=True)
+    y = w * x
+    x[2] = 7.5
+    x[0:2] = x[3]
+    x[-1] = wg.tensor(2.5)
+    x += 1
+    assert x.tolist() == [4.0, 4.0, 8.5, 4.0, 3.5] and row.tolist() == [4.0, 8.5, 4.0]
+    assert x._version == row._version == 4
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+    counts = wg.zeros(3, 3, dtype=wg.int32)
+    counts[1, 2] += 2
+    assert counts.tolist() == [[0, 0, 0], [0, 0, 2], [0, 0, 0]] and counts._version == 2
+
+
+@pytest.mark.parametrize(
+    "index, value, error",
+    [
+        (5, 1.0, IndexError),
+        (slice(None, None, -1), 1.0, ValueError),
+        (slice(0, 2), [1.0, 2.0, 3.0], RuntimeError),
+        (0, 1e300, RuntimeError),
+    ],
+)
+def test_a_write_that_does_not_fit_changes_nothing(index, value, error):
+    x = wg.arange(5.0)
+    with pytest.raises(error):
+        x[index] = wg.tensor(value) if isinstance(value, list) else value
+    with pytest.raises(RuntimeError, match="single memory location"):
+        x[1:] = x[:-1]
+    assert x.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0] and x._version == 0

@@ -205,6 +205,7 @@ def loops():
     return {f.__name__: f for f in (train, twice, writes, hooks, several, refused, modes, function)}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", loops())
 def test_nothing_is_left_to_the_collector(name, no_collector):
     body = loops()[name]
@@ -216,6 +217,7 @@ def test_nothing_is_left_to_the_collector(name, no_collector):
     assert gc.collect() == 0
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", loops())
 def test_memory_stays_flat(name):
     body = loops()[name]
@@ -313,6 +315,7 @@ def a_second_derivative_by_backward(w):
     (x.grad * x.grad).sum().backward()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "one_step",
     [

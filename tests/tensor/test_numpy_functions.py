@@ -90,7 +90,7 @@ CALLS = [
 STEPS = {"all", "any"}
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("name", "call"), CALLS)
 def test_a_rule_gives_numpys_values_and_right_derivatives(name, call):
     function = function_of(name)

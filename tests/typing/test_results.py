@@ -66,6 +66,7 @@ class Watched:
         return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("space", SPACES)
 def test_the_examples_give_what_the_stubs_say(space):
     said = {

@@ -93,7 +93,8 @@ def test_names_are_taken_from_a_dict_a_list_or_a_module():
     assert titles(picture(w.exp(), {"weight": w}), "leaf") == ["weight"]
     assert titles(picture(w.exp(), [w]), "leaf") == ["param0"]
     assert titles(picture(w.exp(), Module()), "leaf") == ["layer.weight"]
-    assert titles(picture(w.exp()), "leaf") == ["leaf"]
+    assert titles(draw(w.exp()).picture, "leaf") == ["w"]
+    assert titles(picture(w.exp()), "leaf") == ["leaf"]  # `picture` has no such variable
 
 
 def test_values_on_the_way_and_results_can_have_names():
@@ -433,14 +434,40 @@ def test_nothing_is_computed_from_a_leaf_that_has_changed():
     assert box(made, "exp").lines == [f"value {np.exp(4.0):.5g}"]
 
 
-def test_a_custom_function_is_a_box_and_is_run_only_if_asked():
+def test_leaves_have_the_names_of_variables_lists_and_modules():
+    class Module:
+        weight = leaf([3.0, 4.0])
+
+        def named_parameters(self):
+            return [("weight", self.weight)]
+
+    net, pair, unused = Module(), [leaf([1.0, 2.0]), 5], leaf(7.0)
+    made = draw((pair[0] * net.weight).sum()).picture
+    assert titles(made, "leaf") == ["pair[0]", "net.weight"]
+    assert not any("unused" in note for note in made.notes) and unused.grad is None
+    made = draw((pair[0] * 2).sum(), mode="forward", tangents={"pair[0]": np.ones(2)}).picture
+    assert made.steps[-1].text == "tangent of y = 4"
+
+
+def test_what_follows_a_custom_function_has_shapes_and_its_steps_have_numbers():
+    x = leaf([[1.0, 2.0]])
+    made = draw((Cube.apply(x) @ leaf([[1.0], [1.0]])).sigmoid()).picture
+    assert [b.lines[0] for b in made.boxes if b.kind == "operation"] == [
+        "(1, 2)",
+        "(1, 1)",
+        "(1, 1)",
+    ]
+    assert all("?" not in line for b in made.boxes for line in b.lines)
+    assert all("=" in step.text for step in made.steps)
+
+
+def test_a_custom_function_is_a_box_and_runs_backwards_for_its_numbers():
     x = leaf(2.0)
     y = Cube.apply(x)
-    Cube.calls = 0
     made = picture(y, {"x": x}, show="shape,value,saved")
-    assert Cube.calls == 0
     assert box(made, "Cube").details["function"] == f"{__name__}.Cube"
     assert box(made, "Cube").lines == ["()", "value 8", "keeps saved_tensors[0] ()"]
+    Cube.calls = 0
     made = picture(y, {"x": x}, show="grad,local")
     assert Cube.calls > 0
     assert box(made, "x").lines == ["adjoint 12"]

@@ -45,6 +45,7 @@ def elements(prim, dtype):
             yield sample, [np.asarray(array).flat[-1].item() for array in sample.arrays]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("prim", "dtype"), CASES)
 def test_a_formula_has_the_value_beside_it(prim, dtype):
     real = dtype == "float64"

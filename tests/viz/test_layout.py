@@ -173,6 +173,7 @@ def test_labels_lie_on_their_arrows_and_cover_nothing(drawn):
         assert any(abs(px - x) < 1 and abs(py - y) < 12 for px, py in points_on(route, 40))
 
 
+@pytest.mark.sampled(4)
 def test_no_more_crossings_than_in_the_order_given(drawn):
     _, sizes, pairs, labels = drawn
     net = build(sizes, pairs, labels or [(0, 0)] * len(pairs), 1.0, 100_000)
@@ -185,6 +186,7 @@ def test_no_more_crossings_than_in_the_order_given(drawn):
     )
 
 
+@pytest.mark.sampled(4)
 def test_the_same_graph_is_drawn_the_same_way(drawn):
     laid, sizes, pairs, labels = drawn
     assert arrange(sizes, pairs, labels) == laid
@@ -331,6 +333,7 @@ def test_an_arrow_from_a_box_to_itself_is_left_out():
     assert laid.routes[1]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("count", "pairs"),
     [

@@ -44,3 +44,11 @@ def test_long_repetition_is_one_box() -> None:
 def test_functions_that_are_not_compiled_are_refused() -> None:
     with pytest.raises(TypeError, match=r"must be what wengert\.compile returned, not function"):
         draw_program(lambda x: x)
+
+
+def test_before_the_first_call_the_picture_says_so() -> None:
+    def f(x: Any) -> Any:
+        return x + 1
+
+    picture = draw_program(wg.compile(f, backend="numpy")).picture
+    assert picture.boxes == [] and "call f() once" in picture.notes[0]

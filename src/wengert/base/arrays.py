@@ -9,11 +9,15 @@ for an array in so many words, as ``numpy.array`` does, takes a matrix, but no m
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 import numpy as np
 
-__all__ = ["column", "plain_array", "unmasked"]
+__all__ = ["COUNTED", "column", "plain_array", "unmasked"]
+
+COUNTED: list[Container[type]] = []
+"""Subclasses of arrays that somebody said are nothing but their values."""
 
 _COLUMNS = frozenset({"pandas", "polars", "pyarrow"})
 _OWN = ("__mul__", "__add__", "__array_ufunc__", "__array_function__")
@@ -33,7 +37,8 @@ def plain_array(array: Any) -> Any:
     kind = array.__class__
     if kind is np.ndarray or isinstance(array, np.generic):
         return array
-    if any(getattr(kind, name) is not getattr(np.ndarray, name) for name in _OWN):
+    own = any(getattr(kind, name) is not getattr(np.ndarray, name) for name in _OWN)
+    if own and not any(kind in kinds for kinds in COUNTED):
         names = [cls.__name__ for cls in kind.__mro__]
         cure = next((_CURES[name] for name in names if name in _CURES), None)
         raise TypeError(

@@ -1,4 +1,4 @@
-"""Layer 0 · base: `device`, where tensors live; that is the CPU alone.
+"""Layer 0 · base: `device`, where tensors live: the CPU, or a device of a backend.
 
 Other devices may be named, as programs do before they ask whether there are any; the error comes
 where something is to be put on one.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.backends import backend_of
 from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
 
@@ -17,6 +18,7 @@ __all__ = [
     "as_device",
     "check_device",
     "device",
+    "different_devices",
     "get_default_device",
     "is_meta",
     "set_default_device",
@@ -106,7 +108,9 @@ class device:
         return device, (str(self),)
 
     def __enter__(self) -> device:
-        PORTS.made_on(self if is_meta(self) else as_device(self), True)
+        if not is_meta(self):
+            check_device(self)
+        PORTS.made_on(self, True)
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -141,7 +145,8 @@ def _unavailable(name: str) -> RuntimeError:
         )
     return RuntimeError(
         f"device '{name}' is not available: no GPU backend is installed, wengert computes on the "
-        "CPU through NumPy. Use device='cpu', or leave the argument out."
+        "CPU through NumPy. Use device='cpu', or leave the argument out; CuPy (pip install "
+        "'wengert[cuda]') is the backend for 'cuda', where there is a GPU."
     )
 
 
@@ -159,19 +164,45 @@ def is_meta(value: Any) -> bool:
 
 
 def as_device(value: Any) -> device:
-    """The device that `value` names, which must be the CPU; None is the CPU, too."""
-    if value is None:
+    """The device that `value` names, with its number unless it is the CPU; None is the CPU.
+
+    Raises
+    ------
+    RuntimeError: If there is no such device.
+    """
+    if value is None or value is CPU:
         return CPU
     found = value if isinstance(value, device) else device(value)
-    if found.type != "cpu":
+    if found.type == "cpu":
+        return found
+    backend = backend_of(found.type)
+    if backend is None:
         raise _unavailable(str(found))
-    return found
+    index = backend.current() if found.index is None else found.index
+    if index >= backend.count():
+        raise RuntimeError(
+            f"CUDA error: invalid device ordinal: '{found}' was asked for, and there are "
+            f"{backend.count()} devices of this type"
+        )
+    return device(found.type, index)
 
 
 def check_device(value: Any) -> None:
-    """Raise unless ``device=value`` means the CPU."""
-    if value is not None and value is not CPU:
-        as_device(value)
+    """Raise unless ``device=value`` means the CPU, for what is made there only."""
+    if value is not None and value is not CPU and as_device(value).type != "cpu":
+        raise RuntimeError(
+            f"this is made on the CPU only, and device={str(value)!r} was asked for: make it "
+            f"there, and send it by .to({str(value)!r})"
+        )
+
+
+def different_devices(*found: device) -> RuntimeError:
+    """The error about arguments on several devices."""
+    first, second = sorted(map(str, found), key=lambda name: name == "cpu")
+    return RuntimeError(
+        "Expected all tensors to be on the same device, but found at least two devices, "
+        f"{first} and {second}! Send one to the other's by .to(device)."
+    )
 
 
 def set_default_device(device: device | str | int | None, /) -> None:
@@ -185,7 +216,9 @@ def set_default_device(device: device | str | int | None, /) -> None:
     --------
     >>> wg.set_default_device("cpu")
     """
-    PORTS.made_on(META if is_meta(device) else as_device(device), False)
+    if not is_meta(device):
+        check_device(device)
+    PORTS.made_on(META if is_meta(device) else CPU, False)
 
 
 def get_default_device() -> device:

@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert.base.dtypes import dtype, from_numpy_dtype
 
-__all__ = ["bfloat16", "dask_module", "scipy_module"]
+__all__ = ["bfloat16", "dask_module", "scipy_module", "tqdm"]
 
 
 @cache
@@ -63,3 +63,11 @@ def dask_module(name: str, operation: str) -> Any:
             f"{operation} needs Dask ({name}), which is not installed: "
             "pip install 'wengert[distributed]'"
         ) from error
+
+
+def tqdm() -> Any:
+    """The progress bar of tqdm for terminals and notebooks; None if tqdm is not installed."""
+    try:
+        return _module("tqdm.auto").tqdm
+    except ImportError:
+        return None

@@ -42,6 +42,10 @@ OWNERS = {
     "sparse_gradient": "wengert.sparse.creation",
     "shed": "wengert.autograd.levels",
     "fused": "wengert.compiler.runtime.fused",
+    "drawn": "wengert.compiler.runtime.drawing",
+    "permuted": "wengert.compiler.runtime.drawing",
+    "sent": "wengert.interp.devices",
+    "parts": "wengert.compiler.decompose.all",
 }
 """The module that fills each port."""
 
@@ -73,7 +77,11 @@ class Ports:
         `wengert.autograd.levels`).
     sparse, masked: A sparse tensor of a dense one's elements: all that are not zero, or some.
     sparse_gradient: A sparse tensor of places and values, which nobody has checked.
+    sent: A copy of an array on a device.
+    parts: How a primitive is computed by simpler ones, or None.
     fused: A primitive on large arrays, by native code (see `wengert.compiler.runtime.fused`).
+    drawn, permuted
+        Random numbers, and an order, by native code (see `wengert.compiler.runtime.drawing`).
     """
 
     namespace: Any
@@ -101,6 +109,10 @@ class Ports:
     masked: Callable[..., Any]
     sparse_gradient: Callable[..., Any]
     fused: Callable[..., Any]
+    drawn: Callable[..., Any]
+    permuted: Callable[..., Any]
+    sent: Callable[..., Any]
+    parts: Callable[..., Any]
 
     def __init__(self) -> None:
         for name in OWNERS:

@@ -59,7 +59,7 @@ _PARAMETERS = {
         "out : tuple of Tensor, optional\n    Where to write the results; outside the graph only."
     ),
     "two_outs": "out : tuple of two Tensors, optional\n    Where to write the results.",
-    "device": "device : device or str, optional\n    Only the CPU.",
+    "device": "device : device or str, optional\n    Where it is to be; the CPU by default.",
     "ignored_layout": "layout, pin_memory\n    Have no effect.",
     "requires_grad": "requires_grad : bool\n    Whether gradients are wanted.",
     "to_dtype": "dtype : dtype, optional\n    What to convert the input to first.",

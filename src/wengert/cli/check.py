@@ -85,6 +85,10 @@ def check(
     for name, run, options in _checks(second, forward, fast):
         try:
             run(function, inputs, **options)
+        except TypeError as error:
+            if not str(error).startswith("gradcheck expects `func`"):
+                raise
+            raise BadRequest(f"{target}: {error}") from error
         except GradcheckError as error:
             report |= {"differ": name, "message": str(error)}
             if not as_json:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TextIO
 
 import wengert as wg
 from wengert import viz
+from wengert.base.progress import Progress
 from wengert.cli.request import BadRequest
 from wengert.datasets import digits
 
@@ -26,7 +27,6 @@ HIDDEN = 100
 BATCHES = 44
 RATE = 0.2
 CHECKED_IMAGES = 8
-BAR = 24
 
 
 class ReLU(wg.autograd.Function):
@@ -57,28 +57,6 @@ def loss_of(images: Any, labels: Any, w1: Any, w2: Any) -> Any:
     return wg.nn.functional.cross_entropy(scores(images, w1, w2), labels)
 
 
-class Progress:
-    """A bar that redraws itself in a terminal; elsewhere, a line now and then."""
-
-    def __init__(self, total: int, stream: TextIO) -> None:
-        self.total = total
-        self.stream = stream
-        self.live = stream.isatty()
-        self.every = max(1, total // 8)
-
-    def show(self, done: int, text: str) -> None:
-        """Say that `done` of the total are done."""
-        count = f"{done:{len(str(self.total))}d}/{self.total}"
-        if self.live:
-            full = BAR * done // self.total
-            bar = f"[{'#' * full}{'.' * (BAR - full)}]"
-            end = "\n" if done == self.total else ""
-            self.stream.write(f"\r  {bar}  epoch {count}  {text}{end}")
-        elif done == 1 or done == self.total or done % self.every == 0:
-            self.stream.write(f"  epoch {count}  {text}\n")
-        self.stream.flush()
-
-
 class Trained(NamedTuple):
     """Both weight matrices, the loss after each epoch, and the accuracy on the test images."""
 
@@ -93,7 +71,7 @@ def train(data: Any, epochs: int, stream: TextIO) -> Trained:
     images, labels, test_images, test_labels = (wg.from_numpy(array) for array in data)
     w1 = (wg.randn(64, HIDDEN) / 64**0.5).requires_grad_()
     w2 = (wg.randn(HIDDEN, 10) / HIDDEN**0.5).requires_grad_()
-    progress = Progress(epochs, stream)
+    progress = Progress(epochs, stream, "epoch")
     losses, accuracy = [], 0.0
     for epoch in range(1, epochs + 1):
         total = 0.0
@@ -110,6 +88,7 @@ def train(data: Any, epochs: int, stream: TextIO) -> Trained:
             accuracy = right.sum().item() / len(test_labels)
         losses.append(total / len(labels))
         progress.show(epoch, f"loss {losses[-1]:.4f}  test accuracy {100 * accuracy:5.1f} %")
+    progress.end()
     return Trained(w1, w2, losses, accuracy)
 
 

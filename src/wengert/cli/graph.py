@@ -12,6 +12,7 @@ from wengert import viz
 from wengert.base.sections import fill_sections
 from wengert.cli.request import BadRequest
 from wengert.cli.target import described, inputs_of, load
+from wengert.viz.draw import words_of
 
 __all__ = ["graph"]
 
@@ -65,6 +66,10 @@ def graph(
     sin (3,)  of leaf input (3,)
     0
     """
+    try:
+        words_of(show, "graph")
+    except ValueError as error:
+        raise BadRequest(str(error)) from error
     function = load(target)
     inputs = inputs_of(function, shapes, dtype, seed, file, double=False)
     result = function(*inputs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -46,8 +47,10 @@ def _read(path: str) -> list[Any]:
     """The arrays of a file of NumPy's: one of an .npy, all of an .npz in the order of writing."""
     try:
         content = np.load(path, allow_pickle=False)
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise BadRequest(f"{path}: {error}") from error
+    except ValueError as error:  # what NumPy says there offers to run what is in the file
+        raise BadRequest(f"{path} is not a file of arrays, as np.save or np.savez write") from error
     if isinstance(content, np.ndarray):
         return [content]
     with content:
@@ -84,8 +87,27 @@ def inputs_of(
 
     Raises
     ------
-    BadRequest: If there is no way to know the inputs.
+    BadRequest: If there is no way to know the inputs, or the function does not take so many.
     """
+    inputs = _inputs_of(function, shapes, dtype, seed, file, double)
+    try:
+        inspect.signature(function).bind(*inputs)
+    except TypeError as error:
+        count = "1 input" if len(inputs) == 1 else f"{len(inputs)} inputs"
+        raise BadRequest(f"the function does not take {count}: {error}") from error
+    except ValueError:
+        pass  # it has no signature that Python knows
+    return inputs
+
+
+def _inputs_of(
+    function: Callable[..., Any],
+    shapes: Sequence[tuple[int, ...]],
+    dtype: str,
+    seed: int,
+    file: str | None,
+    double: bool,
+) -> tuple[Any, ...]:
     wg.manual_seed(seed)
     if file is not None and shapes:
         raise BadRequest("give --inputs or --shape, not both")
@@ -93,7 +115,10 @@ def inputs_of(
         return tuple(_tensor(array, double) for array in _read(file))
     if shapes:
         kind = getattr(wg, dtype)
-        return tuple(wg.randn(*shape, dtype=kind).requires_grad_() for shape in shapes)
+        try:
+            return tuple(wg.randn(*shape, dtype=kind).requires_grad_() for shape in shapes)
+        except (MemoryError, ValueError, OverflowError) as error:
+            raise BadRequest(f"an input is too large: {error}") from error
     given = getattr(function, "inputs", None)
     if given is None:
         raise BadRequest(

@@ -41,6 +41,9 @@ _PACKAGES = {
 }
 """What stands for each library, and the version that is followed, where the package has none."""
 
+_HOMES = {"autograd": {"numpy.numpy_boxes": "ArrayBox"}}
+"""Classes whose module tells other packages (autoray, say) whose arrays they are, by library."""
+
 _SHOWN = ("Generator", "Size", "Tensor", "device", "dtype", "finfo", "iinfo", "layout")
 """Classes that are printed with the name that the package is installed under."""
 
@@ -102,6 +105,9 @@ class Installation:
                 self._rename(kind)
             RENAMED.append(self._rename)
             self._set(builtins, "__build_class__", _watching(builtins.__build_class__))
+        for home, kind in _HOMES.get(self.name, {}).items():
+            found = importlib.import_module(f"{_own_name(self.module)}.{home}")
+            self._set(getattr(found, kind), "__module__", f"{self.name}.{home}")
 
     def _rename(self, kind: type) -> None:
         """Have a class printed as the original's; of layers PyTorch has others in one module."""

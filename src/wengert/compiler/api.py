@@ -15,10 +15,9 @@ import numpy as np
 from wengert.base.containers import flatten
 from wengert.base.dtypes import default_float
 from wengert.base.sections import fill_sections
-from wengert.base.threads import get_num_threads
 from wengert.compiler.control import COMPILED, CONFIG, STANCES
 from wengert.compiler.ir.decisions import Reason, crowded
-from wengert.compiler.ir.programs import Step
+from wengert.compiler.objects.libraries import EXACT
 from wengert.compiler.runtime.entry import Entry, Options
 from wengert.compiler.runtime.explanation import Explanation
 from wengert.compiler.runtime.quick import MISS, quick_call
@@ -30,7 +29,7 @@ from wengert.compiler.runtime.transformed import (
 )
 from wengert.compiler.tracing.capture import Captured, capture
 from wengert.compiler.tracing.collector import seldom
-from wengert.compiler.tracing.effects import EXACT, Openings, Search
+from wengert.compiler.tracing.effects import Openings, Search
 from wengert.compiler.tracing.environment import Environment
 from wengert.compiler.tracing.prints import told_before
 from wengert.compiler.tracing.tree import Elsewhere, Missing
@@ -42,10 +41,6 @@ __all__ = ["CompileError", "Compiled", "compile"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_TRIALS = 3
-"""How often a call runs each way, compiled and not, before one is chosen."""
-_PLAIN = 2.0
-"""The gain that needs no second look."""
 _DEFAULT = 8
 _KINDS = 64
 """How many sizes of arguments there are traces for at most, where no limit is given."""
@@ -55,12 +50,6 @@ _PATIENCE = 60.0
 """Seconds until a call no longer waits for another thread that traces."""
 _TRACING = threading.RLock()
 """Held by the thread that traces: meanwhile the tensors that it reaches hold symbols."""
-_OPERATION = 2.5e-7
-"""Seconds that an operation of NumPy takes at least, on the smallest arrays."""
-_BYTE = 4e-11
-"""Seconds that it takes a thread at least to write a byte of its result."""
-
-
 _MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
 _INDUCTOR = (
     *("epilogue_fusion", "max_autotune", "max_autotune_gemm", "fallback_random", "shape_padding"),
@@ -191,8 +180,11 @@ class Compiled:
                 if (entry.strides or entry.layout is not None) and not entry.fits(*found):
                     continue
                 try:
-                    if entry.trial is not None:
-                        return self._tried(entry, found, args, kwargs)
+                    if not entry.ready:
+                        if not self._gains():
+                            return self.function(*args, **kwargs)
+                        entry.ready = True
+                        self._hasten()
                     return entry.run(*found, args, kwargs)
                 except Elsewhere:
                     continue
@@ -201,39 +193,20 @@ class Compiled:
                     break
         return self._traced(key, args, kwargs, missing)
 
-    def _tried(self, entry: Entry, found: Any, args: Any, kwargs: Any) -> Any:
-        """One of the first runs on traces, by turns compiled and not, to see what it gains."""
-        trial = entry.trial
-        assert trial is not None
-        started = perf_counter()
-        # the first run of two makes the code; the second one may say enough
-        compiled = len(trial.compiled) <= max(len(trial.eager), 1)
-        if compiled:
-            tensors, arrays = found
-            result = entry.run(tensors, arrays, args, kwargs)
-        else:
-            result = self.function(*args, **kwargs)
-        (trial.compiled if compiled else trial.eager).append(perf_counter() - started)
-        eager = min(trial.eager, default=0.0)
-        if entry.tree.traces == 1 and not trial.eager and len(trial.compiled) > 1:
-            # where operations are many, or large, running them all again takes long
-            steps = [step for block in entry.tree.blocks() for step in block.steps]
-            eager = max(_OPERATION * entry.operations, sum(map(_least, steps)))
-        gain = eager / min(trial.compiled)
-        if gain > _PLAIN or len(trial.eager) == _TRIALS:
-            entry.trial = None
-            entry.gain, entry.counted = gain, not trial.eager
-            if entry.gain < 1 and not self._options.fullgraph:
-                self._give_up(Reason("compiled, it is not quicker", None))
-            self._hasten()
-        return result
+    def _gains(self) -> bool:
+        """Whether compiled code is worth its calls; if it is not, the function runs as it is."""
+        known = [entry.gain for _, entry in self.entries if entry.left is None]
+        if self._options.fullgraph or any(one is None or one >= 1 for one in known):
+            return True
+        self._give_up(Reason("compiled, it is not quicker", None))
+        return False
 
     def _hasten(self) -> None:
-        """Make the quick ways through calls whose traces have shown what they are."""
+        """Make the quick ways through calls."""
         self._quick = [
             (*key, quick)
             for key, entry in self.entries
-            if entry.trial is None and (quick := quick_call(entry)) is not None
+            if entry.ready and (quick := quick_call(entry)) is not None
         ]
 
     def explain(self) -> Explanation:
@@ -423,9 +396,6 @@ class Compiled:
             name = getattr(self.function, "__name__", "f")
             kind = self._entry_class
             entry = kind(captured.environment, self.function, name, self._options)
-            if not self._options.measure or captured.exit is None or captured.exit.backward:
-                # what a backward pass gains would have to be counted
-                entry.trial = None
         elif entry.environment.narrow(captured.environment):
             entry.match_anew()
         if self._writes:
@@ -437,6 +407,8 @@ class Compiled:
             # it is told with all turns in the next call
             self._skips = False
             return captured.result
+        if added:
+            entry.weigh(captured)
         if added and all(one is not entry for _, one in self.entries):
             # only now may other threads find it
             self.entries.insert(0, (key, entry))
@@ -458,7 +430,7 @@ class Compiled:
     def _left(self, key: Any, captured: Captured, reason: Reason) -> Reason:
         """Run calls whose inputs share memory as in this one as they are, and no others."""
         entry = self._entry_class(captured.environment, self.function, "", self._options)
-        entry.layout, entry.left, entry.trial = captured.layout, reason, None
+        entry.layout, entry.left, entry.ready = captured.layout, reason, True
         self.entries.insert(0, (key, entry))
         captured.environment.close()
         return reason._replace(layout=len(self.entries) <= self._options.limit)
@@ -492,14 +464,6 @@ def _kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     ]
     sizes = [tuple(leaf.shape) for leaf in leaves if isinstance(leaf, arrays)]
     return (*kwargs, *form), tuple(sizes)
-
-
-def _least(step: Step) -> float:
-    """Seconds that a step takes NumPy at least."""
-    if step.prim.view:
-        return _OPERATION
-    written = sum(value.size * value.dtype.itemsize for value in step.outs)
-    return _OPERATION + _BYTE * written / get_num_threads()
 
 
 class _Beneath(Compiled):
@@ -641,10 +605,10 @@ def compile(
         kinds: 8, or what ``wengert._dynamo.config.recompile_limit`` says. Where neither is set,
         kinds that differ in nothing but sizes count as one, up to 64 sizes; from the third on, a
         size is traced when it comes for the second time.
-    options : dict, optional. ``{"measure": False}`` goes on with compiled code also where it turns
-        out to be slower; by default the first calls run by turns compiled and not, and the quicker
-        way is taken. ``{"quiet": True}`` leaves out the warning. Those of PyTorch's Inductor are
-        accepted, without effect.
+    options : dict, optional. ``{"measure": False}`` goes on with compiled code also where a call
+        costs more than that saves, by the number of operations, their elements, and conditions.
+        ``{"quiet": True}`` leaves out the warning. Those of PyTorch's Inductor are accepted,
+        without effect.
     dynamic : bool, optional. Accepted for PyTorch's sake: each shape has traces of its own, but
         shapes whose loops are the same share their native code.
     mode : str, optional. Accepted for PyTorch's sake: ``"default"``, ``"reduce-overhead"``,

@@ -1,7 +1,9 @@
-"""Layer 9 · cuda: what programs ask before they use a GPU, and do if there is one: there is none.
+"""Layer 9 · cuda: what programs ask before they use a GPU, and do if there is one.
 
-What a program may call anyway (seeds, memory figures, `empty_cache`) has no effect; what needs a
-GPU raises.
+There is one where CuPy is installed and finds it (NOTE [backends] in `wengert.base.backends`). What
+a program may call anyway (seeds, memory figures, `empty_cache`) has no effect; what needs a GPU
+raises where there is none. Random numbers are drawn on the CPU and sent, so `wengert.manual_seed`
+seeds those, too.
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ import copy
 import importlib
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from wengert.base.backends import Backend, backend_of
+from wengert.base.device import as_device
 from wengert.base.elsewhere import elsewhere, refusal
 from wengert.base.names import shows
 from wengert.base.sections import fill_sections
@@ -111,7 +115,7 @@ def _made(name: str) -> Any:
 
 
 class device:
-    """A context in which a GPU would be the current one; for no GPU, that is None or -1.
+    """A context in which a GPU is the current one; for no GPU, that is None or -1.
 
     Examples
     --------
@@ -124,10 +128,13 @@ class device:
 
     def __enter__(self) -> None:
         if self.idx != -1:
-            _needs_gpu()
+            self._on = _backend().on(_index(self.idx))
+            self._on.__enter__()
 
     def __exit__(self, *exc: object) -> None:
-        """There is nothing to put back."""
+        """The GPU that was the current one is so again."""
+        if self.idx != -1:
+            self._on.__exit__(None, None, None)
 
 
 class _Absent:
@@ -141,36 +148,37 @@ class _Absent:
 
 
 def is_available() -> bool:
-    """False: tensors are computed on the CPU.
+    """Whether tensors can be on a GPU: CuPy is installed, and finds one.
 
     Examples
     --------
     >>> wg.device("cuda" if wg.cuda.is_available() else "cpu")
     device(type='cpu')
     """
-    return False
+    return backend_of("cuda") is not None
 
 
 def device_count() -> int:
-    """0: there are no GPUs to use.
+    """The number of GPUs.
 
     Examples
     --------
     >>> wg.cuda.device_count()
     0
     """
-    return 0
+    backend = backend_of("cuda")
+    return 0 if backend is None else backend.count()
 
 
 def is_initialized() -> bool:
-    """False: there is nothing to initialise.
+    """Whether there is a GPU.
 
     Examples
     --------
     >>> wg.cuda.is_initialized()
     False
     """
-    return False
+    return is_available()
 
 
 def is_bf16_supported() -> bool:
@@ -264,8 +272,21 @@ def _needs_gpu() -> NoReturn:
     )
 
 
+def _backend() -> Backend:
+    found = backend_of("cuda")
+    return _needs_gpu() if found is None else found
+
+
+def _index(device: Any) -> int:
+    """The number of a GPU; None is the current one."""
+    backend = _backend()
+    if device is None:
+        return backend.current()
+    return as_device(device).index or 0
+
+
 def synchronize(device: Any = None) -> None:
-    """Wait for a GPU, of which there is none.
+    """Wait until a GPU has computed all that it was given.
 
     %(raises_cuda)s
 
@@ -274,11 +295,11 @@ def synchronize(device: Any = None) -> None:
     >>> if wg.cuda.is_available():
     ...     wg.cuda.synchronize()
     """
-    _needs_gpu()
+    _backend().synchronize(_index(device))
 
 
 def current_device() -> int:
-    """The number of the GPU in use, of which there is none.
+    """The number of the GPU in use.
 
     %(raises_cuda)s
 
@@ -287,11 +308,11 @@ def current_device() -> int:
     >>> if wg.cuda.is_available():
     ...     wg.cuda.current_device()
     """
-    _needs_gpu()
+    return _backend().current()
 
 
 def get_device_name(device: Any = None) -> str:
-    """The name of a GPU, of which there is none.
+    """The name of a GPU.
 
     %(raises_cuda)s
 
@@ -300,7 +321,7 @@ def get_device_name(device: Any = None) -> str:
     >>> [wg.cuda.get_device_name(i) for i in range(wg.cuda.device_count())]
     []
     """
-    _needs_gpu()
+    return _backend().name(_index(device))
 
 
 def get_device_properties(device: Any = None) -> Any:

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.base.containers import flatten, paths
+from wengert.base.progress import Progress
 from wengert.base.sections import fill_sections
 from wengert.distributed.checks import check_count
 from wengert.distributed.gradients import ValueAndGrad
 from wengert.distributed.parameters import Nested, OfModule, parameters_of
 from wengert.distributed.partitions import Partitions
-from wengert.distributed.progress import Progress
 from wengert.distributed.work import Partial
 from wengert.tape.base import TensorBase, new_tensor
 

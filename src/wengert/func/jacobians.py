@@ -13,7 +13,7 @@ from wengert.func.batch import vmap
 from wengert.func.forward import jvp
 from wengert.func.inputs import Transformed, chosen, replaced, tensors_of, with_aux
 from wengert.func.reverse import grad, vjp
-from wengert.ops.options import fixed
+from wengert.ops.options import fixed, sent_to
 from wengert.ops.permute import movedim
 from wengert.tape.record import T
 from wengert.types import Tensor
@@ -40,7 +40,7 @@ def units_of(tensors: Sequence[Any]) -> list[Any]:
         count = tensor.payload.size
         rows = np.zeros((total, count), tensor.payload.dtype)
         rows[start : start + count] = np.eye(count, dtype=rows.dtype)
-        units.append(fixed(rows.reshape(total, *tensor.payload.shape)))
+        units.append(fixed(sent_to(tensor, rows.reshape(total, *tensor.payload.shape))))
         start += count
     return units
 

@@ -51,8 +51,9 @@ def _value_and_grad(
                 "instead?"
             )
         flat = [tensor for own in inputs for tensor in own]
-        keep = outside and leads_outside([output], flat)
-        graph = keep or (outside and leads_outside([output], flat, True))
+        # what leads outside does so with the rules, too, and seldom anything does
+        graph = outside and leads_outside([output], flat, True)
+        keep = graph and leads_outside([output], flat)
         found: list[Any] = [None] * len(flat)
         if output.edge is not None:
             found = run_grad([output], flat, [None], graph, graph)

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.device import CPU, device
 from wengert.base.memory_format import memory_format
 from wengert.base.ports import PORTS
 from wengert.interp.eager import K
@@ -35,6 +36,8 @@ __all__ = [
     "Interpreter",
     "Level",
     "Lifted",
+    "device_of",
+    "is_elsewhere",
     "is_plain",
     "levels_of",
     "namespace_of",
@@ -119,9 +122,8 @@ class Lifted:
 
     wraps = False
     traced = False
-    """Whether it is a value of a trace, which belongs to no level (see
-    `wengert.compiler.tracing.sym`)."""
-    trace: Any
+    """Whether it is an array that belongs to no level: a value of a trace (see
+    `wengert.compiler.tracing.sym`), or one of another device (`wengert.interp.devices`)."""
     array: Any
     # NumPy's operators and functions leave values of transforms to these
     __array_ufunc__ = None
@@ -153,6 +155,23 @@ class Lifted:
 
     def lie(self, order: memory_format) -> None:
         """Have the elements in an order of memory, where the order is not the transform's own."""
+
+    @property
+    def device(self) -> Any:
+        """Where the values are: ``"cpu"``, or another device."""
+        return next((part.device for part in self.contents()), "cpu")
+
+    def write(self, result: Any) -> None:
+        """Write a result to the memory of what is `traced`."""
+        raise NotImplementedError
+
+    def shown(self) -> Any:
+        """The array that is printed of what is `traced`."""
+        raise NotImplementedError
+
+    def written(self, tensor: Any, name: str) -> str | None:
+        """The text of a tensor over what is `traced`, if it has one of its own."""
+        return None
 
     @property
     def ndim(self) -> int:
@@ -237,6 +256,17 @@ def levels_of(*payloads: Any) -> dict[int, Level]:
         if not value.traced:
             found[value.owner.number] = value.owner
         stack += [part for part in value.contents() if isinstance(part, Lifted)]
+    return found
+
+
+def is_elsewhere(payload: Any) -> bool:
+    """Whether a payload is on another device than the CPU."""
+    return isinstance(payload, Lifted) and payload.device != "cpu"
+
+
+def device_of(payload: Any) -> device:
+    """Where a payload is."""
+    found: device = payload.device if is_elsewhere(payload) else CPU
     return found
 
 

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["assign", "clone", "copy_into", "dense_order", "filled", "to_copy"]
+from wengert.base.ports import PORTS
+from wengert.kernels.protocols import copied
+
+__all__ = ["assign", "clone", "copy_into", "dense_order", "filled", "to_copy", "to_device"]
 
 
 def clone(self: Any) -> Any:
@@ -30,6 +33,11 @@ def to_copy(self: Any, dtype: np.dtype[Any]) -> Any:
     return self.astype(dtype, order=dense_order(self))
 
 
+def to_device(self: Any, device: Any) -> Any:
+    """A copy on a device."""
+    return PORTS.sent(self, device)
+
+
 def copy_into(self: Any, src: Any) -> None:
     """Write `src`, which may share memory with `self`, over `self`."""
     if self.strides != src.strides and np.may_share_memory(self, src):
@@ -40,7 +48,7 @@ def copy_into(self: Any, src: Any) -> None:
 
 def assign(self: Any, src: Any) -> Any:
     """A copy of `src`, broadcast to the shape of `self`."""
-    return np.array(np.broadcast_to(src, self.shape), dtype=self.dtype)
+    return copied(np.broadcast_to(src, self.shape), dtype=self.dtype)
 
 
 def filled(self: Any, value: Any) -> Any:

@@ -16,6 +16,8 @@ import numpy as np
 __all__ = ["ctc_loss", "ctc_posterior"]
 
 Lengths = tuple[int, ...]
+_FEW = 128
+"""So few states at a time are added one by one."""
 
 
 def _states(targets: Any, blank: int) -> tuple[Any, Any]:
@@ -35,11 +37,29 @@ def _forward(scores: Any, skips: Any) -> Any:
     if steps:
         alpha[0, :, 2:4] = scores[0, :, :2]
     two_back = np.where(skips, 0, -np.inf).astype(scores.dtype)
-    for t in range(1, steps):
-        before = alpha[t - 1]
-        ways = np.logaddexp(before[:, 2:], before[:, 1:-1])
-        np.logaddexp(ways, before[:, :-2] + two_back, out=ways)
-        np.add(ways, scores[t], out=alpha[t, :, 2:])
+    if n * states < _FEW:
+        for t in range(1, steps):
+            before = alpha[t - 1]
+            ways = np.logaddexp(before[:, 2:], before[:, 1:-1])
+            np.logaddexp(ways, before[:, :-2] + two_back, out=ways)
+            np.add(ways, scores[t], out=alpha[t, :, 2:])
+        return alpha[:, :, 2:]
+    # exponentials and logarithms are in vectors, unlike `logaddexp`
+    parts = np.empty((3, n, states), scores.dtype)
+    least = np.finfo(scores.dtype).min / 4
+    with np.errstate(divide="ignore"):
+        for t in range(1, steps):
+            before = alpha[t - 1]
+            parts[0], parts[1] = before[:, 2:], before[:, 1:-1]
+            np.add(before[:, :-2], two_back, out=parts[2])
+            top = np.maximum.reduce(parts)
+            # where there are no ways, the largest is not a number to subtract
+            np.maximum(top, least, out=top)
+            np.subtract(parts, top, out=parts)
+            ways = np.add.reduce(np.exp(parts, out=parts))
+            np.log(ways, out=ways)
+            ways += top
+            np.add(ways, scores[t], out=alpha[t, :, 2:])
     return alpha[:, :, 2:]
 
 
@@ -86,8 +106,6 @@ def ctc_posterior(
     scores = log_probs[:, batch, labels]
     posterior = np.zeros_like(log_probs)
     with np.errstate(invalid="ignore"):
-        alpha = _forward(scores, skips)
-        ends = _ends(alpha, input_lengths, target_lengths)
         # from the end: the same recursion over the states and the times of each in reverse
         back = np.full_like(scores, -np.inf)
         back_skips = np.zeros_like(skips)
@@ -95,7 +113,10 @@ def ctc_posterior(
             used = 2 * count + 1
             back[:length, i, :used] = scores[:length, i, :used][::-1, ::-1]
             back_skips[i, 2:used] = skips[i, 2:used][::-1]
-        beta = _forward(back, back_skips)
+        # both at once
+        found = _forward(np.concatenate([scores, back], 1), np.concatenate([skips, back_skips]))
+        alpha, beta = found[:, : len(labels)], found[:, len(labels) :]
+        ends = _ends(alpha, input_lengths, target_lengths)
         for i, (length, count) in enumerate(zip(input_lengths, target_lengths, strict=True)):
             if not length or (zero_infinity and np.isinf(ends[i])):
                 continue

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import asarray, is_numpys, zeros
 from wengert.kernels.sums import sums
 
 __all__ = ["embedding", "embedding_backward", "embedding_factors"]
@@ -16,7 +17,7 @@ _FEW = 8
 
 def embedding(weight: Any, indices: Any, padding_idx: int, scale_grad_by_freq: bool) -> Any:
     """The rows of `weight` that `indices` name."""
-    return weight.take(np.asarray(indices), axis=0)
+    return weight.take(asarray(indices), axis=0)
 
 
 def embedding_factors(indices: Any, dtype: Any, padding_idx: int, scale_grad_by_freq: bool) -> Any:
@@ -40,7 +41,10 @@ def embedding_backward(
         g = g * embedding_factors(indices, g.dtype, padding_idx, scale_grad_by_freq)
     width = g.shape[-1]
     rows, places = g.reshape(indices.size, width), indices.reshape(-1)
-    result = np.zeros((num_weights, width), g.dtype)
+    result = zeros(g, (num_weights, width), g.dtype)
+    if not is_numpys(g):
+        np.add.at(result, places, rows)
+        return result
     if not places.size:
         return result
     order = np.argsort(places, kind="stable")

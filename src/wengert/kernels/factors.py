@@ -15,6 +15,7 @@ import numpy as np
 
 from wengert.base.extras import scipy_module
 from wengert.kernels import batches
+from wengert.kernels.protocols import is_numpys, zeros
 from wengert.kernels.spectral import LinAlgError
 from wengert.kernels.spectral import adjoint as adjoint_of
 
@@ -270,7 +271,7 @@ def cholesky_ex(self: Any, upper: bool | None, check: bool) -> tuple[Any, Any]:
     """
     matrix, upper = _one_triangle(self, upper)
     try:
-        return _positive_factor(matrix, upper), np.zeros(self.shape[:-2], np.int32)
+        return _positive_factor(matrix, upper), zeros(self, self.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
         factor, info = _cholesky_by_one(matrix, upper)
     if check:
@@ -279,7 +280,12 @@ def cholesky_ex(self: Any, upper: bool | None, check: bool) -> tuple[Any, Any]:
 
 
 def _positive_factor(self: Any, upper: bool) -> Any:
-    factor = np.linalg.cholesky(self, upper=upper)
+    if is_numpys(self):
+        factor = np.linalg.cholesky(self, upper=upper)
+    else:
+        # of the lower triangle alone, as other libraries have it
+        factor = np.linalg.cholesky(np.conj(self.swapaxes(-1, -2)) if upper else self)
+        factor = np.conj(factor.swapaxes(-1, -2)) if upper else factor
     # whether LAPACK takes a NaN for positive depends on who made it
     if not np.isfinite(np.diagonal(factor, axis1=-2, axis2=-1)).all():
         raise np.linalg.LinAlgError("Matrix is not positive definite")

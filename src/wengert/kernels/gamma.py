@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import is_numpys
 from wengert.kernels.scipy import quick, ufunc
 from wengert.kernels.single import horner
 
@@ -86,9 +87,12 @@ _AROUND_ZEROS = (
 
 def lgamma(self: Any) -> Any:
     """The logarithm of the absolute value of the gamma function (see NOTE [zeros of lgamma])."""
+    if not is_numpys(self):
+        return _lgamma(self)
     x = np.asarray(self, np.float64)
     result = np.asarray(_lgamma(x))
-    near = np.absolute(x - 1.5) < 0.75
+    # in single precision the function of SciPy, or of `math`, has digits enough
+    near = np.absolute(x - 1.5) < 0.75 if self.dtype.itemsize == 8 else np.False_
     if near.any():
         # sixty operations are quicker on Python's floats than on arrays of one element
         y = x[near] if x.size > 1 else x.item()

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from wengert.kernels.layout import LAYOUTS
+from wengert.kernels.protocols import arange, asarray, contiguous, copied, zeros
 
 __all__ = [
     "corner_backward",
@@ -63,7 +64,7 @@ def index(self: Any, indices: Indices) -> Any:
         raise _explained(error, indices) from None
     if self.flags.c_contiguous or not result.size:
         # NumPy lays out what the indices name before the dimensions that come first
-        return result if result.flags.c_contiguous else np.ascontiguousarray(result)
+        return result if result.flags.c_contiguous else contiguous(result)
     return LAYOUTS["elements"](result, _walked(self, indices, result.shape))
 
 
@@ -93,7 +94,7 @@ def _walked(self: Any, indices: Indices, shape: Shape) -> list[Any]:
 
 def index_put(self: Any, value: Any, indices: Indices, accumulate: bool) -> Any:
     """A copy of self with `value` written, or added, where `indices` point."""
-    result = np.array(self, copy=True, order="K")
+    result = copied(self)
     put_into(result, value, indices, accumulate)
     return result
 
@@ -145,14 +146,15 @@ def _explained(error: IndexError, indices: Indices) -> IndexError:
 def index_backward(self: Any, shape: Shape, indices: Indices) -> Any:
     """Zeros of `shape` to which self is added where `indices` point."""
     if _names_once(indices):
-        result = np.zeros(shape, self.dtype)
+        result = zeros(self, shape, self.dtype)
         result[_key(indices)] = self
         return result
     rows, dims = _rows(indices)
     rest = tuple([d for d in range(len(shape)) if d not in dims])
     sizes = tuple([shape[d] for d in dims])
     # the indexed dimensions to the front, as one; what indexes them to the front of self, as one
-    target = np.zeros((math.prod(sizes), math.prod([shape[d] for d in rest])), self.dtype)
+    rows_of_target = (math.prod(sizes), math.prod([shape[d] for d in rest]))
+    target = zeros(self, rows_of_target, self.dtype)
     adjacent = dims[-1] - dims[0] == len(dims) - 1
     front = dims[0] if adjacent else 0
     places = tuple(range(front, front + rows[0].ndim))
@@ -162,7 +164,7 @@ def index_backward(self: Any, shape: Shape, indices: Indices) -> Any:
     _add_rows(target, positions, values)
     moved = target.reshape(*sizes, *[shape[d] for d in rest])
     back = [(*dims, *rest).index(d) for d in range(len(shape))]
-    return np.ascontiguousarray(moved.transpose(back))
+    return contiguous(moved.transpose(back))
 
 
 def _rows(indices: Indices, broadcast: bool = True) -> tuple[list[Any], list[int]]:
@@ -205,7 +207,7 @@ def _add_rows(target: Any, positions: Any, rows: Any) -> None:
         for chosen in rounds:
             target[positions[chosen]] += rows[chosen]
     else:
-        elements = positions[:, None] * width + np.arange(width)
+        elements = positions[:, None] * width + arange(positions, width)
         np.add.at(target.reshape(-1), elements.reshape(-1), rows.reshape(-1))
 
 
@@ -216,7 +218,7 @@ def _rounds(positions: Any) -> list[Any]:
     counts = np.diff(starts, append=positions.size)
     if counts.max() > _ROUNDS:
         return []
-    turn = np.arange(positions.size) - np.repeat(starts, counts)
+    turn = arange(positions, positions.size) - np.repeat(starts, counts)
     return [order[turn == k] for k in range(counts.max())]
 
 
@@ -248,7 +250,9 @@ def _grid(index: Any, dim: int) -> tuple[Any, ...]:
     n = index.ndim
     return tuple(
         [
-            index if d == dim else np.arange(size).reshape((1,) * d + (size,) + (1,) * (n - d - 1))
+            index
+            if d == dim
+            else arange(index, size).reshape((1,) * d + (size,) + (1,) * (n - d - 1))
             for d, size in enumerate(index.shape)
         ]
     )
@@ -273,8 +277,10 @@ def scatter_value(self: Any, index: Any, dim: int, value: Any) -> Any:
 
 def _scattered(self: Any, index: Any, values: Any, dim: int) -> Any:
     if self.ndim == 0:
-        return np.array(values if index.size else self, dtype=self.dtype).reshape(())
-    result = np.array(self, copy=True, order="K")
+        if index.size and not hasattr(values, "dtype"):
+            return np.full_like(self, values)
+        return copied(values if index.size else self, dtype=self.dtype).reshape(())
+    result = copied(self)
     result[_grid(index, dim)] = values
     return result
 
@@ -283,10 +289,10 @@ def scatter_add(self: Any, index: Any, src: Any, dim: int) -> Any:
     """A copy of self with the elements of `src` added where `index` points."""
     if self.ndim == 0:
         return self + np.add.reduce(src, axis=None, dtype=self.dtype)
-    result = np.array(self, copy=True, order="C")
+    result = copied(self, "C")
     strides = [math.prod(self.shape[d + 1 :]) for d in range(self.ndim)]
     places = sum(part * stride for part, stride in zip(_grid(index, dim), strides, strict=True))
-    np.add.at(result.reshape(-1), np.asarray(places).reshape(-1), _corner(src, index).reshape(-1))
+    np.add.at(result.reshape(-1), asarray(places).reshape(-1), _corner(src, index).reshape(-1))
     return result
 
 
@@ -300,12 +306,12 @@ def _corner(src: Any, index: Any) -> Any:
 
 def masked_select(self: Any, mask: Any) -> Any:
     """The elements where `mask`, of the same shape, holds."""
-    return np.asarray(self)[mask]
+    return asarray(self)[mask]
 
 
 def masked_select_backward(self: Any, mask: Any) -> Any:
     """Zeros with the elements of self, in order, where `mask` holds."""
-    result = np.zeros(mask.shape, self.dtype)
+    result = zeros(self, mask.shape, self.dtype)
     result[mask] = self
     return result
 
@@ -314,6 +320,6 @@ def corner_backward(self: Any, shape: Shape) -> Any:
     """Self with zeros behind it in every dimension, up to `shape`."""
     if self.shape == shape:
         return self
-    result = np.zeros(shape, self.dtype)
+    result = zeros(self, shape, self.dtype)
     result[tuple([slice(size) for size in self.shape])] = self
     return result

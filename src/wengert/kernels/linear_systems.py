@@ -17,6 +17,7 @@ from wengert.kernels.factors import (
     solve_triangular,
     swapped,
 )
+from wengert.kernels.protocols import zeros
 from wengert.kernels.spectral import adjoint
 
 __all__ = [
@@ -75,7 +76,7 @@ def solve(A: Any, B: Any, left: bool, vector: bool) -> Any:
 def solve_ex(A: Any, B: Any, left: bool, vector: bool, check: bool) -> tuple[Any, Any]:
     """(solution, info), where info counts the steps to a 0; there the solution is not finite."""
     try:
-        return _solved(A, B, left, vector), np.zeros(A.shape[:-2], np.int32)
+        return _solved(A, B, left, vector), zeros(A, A.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
         info = _zeros(A)
     if check:
@@ -105,7 +106,7 @@ def inv(self: Any) -> Any:
 def inv_ex(self: Any, check: bool) -> tuple[Any, Any]:
     """(inverse, info), where info counts the steps to a 0; there the inverse is not finite."""
     try:
-        return np.linalg.inv(self), np.zeros(self.shape[:-2], np.int32)
+        return np.linalg.inv(self), zeros(self, self.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
         info = _zeros(self)
     if check:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import asarray
+
 __all__ = ["entr", "logaddexp", "logaddexp2", "logit", "xlog1py", "xlogy"]
 
 
@@ -54,7 +56,7 @@ def logit(self: Any, eps: float | None) -> Any:
     if not middle.any():
         return result
     x = self[middle]
-    result = np.asarray(result)
+    result = asarray(result)
     result[middle] = np.log1p((2 * x - 1) / (1 - x))
     return result[()]
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import contiguous
+
 __all__ = ["addmm", "addmv", "baddbmm", "bmm", "dot", "mm", "mv", "vdot"]
 
 
@@ -45,7 +47,7 @@ def bmm(self: Any, mat2: Any) -> Any:
 
 def _blasable(self: Any) -> Any:
     # what expand() made would go through a loop without BLAS before NumPy 2.3
-    return np.ascontiguousarray(self) if 0 in self.strides[-2:] else self
+    return contiguous(self) if 0 in self.strides[-2:] else self
 
 
 def addmm(self: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:

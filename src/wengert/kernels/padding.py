@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+from wengert.kernels.protocols import empty, full, zeros
 
 __all__ = ["constant_pad", "framed", "unframed"]
 
@@ -14,7 +14,7 @@ Pads = tuple[tuple[int, int], ...]
 def constant_pad(self: Any, pads: Pads, value: Any) -> Any:
     """Self with `value` before and after it in each dimension; negative widths cut."""
     shape = tuple(n + before + after for n, (before, after) in zip(self.shape, pads, strict=True))
-    result = np.full(shape, value, self.dtype)
+    result = full(self, shape, value, self.dtype)
     inner, own = [], []
     for n, (before, after) in zip(self.shape, pads, strict=True):
         inner.append(slice(max(before, 0), max(before, 0) + n + min(before, 0) + min(after, 0)))
@@ -70,7 +70,7 @@ def framed(self: Any, pads: Pads, mode: str) -> Any:
             continue
         lead, size = (slice(None),) * dim, self.shape[dim]
         shape = (*self.shape[:dim], size + before + after, *self.shape[dim + 1 :])
-        result = np.empty(shape, self.dtype)
+        result = empty(self, shape, self.dtype)
         own, inner = _span(size, before, after)
         result[(*lead, inner)] = self[(*lead, own)]
         for part, source in _frames(size, before, after, mode):
@@ -90,7 +90,7 @@ def unframed(self: Any, pads: Pads, mode: str) -> Any:
         if own == slice(0, size):
             result = self[(*lead, inner)].copy()
         else:
-            result = np.zeros((*self.shape[:dim], size, *self.shape[dim + 1 :]), self.dtype)
+            result = zeros(self, (*self.shape[:dim], size, *self.shape[dim + 1 :]), self.dtype)
             result[(*lead, own)] = self[(*lead, inner)]
         for part, source in _frames(size, before, after, mode):
             frame = self[(*lead, part)]

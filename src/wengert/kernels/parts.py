@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import empty
+
 __all__ = ["complex", "polar"]
 
 
@@ -13,7 +15,8 @@ def complex(real: Any, imag: Any) -> Any:
     """``real + 1j * imag``, where neither part touches the other: infinite parts stay apart."""
     if real.dtype.char not in "fd":
         raise TypeError(f"the parts of complex numbers are float32 or float64, not {real.dtype}")
-    out = np.empty(np.broadcast_shapes(real.shape, imag.shape), np.result_type(real, np.complex64))
+    kind = np.promote_types(real.dtype, np.complex64)
+    out = empty(real, np.broadcast_shapes(real.shape, imag.shape), kind)
     out.real, out.imag = real, imag
     return out
 

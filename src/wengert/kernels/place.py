@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import asarray, copied, zeros
+
 __all__ = [
     "copy_at",
     "copying",
@@ -28,7 +30,7 @@ def copying(write: Callable[..., None]) -> Callable[..., Any]:
     """The form of a function that writes into its first argument which returns a new array."""
 
     def kernel(self: Any, *others: Any, **params: Any) -> Any:
-        result = np.array(self, copy=True, order="C")
+        result = copied(self, "C")
         write(result, *others, **params)
         return result
 
@@ -38,7 +40,7 @@ def copying(write: Callable[..., None]) -> Callable[..., Any]:
 def _rows(self: Any, index: Any, dim: int) -> Any:
     """NumPy's index for positions of a dimension; of an array without any, for all or nothing."""
     if not self.ndim:
-        return ... if index.size else np.zeros((), bool)
+        return ... if index.size else zeros(self, (), bool)
     return (_ALL,) * dim + (index.reshape(-1),)
 
 
@@ -62,8 +64,8 @@ def scatter_masked(self: Any, mask: Any, source: Any) -> None:
 
 def masked_scatter_backward(self: Any, mask: Any, shape: Shape) -> Any:
     """The elements where `mask` holds, in order, in an array of `shape`, with zeros behind them."""
-    picked = np.asarray(self)[mask]
-    result = np.zeros(math.prod(shape), self.dtype)
+    picked = asarray(self)[mask]
+    result = zeros(self, math.prod(shape), self.dtype)
     result[: picked.size] = picked
     return result.reshape(shape)
 

@@ -12,6 +12,7 @@ Functions named after a distribution return ``count`` numbers in a flat array of
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import math
 from _thread import RLock  # the module `threading` takes as long to import as a kernel
@@ -19,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.ports import PORTS
 from wengert.kernels.fused import fused
 
 __all__ = [
@@ -82,6 +84,11 @@ def _unseeded() -> Any:
     return _Zeros()
 
 
+_SPARE: list[tuple[Any, Any]] = []
+"""Twisters of streams that are gone, which take NumPy long to make."""
+_MOST_SPARE = 8
+
+
 class Stream:
     """The state of one generator: the twister, and a normal number drawn ahead.
 
@@ -91,14 +98,24 @@ class Stream:
     """
 
     __slots__ = ("_bits", "_legacy", "ahead", "lock", "raw", "seed")
+    _bits: Any
+    _legacy: Any
 
     def __init__(self, seed: int) -> None:
         self.lock = RLock()
-        self._bits: Any = np.random.MT19937(_unseeded())
-        self._legacy = np.random.RandomState(self._bits)
+        try:
+            self._bits, self._legacy = _SPARE.pop()
+        except IndexError:
+            self._bits = np.random.MT19937(_unseeded())
+            self._legacy = np.random.RandomState(self._bits)
         self.raw = self._bits.random_raw
         self.ahead: float | None = None
         self.reseed(seed)
+
+    def __del__(self) -> None:
+        # the next stream starts from a seed of its own
+        if len(_SPARE) < _MOST_SPARE and hasattr(self, "_legacy"):
+            _SPARE.append((self._bits, self._legacy))
 
     def reseed(self, seed: int) -> None:
         """Start again from `seed`."""
@@ -115,6 +132,13 @@ class Stream:
     def restore(self, state: Any) -> None:
         """Go on from a state again."""
         self._bits.state = state
+
+    def source(self) -> tuple[int, int]:
+        """The addresses of the C function that draws a number of 32 bits, and of what it takes."""
+        interface = self._bits.ctypes
+        return ctypes.cast(
+            interface.next_uint32, ctypes.c_void_p
+        ).value or 0, interface.state_address
 
     def words(self, count: int) -> Any:
         """`count` numbers of 32 bits."""
@@ -335,6 +359,11 @@ def permutation(stream: Stream, n: int) -> Any:
     """The integers below `n` in a random order, by the exchanges of Fisher and Yates."""
     if n < 2:
         return np.arange(n)
+    if _LONG_ORDER <= n < 1 << 32:
+        with stream.lock:
+            made = PORTS.permuted(stream, n)
+        if made is not None:
+            return made
     picks = stream.words(n - 1).astype(np.int64)
     picks %= np.arange(n, 1, -1)
     picks += np.arange(n - 1)
@@ -359,6 +388,8 @@ def permutation(stream: Stream, n: int) -> Any:
     return order
 
 
+_LONG_ORDER = 65536
+"""From so many elements on native code exchanges them, if it can."""
 _FEW = 2048
 """From so many elements on they are exchanged in blocks."""
 

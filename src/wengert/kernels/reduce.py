@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels import protocols
+from wengert.kernels.protocols import arange, largest, ones, smallest, zeros
 from wengert.kernels.sums import sums
 
 __all__ = [
@@ -39,8 +41,6 @@ Dims = tuple[int, ...]
 
 # NumPy's annotations of `reduce` have no form for a `keepdims` that is not a literal
 _product: Any = np.multiply.reduce
-_largest: Any = np.maximum.reduce
-_smallest: Any = np.minimum.reduce
 
 
 def widened(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -100,8 +100,7 @@ def count(self: Any, dim: Dims) -> Any:
 
 def truth(self: Any, dim: Dims, keepdim: bool, every: bool) -> Any:
     """Whether all, or any, of the elements are other than 0."""
-    combine: Any = (np.logical_and if every else np.logical_or).reduce
-    return combine(self, axis=dim, keepdims=keepdim)
+    return (protocols.every if every else protocols.some)(self, dim, keepdim)
 
 
 # -- extremes -----------------------------------------------------------------------------------
@@ -109,35 +108,35 @@ def truth(self: Any, dim: Dims, keepdim: bool, every: bool) -> Any:
 
 def maximum(self: Any) -> Any:
     """The largest element of all."""
-    return _largest(self, axis=None)
+    return largest(self)
 
 
 def minimum(self: Any) -> Any:
     """The smallest element of all."""
-    return _smallest(self, axis=None)
+    return smallest(self)
 
 
 def amax(self: Any, dim: Dims, keepdim: bool) -> Any:
     """The largest elements along dimensions."""
-    return _largest(self, axis=dim, keepdims=keepdim)
+    return largest(self, dim, keepdim)
 
 
 def amin(self: Any, dim: Dims, keepdim: bool) -> Any:
     """The smallest elements along dimensions."""
-    return _smallest(self, axis=dim, keepdims=keepdim)
+    return smallest(self, dim, keepdim)
 
 
 def argmax(self: Any, dim: int | None, keepdim: bool) -> Any:
     """The first position of the largest element, or of a NaN."""
     if self.ndim == 0:
-        return np.zeros((), np.int64)
+        return zeros(self, (), np.int64)
     return np.argmax(self, axis=dim, keepdims=keepdim)
 
 
 def argmin(self: Any, dim: int | None, keepdim: bool) -> Any:
     """The first position of the smallest element, or of a NaN."""
     if self.ndim == 0:
-        return np.zeros((), np.int64)
+        return zeros(self, (), np.int64)
     return np.argmin(self, axis=dim, keepdims=keepdim)
 
 
@@ -146,7 +145,9 @@ def along(indices: Any, dim: int) -> tuple[Any, ...]:
     ndim = indices.ndim
     if ndim == 0:
         return (indices,)
-    places = [np.arange(n).reshape(n, *[1] * (ndim - 1 - i)) for i, n in enumerate(indices.shape)]
+    places = [
+        arange(indices, n).reshape(n, *[1] * (ndim - 1 - i)) for i, n in enumerate(indices.shape)
+    ]
     return (*places[:dim], indices, *places[dim:])
 
 
@@ -163,8 +164,9 @@ def pick(self: Any, indices: Any, dim: int, keepdim: bool) -> Any:
 def at_index(indices: Any, dim: int, shape: Dims, keepdim: bool) -> Any:
     """Of an array of `shape`, the elements that `pick` takes, as a mask."""
     if not shape:
-        return np.ones((), np.bool_)
+        return ones(indices, (), np.bool_)
     if not keepdim:
         indices = np.expand_dims(indices, dim)
-    places = np.arange(shape[dim]).reshape([-1 if i == dim else 1 for i in range(len(shape))])
+    sizes = [-1 if i == dim else 1 for i in range(len(shape))]
+    places = arange(indices, shape[dim]).reshape(sizes)
     return places == indices

@@ -35,6 +35,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.ports import PORTS
 from wengert.kernels.random import Stream, polar, units
 
 __all__ = [
@@ -86,7 +87,7 @@ class _Draws:
 def gamma(stream: Stream, alpha: Any) -> Any:
     """Gamma numbers of the shapes in a flat array, in double precision, by Marsaglia and Tsang."""
     with stream.lock:
-        if _is_one(alpha) and 1 <= alpha[0] < math.inf:
+        if alpha.size < _NATIVE and _is_one(alpha) and 1 <= alpha[0] < math.inf:
             d = float(alpha[0] - alpha.dtype.type(_THIRD))
             parts = [
                 _gammas(stream, d, min(alpha.size - i, _PART)) for i in range(0, alpha.size, _PART)
@@ -96,8 +97,13 @@ def gamma(stream: Stream, alpha: Any) -> Any:
         # what is computed of the shapes alone is so in their precision
         small, one = alpha < 1, alpha.dtype.type(1)
         with np.errstate(all="ignore"):
-            powers = np.where(small, one / alpha, 0).tolist()
-            ds = (np.where(small, alpha + one, alpha) - alpha.dtype.type(_THIRD)).tolist()
+            powers = np.where(small, one / alpha, 0)
+            ds = np.where(small, alpha + one, alpha) - alpha.dtype.type(_THIRD)
+        if alpha.size >= _NATIVE:
+            made = PORTS.drawn(_gamma, stream, (powers, ds))
+            if made is not None:
+                return made
+        powers, ds = powers.tolist(), ds.tolist()
         found = np.empty(len(ds))
         draw = [p != math.inf and 0.0 < d < math.inf for p, d in zip(powers, ds, strict=True)]
         left = sum(draw)
@@ -114,6 +120,9 @@ def _is_one(*arrays: Any) -> bool:
     return arrays[0].size >= _MANY and all(bool((array == array[0]).all()) for array in arrays)
 
 
+_NATIVE = 4096
+"""From so many numbers on native code draws them, if it can (NOTE [native draws] in
+`wengert.compiler.runtime.drawing`)."""
 _MANY = 32
 """So many numbers are quicker together."""
 _AT_ONCE = 4096
@@ -237,6 +246,10 @@ def dirichlet(stream: Stream, alpha: Any) -> Any:
 def poisson(stream: Stream, rate: Any) -> Any:
     """Poisson numbers of the rates in a flat array, in its dtype."""
     with stream.lock:
+        if rate.size >= _NATIVE:
+            made = PORTS.drawn(_poisson, stream, (rate,))
+            if made is not None:
+                return made.astype(rate.dtype)
         if _is_one(rate) and rate[0] > 0:
             one = float(rate[0])
             several = (
@@ -250,8 +263,12 @@ def poisson(stream: Stream, rate: Any) -> Any:
         for i, one in enumerate(rates):
             left -= one != 0.0
             draws.left = left
-            found[i] = _many(draws.next, one) if one >= 10 else _few(draws.next, one)
+            found[i] = _poisson(draws.next, one)
         return found.astype(rate.dtype)
+
+
+def _poisson(draw: Any, rate: float) -> float:
+    return _many(draw, rate) if rate >= 10 else _few(draw, rate)
 
 
 def _few(draw: Any, rate: float) -> int:
@@ -430,6 +447,12 @@ def binomial(stream: Stream, count: Any, prob: Any) -> Any:
     """Binomial numbers of the counts and probabilities in two flat arrays of one dtype."""
     kind = count.dtype.type
     with stream.lock:
+        if count.size >= _NATIVE:
+            params = _of_trials(count, prob)
+            made = PORTS.drawn(_binomial, stream, params)
+            if made is not None:
+                drawn = (params[0] != 0) & (prob > 0.5)
+                return np.where(drawn, params[2] - made, made).astype(count.dtype)
         if _is_one(count, prob) and count[0] > 0 and 0 < prob[0] < 1:
             n, p = count[0], prob[0]
             rare = p if p <= 0.5 else kind(1) - p
@@ -441,32 +464,48 @@ def binomial(stream: Stream, count: Any, prob: Any) -> Any:
             return several if p <= 0.5 else n - several
         draws = _Draws(stream)
         found = np.empty(count.shape, count.dtype)
-        pairs = list(zip(count, prob, strict=True))
-        certain = [not (n > 0 and 0 < p < 1) for n, p in pairs]
-        open_ = len(pairs) - sum(certain)
-        for i, (n, p) in enumerate(pairs):
-            if certain[i]:
-                found[i] = 0 if n <= 0 or p <= 0 else n if p >= 1 else math.nan
-                continue
-            open_ -= 1
-            draws.left = open_
-            rare = p if p <= 0.5 else kind(1) - p
-            few = _by_gaps if n * rare < 10 else _by_rejection
-            made = few(draws.next, n, rare)
-            found[i] = made if p <= 0.5 else n - made
+        columns = [column.tolist() for column in _of_trials(count, prob)]
+        draws.left = sum(map(bool, columns[0]))
+        for i, values in enumerate(zip(*columns, strict=True)):
+            draws.left -= bool(values[0])
+            made = _binomial(draws.next, *values)
+            found[i] = values[2] - made if values[0] and prob[i] > 0.5 else made
         return found
 
 
-def _by_gaps(draw: Any, count: Any, prob: Any) -> int:
-    """How many geometric gaps fit into `count` trials."""
-    trials, found, most = 0.0, 0, float(count)
-    log_miss = float(np.log1p(-prob))
+def _of_trials(count: Any, prob: Any) -> list[Any]:
+    """The parameters of `_binomial` for some counts and probabilities."""
+    kind = count.dtype.type
+    open_ = (count > 0) & (prob > 0) & (prob < 1)
+    known = np.where((count <= 0) | (prob <= 0), 0, np.where(prob >= 1, count, math.nan))
+    n, p = np.where(open_, count, kind(1)), np.where(open_, prob, kind(0.5))
+    rare = np.where(p <= 0.5, p, kind(1) - p)
+    few = n * rare < 10
+    log_miss = np.log1p(-rare)
+    return [open_ * 1.0, known, n, few * 1.0, log_miss, *_btrs(n, rare)]
+
+
+def _binomial(
+    draw: Any, open_: float, known: float, n: float, few: float, log_miss: float,
+    b: float, a: float, c: float, bound: float, odds: float, alpha: float, m: float,
+) -> float:  # fmt: skip
+    """A number of successes in n trials; `known` where nothing is to be drawn."""
+    if not open_:
+        return known
+    if few:
+        return _by_gaps(draw, n, log_miss)
+    return _by_rejection(draw, n, b, a, c, bound, odds, alpha, m)
+
+
+def _by_gaps(draw: Any, most: float, log_miss: float) -> float:
+    """How many geometric gaps fit into so many trials."""
+    trials, found = 0.0, 0.0
     while True:
         u = draw()
         trials += math.ceil(math.log(u) / log_miss) if u > 0 else math.inf
         if trials > most:
             return found
-        found += 1
+        found += 1.0
 
 
 _TAILS = (
@@ -484,70 +523,77 @@ def _tail(k: float) -> float:
     return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1.0)
 
 
-def _by_rejection(draw: Any, count: Any, prob: Any) -> int:
+def _by_rejection(
+    draw: Any, n: float,
+    b: float, a: float, c: float, bound: float, odds: float, alpha: float, m: float,
+) -> float:  # fmt: skip
     """Hörmann's transformed rejection, BTRS."""
-    propose, is_taken, bound, _, _ = _btrs(count, prob)
-    n = float(count)
     while True:
         u = draw() - 0.5
         v = draw()
         near = 0.5 - abs(u)
         if near == 0.0:
             continue
-        k = math.floor(propose(u, near))
+        k = math.floor((2.0 * a / near + b) * u + c)
         if near >= 0.07 and v <= bound:
             return k
-        if 0 <= k <= n and is_taken(k, v, near):
+        if k < 0.0 or k > n:
+            continue
+        if v == 0.0:
             return k
+        if math.log(v * alpha / (a / (near * near) + b)) <= _height(k, n, odds, m):
+            return k
+
+
+def _height(k: float, n: float, odds: float, m: float) -> float:
+    most = (m + 0.5) * math.log((m + 1.0) / (odds * (n - m + 1.0)))
+    most += (n + 1.0) * math.log((n - m + 1.0) / (n - k + 1.0))
+    most += (k + 0.5) * math.log(odds * (n - k + 1.0) / (k + 1.0))
+    return most + (_tail(m) + _tail(n - m)) - (_tail(k) + _tail(n - k))
 
 
 def _transformed(count: Any, prob: Any) -> Callable[[Any, Any, Any], Any]:
     """Proposals of `_by_rejection`, many at once (see `_proposed`)."""
-    propose, is_taken, bound, height, (alpha, a, b) = _btrs(count, prob)
+    b, a, c, bound, odds, alpha, m = map(float, _btrs(count, prob))
     n = float(count)
 
     def taken(u: Any, v: Any, near: Any) -> Any:
-        k = np.floor(propose(u, near))
+        k = np.floor((2.0 * a / near + b) * u + c)
         accepted = (near >= 0.07) & (v <= bound)
         open_ = ~accepted & (k >= 0) & (k <= n) & (near != 0.0)
-        most = _of_counts(height, np.where(open_, k, n // 2))
+        most = _of_counts(lambda one: _height(one, n, odds, m), np.where(open_, k, n // 2))
         margin = most - np.log(v * alpha / (a / (near * near) + b))
-        decided = lambda i: is_taken(k[i].item(), v[i].item(), near[i].item())  # noqa: E731
+
+        def decided(i: int) -> bool:
+            one, v_i = near[i].item(), v[i].item()
+            height = _height(k[i].item(), n, odds, m)
+            return not v_i or math.log(v_i * alpha / (a / (one * one) + b)) <= height
+
         _decide(accepted, open_, margin, n * 40.0, decided)
         return k, accepted
 
     return taken
 
 
-def _btrs(count: Any, prob: Any) -> tuple[Any, Any, float, Any, tuple[float, float, float]]:
-    """The proposal for u and 1/2 - abs(u), whether it is accepted, what spares the question, and
-    what the answer is made of.
+def _btrs(count: Any, prob: Any) -> tuple[Any, ...]:
+    """What proposals are made of and accepted by: b, a, c, bound, odds, alpha, m.
+
+    What is computed of the parameters alone is so in their precision.
     """
-    # what is computed of the parameters alone is so in their precision
     kind = prob.dtype.type
-    spread = np.sqrt(count * prob * (kind(1) - prob))
-    b = float(kind(1.15 + 2.53 * float(spread)))
-    a = float(kind(-0.0873 + 0.0248 * b + 0.01 * float(prob)))
-    c = float(kind(float(count * prob) + 0.5))
-    bound = float(kind(0.92 - 4.2 / b))
-    odds = float(prob / (kind(1) - prob))
-    alpha = float(kind((2.83 + 5.1 / b) * float(spread)))
-    m, n = float(np.floor((count + kind(1)) * prob)), float(count)
-    fixed = (m + 0.5) * math.log((m + 1) / (odds * (n - m + 1)))
-    tails = _tail(m) + _tail(n - m)
 
-    def propose(u: Any, near: Any) -> Any:
-        return (2 * a / near + b) * u + c
+    def rounded(values: Any) -> Any:
+        return np.asarray(values, kind).astype(np.float64)
 
-    def height(k: float) -> float:
-        most = fixed + (n + 1) * math.log((n - m + 1) / (n - k + 1))
-        most += (k + 0.5) * math.log(odds * (n - k + 1) / (k + 1))
-        return most + tails - (_tail(k) + _tail(n - k))
-
-    def is_taken(k: float, v: float, near: float) -> bool:
-        return not v or math.log(v * alpha / (a / (near * near) + b)) <= height(k)
-
-    return propose, is_taken, bound, height, (alpha, a, b)
+    wide = np.float64
+    spread = rounded(np.sqrt(count * prob * (kind(1) - prob)))
+    b = rounded(1.15 + 2.53 * spread)
+    a = rounded(-0.0873 + 0.0248 * b + 0.01 * rounded(prob))
+    c = rounded(rounded(count * prob) + wide(0.5))
+    bound = rounded(0.92 - 4.2 / b)
+    odds = rounded(prob / (kind(1) - prob))
+    alpha = rounded((2.83 + 5.1 / b) * spread)
+    return b, a, c, bound, odds, alpha, rounded(np.floor((count + kind(1)) * prob))
 
 
 # -- slopes ----------------------------------------------------------------------------------------

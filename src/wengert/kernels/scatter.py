@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import copied
+
 __all__ = ["index_reduce", "scatter_others", "scatter_reduce", "through"]
 
 Shape = tuple[int, ...]
@@ -126,7 +128,7 @@ def through(view: Callable[..., Any]) -> Callable[..., Any]:
     """The function that writes into what a view of its first argument, an array in order, shows."""
 
     def kernel(self: Any, src: Any, **params: Any) -> Any:
-        result = np.array(self, copy=True, order="C")
+        result = copied(self, "C")
         view(result, **params)[...] = src
         return result
 

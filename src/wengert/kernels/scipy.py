@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.extras import scipy_module
+from wengert.kernels.protocols import is_numpys
 
 __all__ = ["quick", "ufunc"]
 
@@ -47,7 +48,7 @@ def quick(
     """
 
     def kernel(self: Any) -> Any:
-        if self.size <= upto:
+        if self.size <= upto or not is_numpys(self):
             try:
                 return few(self)
             except ImportError:

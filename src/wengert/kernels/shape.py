@@ -6,9 +6,12 @@ copy; so indices end in an ellipsis.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
+
+from wengert.kernels.protocols import is_numpys, zeros
 
 __all__ = [
     "alias",
@@ -33,11 +36,16 @@ __all__ = [
 
 Shape = tuple[int, ...]
 _ALL = slice(None)
+# the classes of most cotangents, for what goes backwards through every ``x[i]``
+_PLAIN = frozenset({np.ndarray, np.float64, np.float32})
 
 
 def expand(self: Any, shape: Shape) -> Any:
     """A view that repeats dimensions of size 1."""
-    array = np.asarray(self)
+    try:
+        array = np.asarray(self)
+    except TypeError:  # of another library
+        return np.broadcast_to(self, shape)
     own = array.shape
     lead = len(shape) - len(own)
     if lead < 0 or not array.size or not array.flags.c_contiguous or array.dtype.kind == "V":
@@ -64,7 +72,8 @@ def select(self: Any, dim: int, index: int) -> Any:
 
 def select_backward(self: Any, shape: Shape, dim: int, index: int) -> Any:
     """Zeros of `shape` with self at one position of a dimension."""
-    result = np.zeros(shape, self.dtype)
+    make = np.zeros if self.__class__ in _PLAIN else partial(zeros, self)
+    result = make(shape, self.dtype)
     result[(_ALL,) * dim + (index,)] = self
     return result
 
@@ -76,7 +85,7 @@ def slice_(self: Any, dim: int, start: int, end: int, step: int) -> Any:
 
 def slice_backward(self: Any, shape: Shape, dim: int, start: int, end: int, step: int) -> Any:
     """Zeros of `shape` with self in a range of a dimension."""
-    result = np.zeros(shape, self.dtype)
+    result = zeros(self, shape, self.dtype)
     result[(_ALL,) * dim + (slice(start, end, step),)] = self
     return result
 
@@ -104,14 +113,15 @@ def squeeze_dims(self: Any, dim: Shape) -> Any:
 def diagonal(self: Any, offset: int, dim1: int, dim2: int) -> Any:
     """A diagonal of two dimensions, as a view."""
     result = self.diagonal(offset, dim1, dim2)
-    # NumPy marks diagonals read-only for the sake of its own history
-    result.flags.writeable = self.flags.writeable
+    if is_numpys(result):
+        # NumPy marks diagonals read-only for the sake of its own history
+        result.flags.writeable = self.flags.writeable
     return result
 
 
 def diagonal_backward(self: Any, shape: Shape, offset: int, dim1: int, dim2: int) -> Any:
     """Zeros of `shape` with self on a diagonal."""
-    result = np.zeros(shape, self.dtype)
+    result = zeros(self, shape, self.dtype)
     diagonal(result, offset, dim1, dim2)[...] = self
     return result
 
@@ -119,7 +129,7 @@ def diagonal_backward(self: Any, shape: Shape, offset: int, dim1: int, dim2: int
 def diag_embed(self: Any, offset: int, dim1: int, dim2: int) -> Any:
     """Zeros with self on a diagonal of the (different) dimensions dim1 and dim2."""
     size = self.shape[-1] + abs(offset)
-    result = np.zeros((*self.shape[:-1], size, size), self.dtype)
+    result = zeros(self, (*self.shape[:-1], size, size), self.dtype)
     diagonal(result, offset, -2, -1)[...] = self
     return np.moveaxis(result, (-2, -1), (dim1, dim2))
 

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import arange, contiguous, is_numpys, zeros
+
 __all__ = [
     "kth",
     "median",
@@ -46,7 +48,7 @@ def order(self: Any, dim: int, descending: bool) -> Any:
     """The positions of the elements along `dim` in ascending or descending order, equal ones as
     they stand."""
     if self.ndim == 0:
-        return np.zeros((), np.int64)
+        return zeros(self, (), np.int64)
     if not descending:
         return _ascending(self, dim)
     # the ascending order of the reversed rows, read backwards
@@ -56,7 +58,8 @@ def order(self: Any, dim: int, descending: bool) -> Any:
 
 def _ascending(self: Any, dim: int) -> Any:
     dtype = self.dtype
-    if self.size <= _SMALL or (dtype.itemsize <= 2 and dtype.kind != "f"):
+    short = dtype.itemsize <= 2 and dtype.kind != "f"
+    if self.size <= _SMALL or short or not is_numpys(self):
         # integers of one or two bytes are sorted by counting
         return np.argsort(self, dim, kind="stable").astype(np.int64, copy=False)
     rows = _rows(self, dim)
@@ -127,11 +130,11 @@ def _quick(rows: Any) -> Any:
 def top(self: Any, k: int, dim: int, largest: bool, sorted: bool) -> Any:
     """The positions of the `k` largest, or smallest, elements along `dim`."""
     if self.ndim == 0:
-        return np.zeros((), np.int64)
+        return zeros(self, (), np.int64)
     n = self.shape[dim]
     lead = (slice(None),) * dim
-    if self.size <= _SMALL or 4 * k > n or k == 0:
-        return np.ascontiguousarray(order(self, dim, largest)[(*lead, slice(k))])
+    if self.size <= _SMALL or 4 * k > n or k == 0 or not is_numpys(self):
+        return contiguous(order(self, dim, largest)[(*lead, slice(k))])
     own = _comparable(self)
     if k <= _FEW_TOP:
         found = _one_by_one(own, k, dim, largest)
@@ -180,9 +183,9 @@ def _places(indices: Any, shape: Shape, dim: int) -> Any:
     each = outer * inner
     places = indices.reshape(outer, indices.size // each if each else 0, inner)
     if inner > 1:
-        places = places * inner + np.arange(inner)
+        places = places * inner + arange(indices, inner)
     if outer > 1:
-        places = places + np.arange(outer)[:, None, None] * (n * inner)
+        places = places + arange(indices, outer)[:, None, None] * (n * inner)
     return places
 
 
@@ -249,7 +252,7 @@ def _at_rank(rows: Any, values: Any, rank: Any) -> Any:
 def kth(self: Any, k: int, dim: int, keepdim: bool) -> Any:
     """The position of the element at rank `k` (from 0) along `dim`."""
     if self.ndim == 0:
-        return np.zeros((), np.int64)
+        return zeros(self, (), np.int64)
     return _kept(_kth(_rows(self, dim), k), dim, keepdim)
 
 
@@ -262,7 +265,7 @@ def _kth(rows: Any, k: int) -> Any:
 def median_dim(self: Any, dim: int, keepdim: bool) -> Any:
     """The position of the lower median along `dim`, or of the first NaN."""
     if self.ndim == 0:
-        return np.zeros((), np.int64)
+        return zeros(self, (), np.int64)
     rows = _rows(self, dim)
     found = _kth(rows, (rows.shape[-1] - 1) // 2)
     missing = _broken(rows)
@@ -283,7 +286,7 @@ def _broken(rows: Any) -> Any:
 def nanmedian_dim(self: Any, dim: int, keepdim: bool) -> Any:
     """The position of the lower median along `dim` of what is not NaN; the first of NaNs only."""
     if self.ndim == 0:
-        return np.zeros((), np.int64)
+        return zeros(self, (), np.int64)
     rows = _rows(self, dim)
     n = rows.shape[-1]
     if _broken(rows) is None:
@@ -318,7 +321,7 @@ def _middle(flat: Any) -> Any:
 def mode(self: Any, dim: int, keepdim: bool) -> Any:
     """The position of the most frequent element along `dim`: of the smallest of them, the last."""
     if self.ndim == 0:
-        return np.zeros((), np.int64)
+        return zeros(self, (), np.int64)
     rows = _rows(self, dim)
     found = _ascending(rows, rows.ndim - 1)
     values = taken(rows, found, rows.ndim - 1)

@@ -18,6 +18,7 @@ import numpy as np
 
 from wengert.base.extras import scipy_module
 from wengert.kernels import single
+from wengert.kernels.protocols import is_numpys
 
 __all__ = ["erf", "erfc", "ratio"]
 
@@ -160,6 +161,8 @@ def _erfc_block(x: Any, out: Any) -> None:
 def _apply(
     self: Any, name: str, one: Callable[[float], float], block: Callable[[Any, Any], None]
 ) -> Any:
+    if not is_numpys(self):
+        return getattr(scipy_module("special", name), name)(self)
     if self.size <= _FEW:
         flat = [one(x) for x in self.ravel().tolist()]
         return np.array(flat, dtype=self.dtype).reshape(self.shape)[()]

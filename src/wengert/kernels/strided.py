@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided as _as_strided
 
+from wengert.kernels.protocols import asarray, contiguous, is_numpys, zeros
+
 __all__ = [
     "as_strided",
     "as_strided_backward",
@@ -33,7 +35,7 @@ __all__ = [
 Shape = tuple[int, ...]
 Layout = tuple[Shape, int]
 Geometry = tuple[Shape, Shape, int]
-_COMPLEX = {np.dtype("float32"): np.dtype("complex64"), np.dtype("float64"): np.dtype("complex128")}
+_COMPLEX = {np.dtype(part): np.result_type(part, np.complex64) for part in "fdg"}
 
 
 def reach(size: Shape, stride: Shape) -> int:
@@ -213,7 +215,10 @@ def _laid_out(array: Any, places: Any, length: int, shared: bool) -> Any:
 
 def unfold(self: Any, dimension: int, size: int, step: int) -> Any:
     """Windows of `size` elements of a dimension, `step` apart, each along a new last dimension."""
-    array = np.asarray(self)
+    array = asarray(self)
+    if not is_numpys(array) and array.ndim:
+        windows = np.lib.stride_tricks.sliding_window_view(array, size, dimension)
+        return windows[(slice(None),) * dimension + (slice(None, None, step),)]
     if not array.ndim:
         array = array.reshape(1)
         shape, strides = (size,), array.strides
@@ -227,7 +232,7 @@ def unfold(self: Any, dimension: int, size: int, step: int) -> Any:
 
 def unfold_backward(self: Any, shape: Shape, dimension: int, size: int, step: int) -> Any:
     """Zeros of `shape` to which windows of a dimension are added."""
-    result = np.zeros(shape, self.dtype)
+    result = zeros(self, shape, self.dtype)
     if not shape:
         return result + self.sum()
     span = step * (self.shape[dimension] - 1) + 1
@@ -239,7 +244,7 @@ def unfold_backward(self: Any, shape: Shape, dimension: int, size: int, step: in
 
 def view_as_real(self: Any) -> Any:
     """Complex numbers as pairs of real ones, along a new last dimension."""
-    array = np.asarray(self)
+    array = asarray(self)
     return array[..., None].view(array.real.dtype)
 
 
@@ -248,5 +253,5 @@ def view_as_complex(self: Any) -> Any:
     if self.dtype not in _COMPLEX:
         raise TypeError(f"there are no complex numbers of {self.dtype} parts")
     if self.strides[-1] != self.itemsize:
-        self = np.ascontiguousarray(self)
+        self = contiguous(self)
     return self.view(_COMPLEX[self.dtype])[..., 0]

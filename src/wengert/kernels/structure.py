@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+from wengert.kernels.protocols import empty, zeros
 
 __all__ = [
     "block_diag",
@@ -35,7 +35,7 @@ def block_diag(*tensors: Any) -> Any:
     """Zeros with matrices along the diagonal; vectors and numbers are rows."""
     shapes = tuple([_matrix(tensor.shape) for tensor in tensors])
     size = sum([high for high, _ in shapes]), sum([wide for _, wide in shapes])
-    result = np.zeros(size, tensors[0].dtype)
+    result = zeros(tensors[0], size, tensors[0].dtype)
     for tensor, corner in zip(tensors, _corners(shapes), strict=True):
         result[corner] = tensor
     return result
@@ -54,7 +54,7 @@ def pixel_shuffle(self: Any, upscale_factor: int) -> Any:
     r = upscale_factor
     *batch, channels, high, wide = self.shape
     split = self.reshape(*batch, channels // (r * r), r, r, high, wide)
-    result = np.empty((*batch, channels // (r * r), high * r, wide * r), self.dtype)
+    result = empty(self, (*batch, channels // (r * r), high * r, wide * r), self.dtype)
     # a plane at a time, since elements that are written in order are read far apart
     for i in range(r):
         for j in range(r):
@@ -67,7 +67,7 @@ def pixel_unshuffle(self: Any, downscale_factor: int) -> Any:
     r = downscale_factor
     *batch, channels, high, wide = self.shape
     high, wide = high // r, wide // r
-    result = np.empty((*batch, channels, r, r, high, wide), self.dtype)
+    result = empty(self, (*batch, channels, r, r, high, wide), self.dtype)
     for i in range(r):
         for j in range(r):
             result[..., i, j, :, :] = self[..., i::r, j::r]

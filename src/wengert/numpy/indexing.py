@@ -28,6 +28,8 @@ def _plain(index: Any) -> Any:
         return index
     if isinstance(index, TensorBase):
         index = index.payload
+    elif hasattr(index, "__array__"):
+        index = np.asarray(index)  # pandas' columns, say
     if isinstance(index, list | tuple | range | np.ndarray | np.generic):
         index = np.asarray(index)
         if not index.size and index.dtype.kind == "f":

@@ -19,6 +19,7 @@ from wengert.ops.expand import broadcast_tensors
 from wengert.ops.matmul import matmul, size_of
 from wengert.ops.moments import vector_norm
 from wengert.ops.neural import softmax
+from wengert.ops.options import sent_to
 from wengert.ops.permute import transpose
 from wengert.ops.reduce import sum
 from wengert.ops.select import clamp, masked_fill
@@ -116,7 +117,7 @@ def scaled_dot_product_attention(
     hidden = None
     if is_causal:
         rows, columns = scores.payload.shape[-2:]
-        hidden = new_tensor(np.arange(rows)[:, None] < np.arange(columns))
+        hidden = new_tensor(sent_to(scores, np.arange(rows)[:, None] < np.arange(columns)))
     elif attn_mask is not None:
         mask = operand(attn_mask, op, "attn_mask", 4)
         if mask.payload.dtype.kind == "b":
@@ -134,8 +135,9 @@ def scaled_dot_product_attention(
         weights = softmax(scores, -1)
     else:
         weights = softmax(masked_fill(scores, hidden, -math.inf), -1)
-        blind = T.all(hidden, dim=(hidden.payload.ndim - 1,), keepdim=True)
-        if blind.payload.any():
+        # each row of a causal mask shows its first column
+        blind = None if is_causal else T.all(hidden, dim=(hidden.payload.ndim - 1,), keepdim=True)
+        if blind is not None and blind.payload.any():
             weights = masked_fill(weights, blind, 0.0)
     result = matmul(dropout(weights, dropout_p) if dropout_p else weights, v)
     return cast(result, kinds[0])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.device import check_device, is_meta
+from wengert.base.device import as_device, is_meta
 from wengert.base.device import device as Device
 from wengert.base.dtypes import DTYPES, as_dtype, get_default_dtype, is_differentiable
 from wengert.base.dtypes import dtype as DType
@@ -18,6 +18,7 @@ from wengert.base.layout import sparse_coo, sparse_csr
 from wengert.base.memory_format import check_memory_format, preserve_format, suggested_format
 from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
+from wengert.interp.levels import device_of
 from wengert.ops.clone import lying
 from wengert.tape.base import TensorBase
 from wengert.tape.detachments import note
@@ -56,7 +57,7 @@ def to(
     ----------
     *args: A dtype, a device, or another tensor to be like; then optionally `non_blocking` and
         `copy`.
-    dtype, device: The same by name. The one device is ``"cpu"``.
+    dtype, device: The same by name. Devices: ``"cpu"``, and ``"cuda"`` where there is one.
     copy : bool. Copy even where nothing changes.
     memory_format : memory_format, optional. The order of the result's memory; default:
         ``preserve_format``, that of `input`.
@@ -77,20 +78,26 @@ def to(
     flags = []
     for value in args:
         if isinstance(value, TensorBase):
-            dtype = value.payload.dtype
+            dtype, device = value.payload.dtype, device_of(value.payload)
         elif isinstance(value, bool):
             flags.append(value)
-        elif isinstance(value, str | Device) and str(value).removeprefix("torch.") not in DTYPES:
+        elif value.__class__ is int or _names_device(value):
             device = value
         elif value is not None:
             dtype = value
     copy = copy or (len(flags) > 1 and flags[1])
+    wanted = None if dtype is None else as_dtype(dtype).dtype
     on_meta = device is not None and is_meta(device)
     if device is not None and not on_meta:
-        check_device(device)
-    wanted = None if dtype is None else as_dtype(dtype).dtype
+        place, here = as_device(device), device_of(input.payload)
+        if place != here and (place.type, here.type) != ("cpu", "cpu"):
+            input, copy = T.to_device(input, device=place), False
     result = _converted(input, wanted, memory_format, "to", copy)
     return PORTS.meta(result) if on_meta else result
+
+
+def _names_device(value: Any) -> bool:
+    return isinstance(value, str | Device) and str(value).removeprefix("torch.") not in DTYPES
 
 
 def _converted(input: Any, wanted: Any, format: Any, name: str, copy: bool = False) -> Any:
@@ -111,21 +118,22 @@ def _converted(input: Any, wanted: Any, format: Any, name: str, copy: bool = Fal
 
 @export("Tensor")
 def cpu(input: Any, memory_format: Any = None) -> Any:
-    """The tensor on the CPU: itself, unless it lies in another order than `memory_format`."""
-    return _converted(input, None, memory_format, "cpu")
+    """The tensor on the CPU: itself if it is there, in the order `memory_format`."""
+    return to(input, device="cpu", memory_format=memory_format)
 
 
 @export("Tensor")
 def cuda(
     input: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = None
 ) -> Any:
-    """Raise an error, since there is no GPU backend.
+    """A copy on a GPU, recorded; the tensor itself if it is there.
 
     Raises
     ------
-    RuntimeError: Always.
+    RuntimeError: If there is no GPU (see `wengert.cuda`).
     """
-    return to(input, device="cuda")
+    place = "cuda" if device is None else device
+    return to(input, device=place, memory_format=memory_format)
 
 
 def type_of(input: Any, dtype: Any = None, non_blocking: bool = False) -> Any:

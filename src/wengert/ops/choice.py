@@ -14,7 +14,15 @@ from wengert.base.sections import fill_sections
 from wengert.kernels import random as kernels
 from wengert.ops.generator import stream_of
 from wengert.ops.like import memory_like
-from wengert.ops.options import input_tensor, integer, made, shape_of, type_of
+from wengert.ops.options import (
+    beside,
+    input_tensor,
+    integer,
+    made,
+    sent_to,
+    shape_of,
+    type_of,
+)
 from wengert.ops.out import into
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_bernoulli, laid_out, span_of
@@ -109,7 +117,7 @@ def randint_like(
     if high is None:
         low, high = 0, low
     drawn_in_order = randint(low, high, (template.size,), generator=generator, dtype=template.dtype)
-    return made(laid_out(template, drawn_in_order.payload), device, requires_grad)
+    return made(laid_out(template, drawn_in_order.payload), beside(device, input), requires_grad)
 
 
 @export("wengert")
@@ -186,7 +194,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
     kind, shape = chances.payload.dtype, tuple(chances.payload.shape)
     if p is not None:
         drawn_ = drawn(lambda: draw_bernoulli(np.empty(shape, kind), p, generator=generator))
-        result = made_in_inference(new_tensor(drawn_))
+        result = made_in_inference(new_tensor(sent_to(chances, drawn_)))
         return result if out is None else into(out, result, "bernoulli")
     if category(kind) != FLOATING:
         raise NotImplementedError(
@@ -201,7 +209,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
         )
     stream = stream_of("bernoulli", generator)
     noise = drawn(lambda: kernels.units(stream, math.prod(shape), kind).reshape(shape))
-    result = T.to_copy(T.lt(new_tensor(noise), chances), dtype=kind)
+    result = T.to_copy(T.lt(new_tensor(sent_to(chances, noise)), chances), dtype=kind)
     return result if out is None else into(out, result, "bernoulli")
 
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.device import different_devices
 from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
-from wengert.interp.levels import Lifted, namespace_of
+from wengert.interp.levels import Lifted, device_of, is_elsewhere, namespace_of
 from wengert.ops.coerce import number, operand
 from wengert.tape.base import new_tensor
 from wengert.tape.inference import made_in_inference
@@ -28,7 +29,7 @@ def equal(input: Any, other: Any) -> bool:
     (True, False)
     """
     a, b = operand(input, "equal"), operand(other, "equal", "other", 2)
-    return bool(np.array_equal(_held(a.payload), _held(b.payload)))
+    return bool(np.array_equal(*_both(a.payload, b.payload)))
 
 
 @export("wengert", "Tensor")
@@ -67,6 +68,15 @@ def _are_close(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Any
     return close
 
 
+def _both(a: Any, b: Any) -> tuple[Any, Any]:
+    """Two arrays in NumPy, from the one device that they are on, since a bool is asked for."""
+    if device_of(a) != device_of(b):
+        raise different_devices(device_of(a), device_of(b))
+    if is_elsewhere(a):
+        return a.fetched(), b.fetched()
+    return _held(a), _held(b)
+
+
 def _held(payload: Any) -> Any:
     """The values, for a decision: tangents have no part in it."""
     return payload.constant() if isinstance(payload, Lifted) else payload
@@ -90,7 +100,7 @@ def allclose(
     a, b = operand(input, "allclose").payload, operand(other, "allclose", "other", 2).payload
     _check_dtypes(a, b, "allclose")
     broadcast(a.shape, b.shape)
-    return bool(np.allclose(_held(a), _held(b), rtol, atol, equal_nan))
+    return bool(np.allclose(*_both(a, b), rtol, atol, equal_nan))
 
 
 def _check_dtypes(a: Any, b: Any, name: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.device import check_device
+from wengert.base.device import as_device
 from wengert.base.dtypes import as_dtype, category, default_complex, default_float
 from wengert.base.errors import overflow
 from wengert.base.export import export
@@ -22,6 +22,7 @@ from wengert.base.memory_format import (
     preserve_format,
 )
 from wengert.base.sections import fill_sections
+from wengert.ops.cast import to
 from wengert.ops.convert import check_array, narrow, to_array
 from wengert.ops.options import float_type, made, number, shape_of, type_of
 from wengert.ops.out import into
@@ -153,10 +154,11 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
     >>> t
     tensor([5., 0.], dtype=torch.float64)
     """
-    check_device(device)
     target = None if dtype is None else type_of(dtype)
     if isinstance(data, TensorBase):
-        return data if target is None else cast(data, target)
+        return to(data, dtype=target, device=device)
+    if device is not None and as_device(device).type != "cpu":
+        return made(to_array(data, target), device)
     if isinstance(data, np.ndarray) and (target is None or target == data.dtype):
         return from_numpy(data)
     return made_in_inference(new_tensor(to_array(data, target)))
@@ -209,11 +211,10 @@ def asarray(
     if source is None:
         fresh = new_tensor(to_array(obj, target)) if copy else as_tensor(obj, target)
         return made(fresh.payload, device, bool(requires_grad))
-    check_device(device)
     if requires_grad is False and source.edge is not None:
         note("asarray(t)", source)
         source = new_tensor(source.array(), None, source.share_version())
-    result = cast(source, target)
+    result = to(source, dtype=target, device=device)
     if copy and result is source:
         result = T.clone(source)
     if requires_grad and result.edge is None:

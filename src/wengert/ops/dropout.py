@@ -13,6 +13,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.ops.coerce import number, operand
+from wengert.ops.options import sent_to
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_bernoulli
 from wengert.prims.table import TABLE
@@ -72,7 +73,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
         factors = drawn(
             lambda: (draw_bernoulli(template, 1 - p) / (1 - p)).astype(template.dtype, copy=False)
         )
-    noise = new_tensor(factors)
+    noise = new_tensor(sent_to(input, factors))
     return write(TABLE["mul"], input, (noise,), {}, "dropout_") if inplace else T.mul(input, noise)
 
 

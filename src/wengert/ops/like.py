@@ -13,7 +13,7 @@ from wengert.interp.levels import Lifted
 from wengert.kernels.create import dense_order
 from wengert.ops.convert import to_array
 from wengert.ops.create import COPY_CONSTRUCT, copied, empty, filled, full, ones, zeros
-from wengert.ops.options import input_tensor, made, number, type_of
+from wengert.ops.options import beside, input_tensor, made, number, type_of
 from wengert.tape.base import TensorBase
 from wengert.tape.detachments import note
 from wengert.tape.sites import warn
@@ -71,7 +71,7 @@ def zeros_like(
     """
     array = memory_like("zeros_like", input, dtype, memory_format)
     array.fill(0)
-    return made(array, device, requires_grad)
+    return made(array, beside(device, input), requires_grad)
 
 
 @export("wengert")
@@ -94,7 +94,7 @@ def ones_like(
     """
     array = memory_like("ones_like", input, dtype, memory_format)
     array.fill(1)
-    return made(array, device, requires_grad)
+    return made(array, beside(device, input), requires_grad)
 
 
 @export("wengert")
@@ -115,7 +115,9 @@ def empty_like(
     >>> wg.empty_like(wg.ones(2, 3)).shape
     torch.Size([2, 3])
     """
-    return made(memory_like("empty_like", input, dtype, memory_format), device, requires_grad)
+    return made(
+        memory_like("empty_like", input, dtype, memory_format), beside(device, input), requires_grad
+    )
 
 
 @export("wengert")
@@ -138,7 +140,7 @@ def full_like(
     tensor([0.5000, 0.5000])
     """
     array = filled(memory_like("full_like", input, dtype, memory_format), number(fill_value))
-    return made(array, device, requires_grad)
+    return made(array, beside(device, input), requires_grad)
 
 
 # -- of another tensor's dtype --------------------------------------------------------------------
@@ -168,7 +170,11 @@ def new_zeros(
     tensor([0., 0.], dtype=torch.float64)
     """
     return zeros(
-        *shape, size=size, dtype=_kind_of(input, dtype), device=device, requires_grad=requires_grad
+        *shape,
+        size=size,
+        dtype=_kind_of(input, dtype),
+        device=beside(device, input),
+        requires_grad=requires_grad,
     )
 
 
@@ -191,7 +197,11 @@ def new_ones(
     tensor([1, 1])
     """
     return ones(
-        *shape, size=size, dtype=_kind_of(input, dtype), device=device, requires_grad=requires_grad
+        *shape,
+        size=size,
+        dtype=_kind_of(input, dtype),
+        device=beside(device, input),
+        requires_grad=requires_grad,
     )
 
 
@@ -214,7 +224,11 @@ def new_empty(
     torch.Size([2, 3])
     """
     return empty(
-        *shape, size=size, dtype=_kind_of(input, dtype), device=device, requires_grad=requires_grad
+        *shape,
+        size=size,
+        dtype=_kind_of(input, dtype),
+        device=beside(device, input),
+        requires_grad=requires_grad,
     )
 
 
@@ -238,7 +252,11 @@ def new_full(
     tensor([3., 3.])
     """
     return full(
-        size, fill_value, dtype=_kind_of(input, dtype), device=device, requires_grad=requires_grad
+        size,
+        fill_value,
+        dtype=_kind_of(input, dtype),
+        device=beside(device, input),
+        requires_grad=requires_grad,
     )
 
 
@@ -265,8 +283,8 @@ def new_tensor(
         warn(COPY_CONSTRUCT.format("tensor.new_tensor"), UserWarning)
         if data.edge is not None:
             note(".new_tensor(t)", data)
-        return made(copied(data, kind), device, requires_grad)
-    return made(to_array(data, kind), device, requires_grad)
+        return made(copied(data, kind), beside(device, input), requires_grad)
+    return made(to_array(data, kind), beside(device, input), requires_grad)
 
 
 fill_sections(globals())

@@ -9,21 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.device import check_device, is_meta
+from wengert.base.device import as_device, is_meta
 from wengert.base.dtypes import as_dtype, default_float, dtype, is_differentiable
 from wengert.base.ports import PORTS
-from wengert.interp.levels import Lifted
+from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.ops.coerce import NOT_A_NUMBER, has_tangent
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.inference import made_in_inference
 from wengert.tape.modes import current_mode, is_grad_enabled, traced
 
 __all__ = [
+    "beside",
     "fixed",
     "float_type",
     "input_tensor",
     "integer",
     "made",
+    "sent_to",
     "number",
     "shape_of",
     "type_of",
@@ -35,14 +37,27 @@ def made(array: Any, device: Any = None, requires_grad: bool = False) -> Any:
     mode = current_mode()
     if is_meta(device) if device is not None else mode is not None and mode.meta:
         return PORTS.meta(array).requires_grad_(requires_grad)
-    if device is not None:
-        check_device(device)
+    if device is not None and (place := as_device(device)).type != "cpu":
+        array = PORTS.sent(array, place)
     if requires_grad and not is_differentiable(array.dtype):
         raise _not_differentiable(array.dtype)
     edge = LEAF if requires_grad else None
     if mode is None:
         return new_tensor(array, edge)
     return made_in_inference(new_tensor(traced("made", array), edge))
+
+
+def beside(device: Any, input: Any) -> Any:
+    """``device=`` of what is made like a tensor: that of the tensor, if none is given."""
+    if device is None and is_elsewhere(input.payload):
+        return input.payload.device
+    return device
+
+
+def sent_to(tensor: Any, array: Any) -> Any:
+    """An array of NumPy where a tensor is, to be computed with it."""
+    payload = tensor.payload
+    return PORTS.sent(array, payload.device) if is_elsewhere(payload) else array
 
 
 def fixed(array: Any) -> Any:

@@ -15,7 +15,7 @@ from wengert.base.shapes import broadcast
 from wengert.kernels import random as kernels
 from wengert.ops.generator import stream_of
 from wengert.ops.like import memory_like
-from wengert.ops.options import float_type, made, shape_of
+from wengert.ops.options import beside, float_type, made, shape_of
 from wengert.ops.out import into
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import check_std, draw_normal, draw_uniform
@@ -145,7 +145,7 @@ def rand_like(
     template = memory_like("rand_like", input, dtype, memory_format)
     return made(
         drawn(lambda: draw_uniform(template, generator=generator)),
-        device,
+        beside(device, input),
         requires_grad,
     )
 
@@ -173,7 +173,7 @@ def randn_like(
     template = memory_like("randn_like", input, dtype, memory_format)
     return made(
         drawn(lambda: draw_normal(template, generator=generator)),
-        device,
+        beside(device, input),
         requires_grad,
     )
 

@@ -62,6 +62,7 @@ _sum_of_two(
     maps=True,
     commutes=True,
     positive="kept",
+    takes_numbers=True,
 )
 _with_number = partial(
     elementwise, params=("other",), of_number=True, promote="same", raises=False, keeps_nan=True
@@ -78,6 +79,7 @@ _with_number(
     shows={"alpha": lambda: 1},
     doc="self + other, a number",
     positive="kept",
+    wraps=True,
 )
 _sum_of_two(
     "rsub",
@@ -120,6 +122,7 @@ _sum_of_two(
     doc="self - other",
     operator="sub",
     maps=True,
+    takes_numbers=True,
 )
 _with_number(
     "sub_scalar",
@@ -132,6 +135,7 @@ _with_number(
     refuses={"any b": _MINUS},
     shows={"alpha": lambda: 1},
     doc="self - other, a number",
+    wraps=True,
 )
 _with_number(
     "rsub_scalar",
@@ -143,6 +147,7 @@ _with_number(
     refuses={"any b": _MINUS},
     shows={"alpha": lambda: 1},
     doc="other - self, other a number",
+    wraps=True,
 )
 bilinear(
     "mul",
@@ -159,6 +164,7 @@ bilinear(
     maps=True,
     commutes=True,
     positive="kept",
+    takes_numbers=True,
 )
 _with_number(
     "mul_scalar",
@@ -171,6 +177,7 @@ _with_number(
     shows=_OF_TENSOR,
     doc="self * other, a number",
     positive="kept",
+    wraps=True,
 )
 elementwise(
     "div",
@@ -187,6 +194,7 @@ elementwise(
     doc="self / other",
     operator="truediv",
     keeps_nan=True,
+    takes_numbers=True,
 )
 elementwise(
     "div_scalar",
@@ -344,6 +352,7 @@ elementwise(
     doc="the remainder with the sign of self",
     example=("wg.tensor([5.0, -5.0]), wg.tensor([3.0, 3.0])", "tensor([ 2., -2.])"),
     numpy="fmod",
+    fused="elements",
 )
 elementwise(
     "fmod_scalar",
@@ -357,6 +366,8 @@ elementwise(
     cases=(case((2, 3), other=2.0),),
     doc="the remainder by a number, with the sign of self",
     lacks="complex",
+    fused="elements",
+    wraps=True,
 )
 elementwise(
     "remainder",
@@ -372,6 +383,7 @@ elementwise(
     example=("wg.tensor([5.0, -5.0]), wg.tensor([3.0, 3.0])", "tensor([2., 1.])"),
     numpy="remainder",
     operator="mod",
+    fused="elements",
 )
 elementwise(
     "remainder_scalar",
@@ -386,6 +398,8 @@ elementwise(
     formula="{} % other",
     doc="the remainder by a number, with the number's sign",
     lacks="complex",
+    fused="elements",
+    wraps=True,
 )
 
 

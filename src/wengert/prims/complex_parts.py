@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import asarray
 from wengert.prims.families import elementwise
 
 
 def _angle(self: Any) -> Any:
     if self.dtype.kind == "c":
         return np.arctan2(self.imag, self.real, order="C")
-    result = np.asarray(np.less(self, 0).astype(self.dtype))
+    result = asarray(np.less(self, 0).astype(self.dtype))
     result *= self.dtype.type(math.pi)
     unknown = np.isnan(self)
     if unknown.any():

@@ -46,6 +46,7 @@ linear(
     doc="src in the shape and the place of self",
     pointwise=False,
     sparsity="written_over",
+    plain=True,
 )
 elementwise(
     "fill_scalar",
@@ -60,6 +61,7 @@ elementwise(
     raises=False,
     pointwise=False,
     writes="overlapping",
+    plain=True,
 )
 linear(
     "fill_tensor",
@@ -84,6 +86,7 @@ elementwise(
     doc="zeros in the shape and the place of self",
     pointwise=False,
     writes="overlapping",
+    plain=True,
 )
 linear(
     "to_copy",
@@ -97,5 +100,18 @@ linear(
     batching="pointwise",
     maps=True,
     positive="kept",
+    keeps_nan=True,
+)
+linear(
+    "to_device",
+    kernels.to_device,
+    params=("device",),
+    vjp=lambda F, g, self_device: F.to_device(g, device=self_device),
+    conj="explicit",
+    node="ToCopyBackward0",
+    cases=(case((2, 3), device="cpu"),),
+    formula="{}",
+    doc="a copy on another device",
+    batching="pointwise",
     keeps_nan=True,
 )

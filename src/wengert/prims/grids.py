@@ -300,6 +300,7 @@ general(
     cases=_cases(_slope_cases)[::2],
     doc="the derivative by a grid of the sum of self times the sampled input",
     batching="fold",
+    fused="kernel",
 )
 
 
@@ -325,6 +326,7 @@ for _dims in (2, 3):
         doc="planes at the points of a grid",
         autocast="float32",
         batching="fold",
+        fused="kernel" if _dims == 2 else "",
     )
 
 
@@ -356,4 +358,5 @@ general(
     cases=_cases(_back_cases),
     doc="the transpose of sampling planes at the points of a grid",
     batching="fold",
+    fused="kernel",
 )

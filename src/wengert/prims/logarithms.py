@@ -92,6 +92,7 @@ elementwise(
     ),
     refuses=not_implemented("logit_cpu"),
     doc="log(self / (1 - self)), of self kept within [eps, 1 - eps]",
+    fused="elements",
 )
 
 

@@ -153,6 +153,7 @@ elementwise(
     cases=_activations(negative_slope=0.1),
     refuses=not_implemented("leaky_relu_cpu"),
     doc="self where positive, negative_slope * self elsewhere",
+    fused="elements",
 )
 elementwise(
     "elu",
@@ -171,6 +172,7 @@ elementwise(
     lin=lambda F, g, self: F.where(F.logical_and(self > -3, self < 3), g / 6, 0),
     refuses=not_implemented("hardsigmoid_cpu"),
     doc="(self + 3) / 6, kept between 0 and 1",
+    fused="elements",
 )
 elementwise(
     "hardtanh",

@@ -21,6 +21,7 @@ elementwise(
     domain="unit",
     refuses=not_implemented("erfinv_vml_cpu"),
     doc="inverse of the error function",
+    fused="elements",
 )
 elementwise(
     "special_erfcx",
@@ -42,6 +43,7 @@ elementwise(
     lin=lambda F, g, self: g * (F.exp(self * self * -0.5) * (1 / _SQRT_TAU)),
     refuses=not_implemented("ndtr_cpu"),
     doc="distribution function of the normal distribution",
+    fused="elements",
 )
 elementwise(
     "special_ndtri",
@@ -60,6 +62,7 @@ elementwise(
     lin=lambda F, g, self: g * F.normal_hazard(self),
     refuses=not_implemented("log_ndtr_cpu"),
     doc="logarithm of ndtr",
+    fused="elements",
 )
 elementwise(
     "normal_hazard",
@@ -67,4 +70,5 @@ elementwise(
     lin=lambda F, g, self, result: -g * (result * (self + result)),
     refuses=not_implemented("log_ndtr_cpu"),
     doc="the density of the normal distribution over ndtr, the derivative of log_ndtr",
+    fused="elements",
 )

@@ -505,4 +505,5 @@ constant(
     ),
     doc="the cotangent of the input of group_norm, on raw arrays",
     raises=False,
+    fused="kernel",
 )

@@ -59,7 +59,7 @@ _WORDS = {
 }
 WORDS = {facet: frozenset(words.split()) for facet, words in _WORDS.items()}
 """What a record may say of facets whose layers have a rule for each of several words."""
-METADATA = ("_shape", "_dtype", "_ordered")
+METADATA = ("_shape", "_dtype", "_device", "_ordered")
 """The ends of names of what a rule may be told of an argument, without keeping it."""
 
 BY_INTEGERS = frozenset({"linear", "bilinear", "view", "reduction", "elementwise"})

@@ -68,6 +68,7 @@ linear(
     shows={"reverse": None},
     doc="the sum of the elements up to each one, with `reverse` from each one on",
     batching="along",
+    fused="whole",
 )
 along_dim(
     "cumprod",
@@ -169,6 +170,7 @@ for _name, _doc in (
         raises=False,
         doc=f"the position of {_doc} along a dimension: the last of several",
         batching="along",
+        fused="whole",
     )
 
 # -- sums of exponentials -------------------------------------------------------------------------

@@ -201,6 +201,19 @@ _one("cotdg", lambda F, g, result: -g * (1 + result * result) * _DEGREE, "positi
 
 # -- error functions and entropies -----------------------------------------------------------------
 
+
+def _of_complex(name: str, scale: float) -> None:
+    """An error function of complex numbers, which PyTorch's does not take."""
+    elementwise(
+        f"scipy_{name}",
+        ufunc(name, f"scipy.special.{name}"),
+        lin=lambda F, g, self: g * (scale * F.exp(-(self * self))),
+        doc=f"scipy.special.{name}, of complex numbers, too",
+    )
+
+
+_of_complex("erf", 2 / _ROOT_PI)
+_of_complex("erfc", -2 / _ROOT_PI)
 _one("erfi", lambda F, g, self: g * F.exp(self * self) * (2 / _ROOT_PI))
 _one("dawsn", lambda F, g, self, result: g * (1 - 2 * self * result))
 _several(

@@ -58,6 +58,7 @@ elementwise(
     refuses=not_implemented("softshrink_cpu", "bic"),
     cases=(case((), lambd=0.5), case((3, 4), lambd=0.5), case((0,), lambd=0.5)),
     doc="self moved towards 0 by lambd, at most to 0",
+    fused="elements",
 )
 
 
@@ -81,6 +82,7 @@ elementwise(
         case((0,), threshold=0.25, value=0.0),
     ),
     doc="self, or another value where it is at most a threshold",
+    fused="elements",
 )
 elementwise(
     "prelu",

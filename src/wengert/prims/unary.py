@@ -42,7 +42,6 @@ elementwise(
     doc="e to the power self",
     example=("wg.tensor([0.5, 1.0])", "tensor([1.6487, 2.7183])"),
     positive="always",
-    inverse="log",
     cycles=8,
 )
 elementwise(
@@ -70,7 +69,6 @@ elementwise(
     domain="positive",
     doc="ln(self)",
     example=("wg.tensor([0.5, 1.0])", "tensor([-0.6931,  0.0000])"),
-    inverse="exp",
     cycles=8,
 )
 elementwise(
@@ -129,7 +127,6 @@ elementwise(
     doc="1 / self",
     example=("wg.tensor([0.5, 1.0])", "tensor([2., 1.])"),
     numpy="reciprocal",
-    inverse="reciprocal",
 )
 elementwise(
     "sin",
@@ -292,6 +289,7 @@ elementwise(
     doc="error function",
     example=("wg.tensor([0.5, 1.0])", "tensor([0.5205, 0.8427])"),
     cycles=12,
+    fused="elements",
 )
 elementwise(
     "erfc",

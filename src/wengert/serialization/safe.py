@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.interp.levels import Lifted
+from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.kernels.create import dense_order
 from wengert.nn.parameter import Parameter
 from wengert.serialization.reading import read_bytes, read_path, safetensors
@@ -91,6 +91,8 @@ def check_savable(tensor: Any, place: str) -> None:
             f"cannot save {place}, which is a {type(tensor).__qualname__}: loading never runs the "
             "code of a class. Save x.as_subclass(wengert.Tensor) and what else the object holds"
         )
+    if is_elsewhere(tensor.payload):
+        raise RuntimeError(f"cannot save {place}, which is on another device: save its x.cpu()")
     if isinstance(tensor.array(), Lifted):
         raise RuntimeError(
             f"cannot save {place}: under a transform a tensor stands for many values"

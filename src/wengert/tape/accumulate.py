@@ -212,7 +212,7 @@ def _add(tensor: Any, g: Any, lifted: bool = False) -> None:
                     have.edge = _brought(have, levels_of(g)).edge
                 if getattr(payload, "traced", False) and not levels_of(payload):
                     # whoever shows its memory sees the sum
-                    payload.trace.write(payload, payload + g)
+                    payload.write(payload + g)
                 else:
                     have.payload = payload + g
         except (RuntimeError, ValueError):

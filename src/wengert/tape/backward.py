@@ -7,14 +7,16 @@ anything raises, no gradient has changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from wengert.base import errors
+from wengert.base.device import different_devices
 from wengert.base.dtypes import is_differentiable
 from wengert.base.ports import PORTS
-from wengert.interp.levels import Lifted
+from wengert.interp.levels import Lifted, device_of, is_elsewhere
 from wengert.tape.accumulate import add_gradients, owned, private
 from wengert.tape.base import LEAF, OutputEdge, SparseValue, TensorBase, new_tensor, node_of
 from wengert.tape.detachments import recent, told
@@ -77,11 +79,25 @@ def _seeds(
             if not create_graph:
                 grad = grad.payload
         if levels is not None:
+            if is_elsewhere(levels):
+                grad = _placed(grad, levels, grads[i] is None)
             grad = PORTS.seeded(grad, levels)
         if isinstance(grad.payload if create_graph else grad, Lifted):
             lifted = True
         seeds.append((edge, grad))
     return seeds, lifted
+
+
+def _placed(grad: Any, payload: Any, implicit: bool) -> Any:
+    """A cotangent where the output is: one of ones is sent there, and others have to be there."""
+    if implicit:
+        recorded = isinstance(grad, TensorBase)
+        made = PORTS.sent(grad.payload if recorded else grad, payload.device)
+        return new_tensor(made) if recorded else made
+    place = device_of(getattr(grad, "payload", grad))
+    if place != payload.device:
+        raise different_devices(payload.device, place)
+    return grad
 
 
 def _implicit_seed(i: int, shape: tuple[int, ...] | None, dtype: Any) -> Any:
@@ -122,6 +138,9 @@ def _check_seed(i: int, shape: tuple[int, ...] | None, dtype: Any, grad: Any) ->
         )
 
 
+_NUMBER = attrgetter("seq")
+
+
 def _reachable(
     seeds: Sequence[tuple[Any, Any]],
     targets: set[Any] | None = None,
@@ -140,7 +159,12 @@ def _reachable(
         if node in reached or node.seq > oldest or (through is not None and node not in through):
             continue
         reached.add(node)
-        stack += [node_of(edge) for edge in node.edges if edge is not None]
+        # leaves have positive numbers, edges to one of several outputs 0
+        stack += [
+            edge if edge.seq else edge.node
+            for edge in node.edges
+            if edge is not None and edge.seq <= 0
+        ]
     return reached
 
 
@@ -149,15 +173,19 @@ def _restricted(
 ) -> dict[Any, tuple[Any, ...]]:
     """The nodes between the outputs and `targets`, each with its edges that lead there."""
     wanted: dict[Any, tuple[Any, ...]] = {}
-    for node in sorted(_reachable(seeds, targets, through), key=lambda node: -node.seq):
-        edges = tuple(
-            edge
-            if edge is not None and (node_of(edge) in targets or node_of(edge) in wanted)
-            else None
-            for edge in node.edges
-        )
-        if any(edge is not None for edge in edges):
-            wanted[node] = edges
+    for node in sorted(_reachable(seeds, targets, through), key=_NUMBER, reverse=True):
+        edges = []
+        leads = False
+        for edge in node.edges:
+            if edge is not None:
+                below = edge if edge.seq else edge.node
+                if below in wanted or below in targets:
+                    leads = True
+                else:
+                    edge = None
+            edges.append(edge)
+        if leads:
+            wanted[node] = tuple(edges)
     return wanted
 
 

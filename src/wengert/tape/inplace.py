@@ -19,10 +19,11 @@ from wengert.base.dtypes import is_differentiable
 from wengert.base.ports import PORTS
 from wengert.interp.eager import K
 from wengert.interp.levels import Lifted, namespace_of
+from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.modes import current_mode
+from wengert.tape.modes import NO_GRAD, current_mode
 from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.operands import are_wider, check_dtypes, fitting, is_number
 from wengert.tape.record import T, make_node, save_result
@@ -50,12 +51,15 @@ __all__ = [
     "base_requires_grad",
     "bump",
     "count",
+    "holds",
+    "is_plain",
     "is_recorded",
     "node_of_write",
     "set_history",
     "write",
     "write_result",
     "write_through_view",
+    "written",
 ]
 
 
@@ -68,6 +72,8 @@ def write(
     ----------
     name: The name of the operation as users know it (``add_``), for messages.
     """
+    if _at_once(prim, tensor, others, params, name):
+        return tensor
     if prim.predicate:
         return _write_converted(prim, tensor, others, params, name)
     if prim.refuses:
@@ -119,6 +125,100 @@ def write(
             tensor.vc[0] -= 1
         raise
     return tensor
+
+
+def _is_arithmetic(prim: Primitive) -> bool:
+    refused = any("f" in chars or "i" in chars for chars in prim.refuses)
+    plain = prim.promote == "same" and not prim.predicate and not refused
+    return plain and isinstance(prim.kernel, np.ufunc)
+
+
+PLAIN: Facet[bool] = Facet("plain", _is_arithmetic)
+"""Whether arrays of one shape and of any real dtype are written to by the kernel, a ufunc, or by
+`into` alone."""
+
+
+class _Plain(dict[Primitive, bool]):
+    """The facet, looked up once."""
+
+    def __missing__(self, prim: Primitive) -> bool:
+        self[prim] = PLAIN[prim]
+        return self[prim]
+
+
+_KNOWN = _Plain()
+_SMALL = 2**31
+"""Smaller numbers are held by all dtypes that are written to at once."""
+
+
+def is_plain(tensor: Any) -> bool:
+    """Whether a write to a tensor is a write to an array of numbers, which is not recorded."""
+    payload, mode = tensor.payload, current_mode()
+    if (
+        payload.__class__ is not np.ndarray
+        or payload.dtype.char not in "fdil"
+        or not payload.flags.carray
+        or tensor.vc.__class__ is InferenceCell
+    ):
+        return False
+    return mode is NO_GRAD or (
+        mode is None and tensor.edge is None and not base_requires_grad(tensor)
+    )
+
+
+def holds(tensor: Any, value: Any) -> bool:
+    """Whether the elements of another tensor can be written to a plain one, unrecorded."""
+    array, target = value.payload, tensor.payload
+    if value.edge is not None and current_mode() is None:
+        return False
+    if array.__class__ is not np.ndarray:
+        return isinstance(array, np.generic) and array.dtype is target.dtype
+    # a single element is read before it is written
+    return array.dtype is target.dtype and (
+        not array.ndim or not np.may_share_memory(array, target)
+    )
+
+
+def written(tensor: Any, name: str) -> None:
+    """Note a write that was not recorded."""
+    bump(tensor, name)
+    if tensor.ext is not None:
+        refresh_views(tensor, None)
+
+
+def _at_once(
+    prim: Primitive, tensor: Any, others: tuple[Any, ...], params: dict[str, Any], name: str
+) -> bool:
+    """Write what is nothing but arithmetic on arrays of one shape and dtype; whether that is so."""
+    if not _KNOWN[prim] or len(others) > 1 or not is_plain(tensor):
+        return False
+    payload = tensor.payload
+    given: tuple[Any, ...] = ()
+    if others:
+        (other,) = others
+        kind = other.__class__
+        if kind is int or (kind is float and payload.dtype.kind == "f"):
+            if prim.scalar is None or not -_SMALL < other < _SMALL:
+                return False
+        elif not isinstance(other, TensorBase) or (
+            other is not tensor and not holds(tensor, other)
+        ):
+            return False
+        else:
+            other = other.payload
+            if other.shape != payload.shape:
+                return False
+        given = (other,)
+    try:
+        if prim.into is None:
+            prim.kernel(payload, *given, out=payload, casting="same_kind")
+        else:
+            prim.into(payload, *given, **params)
+    except (FloatingPointError, KeyboardInterrupt):
+        bump(tensor, name)
+        raise
+    written(tensor, name)
+    return True
 
 
 def _bound(

@@ -186,7 +186,7 @@ def store(target: Any, result: Any) -> None:
         store(target.primal, move("primal_of", new_tensor(result), level).payload)
         store(target.tangent, move("tangent_of", new_tensor(result), level).payload)
     elif isinstance(target, Lifted):
-        target.trace.write(target, result)
+        target.write(result)
     else:
         np.copyto(target, result, casting="same_kind")
 

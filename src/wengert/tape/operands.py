@@ -13,6 +13,7 @@ from wengert.base.arrays import plain_array
 from wengert.base.dtypes import category, promote
 from wengert.base.errors import long_name, overflow
 from wengert.base.ports import PORTS
+from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 from wengert.tape.base import TensorBase, new_tensor
 
@@ -100,12 +101,10 @@ def held(value: Any, dtype: np.dtype[Any]) -> Any:
     return value
 
 
-_WRAP = frozenset(
-    {"add_scalar", "fmod_scalar", "mul_scalar", "remainder_scalar", "rsub_scalar", "sub_scalar"}
-)
-"""Arithmetic whose numbers PyTorch wraps round; other operations refuse those that do not fit."""
-_TAKE_NUMBERS = frozenset({"add", "div", "mul", "sub"})
-"""What PyTorch computes of two numbers, too."""
+WRAPS: Facet[bool] = Facet("wraps", lambda prim: False)
+"""Whether PyTorch wraps numbers round that do not fit; other operations refuse them."""
+TAKES_NUMBERS: Facet[bool] = Facet("takes_numbers", lambda prim: False)
+"""Whether PyTorch computes the operation of two numbers, too."""
 
 
 def fitting(form: Primitive, number: Any, dtype: np.dtype[Any]) -> Any:
@@ -115,7 +114,7 @@ def fitting(form: Primitive, number: Any, dtype: np.dtype[Any]) -> Any:
     limits = np.iinfo(dtype)
     if limits.min <= number <= limits.max or form.predicate:
         return number
-    if form.name not in _WRAP:
+    if not WRAPS[form]:
         return held(number, dtype)
     return (number - limits.min) % 2**limits.bits + limits.min
 
@@ -160,7 +159,7 @@ def as_operands(prim: Primitive, values: Sequence[Any]) -> list[Any]:
     if prim.promote is None and not scalars:
         return operands
     arrays = [operands[i].payload for i in free if i not in scalars]
-    if not arrays and prim.name not in _TAKE_NUMBERS:
+    if not arrays and not TAKES_NUMBERS[prim]:
         raise TypeError(
             f"{prim.name}(): argument '{public(prim.args[scalars[0]])}' (position "
             f"{scalars[0] + 1}) must be Tensor, not {values[scalars[0]].__class__.__name__}"

@@ -18,14 +18,14 @@ from wengert.base.dtypes import is_differentiable, is_half
 from wengert.base.ports import PORTS, provides
 from wengert.base.shapes import broadcast
 from wengert.interp.eager import K
-from wengert.interp.levels import Lifted, namespace_of
+from wengert.interp.levels import Lifted, is_elsewhere, namespace_of
 from wengert.kernels.create import to_copy
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 from wengert.tape.base import UNCHANGED, OutputEdge, TensorBase, new_tensor, version_of
 from wengert.tape.forms import is_common, saves_tensors
 from wengert.tape.invalidated import Invalidated
-from wengert.tape.modes import current_mode
+from wengert.tape.modes import current_mode, untraced
 from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.operands import as_operands, cast_for_number, check_dtypes, fitting, is_number
 from wengert.tape.saving import keeps_aside, stand_in, watched
@@ -93,6 +93,9 @@ def run(
         for tensor in tensors:
             if isinstance(tensor.payload, Lifted):
                 tensors = PORTS.raised(tensors, params)
+                carriers = [t.payload for t in tensors if is_elsewhere(t.payload)]
+                if carriers and tracing is not None:
+                    untraced("it computes on another device")
                 break
     payloads = [tensors[0].array()] if prim.view else [tensor.payload for tensor in tensors]
     single = prim.outputs == 1

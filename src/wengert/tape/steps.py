@@ -243,6 +243,10 @@ class Steps:
             load.append(f"if type(a0) is not ndarray: a0 = {self.prim.args[0]}.array()")
         load.append(f"_dtype = a{self.typed[0]}.dtype")
         same = " or ".join(f"a{i}.dtype is not _dtype" for i in self.typed[1:])
+        # what shows memory takes numbers without derivatives as they are
+        whole = (
+            " and (type(a0) is not ndarray or _dtype.kind not in 'iub')" if self.prim.view else ""
+        )
         # several outputs are looked at in the general way
         observed = "" if parts(self.prim) else " and not _m.observed"
         return [
@@ -252,7 +256,7 @@ class Steps:
             *([f"    if {same}: _dtype = None"] if same else []),
             "except AttributeError:",
             "    _dtype = None",
-            "if (_dtype is not F32 and _dtype is not F64) or (",
+            f"if (_dtype is not F32 and _dtype is not F64{whole}) or (",
             f"    _m is not None and _m is not NO_GRAD{observed}",
             "):",
             f"    {self.slow}",

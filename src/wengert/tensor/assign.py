@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from wengert.base.arrays import unmasked
+from wengert.base.device import CPU
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded
-from wengert.interp.levels import Lifted
+from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.ops.checks import bool_mask
 from wengert.ops.coerce import dtype_name, expanded_shape
 from wengert.ops.index import check_bytes, fitting_value, named_places, split_index
@@ -24,7 +25,7 @@ from wengert.ops.strided import as_strided
 from wengert.prims.facet import ALIASES, IN_PLACE, OPERATOR
 from wengert.prims.table import TABLE
 from wengert.tape.base import SparseValue, TensorBase, new_tensor
-from wengert.tape.inplace import write
+from wengert.tape.inplace import holds, is_plain, write, written
 from wengert.tape.masked import HIDING, holds_nan
 from wengert.tape.modes import is_recording
 from wengert.tape.operands import held, is_number
@@ -225,6 +226,8 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     """
     if not isinstance(src, TensorBase):
         src = new_tensor(np.asarray(unmasked(src)))
+    if is_elsewhere(src.payload) and not is_elsewhere(self.payload):
+        src = T.to_device(src, device=CPU)
     return write(TABLE["assign"], self, (src,), {}, "copy_")
 
 
@@ -363,6 +366,40 @@ def delitem(self: Any, index: Any) -> None:
     raise TypeError("Tensor does not support deleting items")
 
 
+def _set_at_once(self: Any, index: Any, value: Any) -> bool:
+    """Write a number, or a tensor of the same dtype, into an array; whether that was all."""
+    items = index if index.__class__ is tuple else (index,)
+    for item in items:
+        if item.__class__ is not int and (
+            item.__class__ is not slice
+            or item.step is not None
+            or (item.start is not None and item.start.__class__ is not int)
+            or (item.stop is not None and item.stop.__class__ is not int)
+        ):
+            return False
+    if not is_plain(self):
+        return False
+    payload = self.payload
+    if isinstance(value, TensorBase):
+        if not holds(self, value):
+            return False
+        value = value.payload
+        name = "copy_" if value.ndim else "fill_"
+    elif value.__class__ is int or (value.__class__ is float and payload.dtype.kind == "f"):
+        if not -(2**31) < value < 2**31:
+            return False
+        name = "fill_"
+    else:
+        return False
+    try:
+        payload[index] = value
+    except (IndexError, ValueError, OverflowError):
+        # which PyTorch says otherwise, or wraps round
+        return False
+    written(self, name)
+    return True
+
+
 def setitem(self: Any, index: Any, value: Any, last: bool = False) -> None:
     """``self[index] = value``, for whatever indices reading takes.
 
@@ -374,6 +411,8 @@ def setitem(self: Any, index: Any, value: Any, last: bool = False) -> None:
     ------
     RuntimeError: If the tensor is a leaf that requires a gradient (write under ``no_grad``).
     """
+    if _set_at_once(self, index, value):
+        return
     given = isinstance(value, TensorBase)
     if not given:
         kind = self.payload.dtype

@@ -20,6 +20,7 @@ from wengert.base import errors
 from wengert.base.dtypes import is_differentiable
 from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
+from wengert.interp.levels import is_elsewhere
 from wengert.kernels.strided import owner_of
 from wengert.tape.base import LEAF, TensorBase
 from wengert.tape.inference import is_inference_mode_enabled
@@ -160,8 +161,10 @@ def deep_copy(tensor: Any, memo: dict[int, Any], keep_grad: bool = True) -> Any:
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
             "protocol at the moment. Use .detach().clone(), or .clone() to stay in the graph."
         )
+    array = tensor.array()
     # what is not an array yet, as under a trace, says itself what it can be
-    array = _copied_together(np.asarray(tensor.array()), memo)
+    there = is_elsewhere(array)
+    array = array.copy() if there else _copied_together(np.asarray(array), memo)
     if is_inference_mode_enabled():
         cell: Any = InferenceCell()
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.device import CPU, device
+from wengert.base.device import device
 from wengert.base.dtypes import dtype as DType
 from wengert.base.dtypes import from_numpy_dtype
 from wengert.base.layout import layout, strided
@@ -12,6 +12,7 @@ from wengert.base.memory_format import check_memory_format, contiguous_format, i
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.base.size import Size
+from wengert.interp.levels import device_of
 from wengert.kernels.strided import shares_owner
 from wengert.tape.modes import untraced
 from wengert.tape.write_checks import memory_of
@@ -44,8 +45,8 @@ class TensorMetadata(StorageMethods):
 
     @property
     def device(self) -> device:
-        """Where the memory is: the CPU."""
-        return CPU
+        """Where the memory is."""
+        return device_of(self.payload)
 
     @property
     def ndim(self) -> int:
@@ -97,8 +98,10 @@ class TensorMetadata(StorageMethods):
     def data_ptr(self) -> int:
         """The address of the first element."""
         untraced("it reads the address of a tensor")
-        array = self.array()
-        return int(memory_of(array).ctypes.data)
+        array = memory_of(self.array())
+        pointer: Any = getattr(array, "data", None)
+        # CuPy's arrays say it themselves
+        return int(pointer.ptr if hasattr(pointer, "ptr") else array.ctypes.data)
 
     def storage_offset(self) -> int:
         """The first element's place in the memory of the base."""
@@ -125,8 +128,9 @@ class TensorMetadata(StorageMethods):
         return strided
 
     def get_device(self) -> int:
-        """-1, the number that stands for the CPU."""
-        return -1
+        """The number of the device; -1 stands for the CPU."""
+        index = self.device.index
+        return -1 if index is None else index
 
     def is_pinned(self) -> bool:
         """False: memory is not pinned for a GPU."""
@@ -136,8 +140,16 @@ class TensorMetadata(StorageMethods):
         """Whether another tensor has the same shape."""
         return bool(self.payload.shape == other.payload.shape)
 
-    is_cpu = True
-    is_cuda = False
+    @property
+    def is_cpu(self) -> bool:
+        """Whether the memory is the CPU's."""
+        return self.device.type == "cpu"
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the memory is a GPU's."""
+        return self.device.type == "cuda"
+
     is_sparse = False
     is_sparse_csr = False
     is_quantized = False

@@ -18,7 +18,7 @@ import numpy as np
 from wengert.base.dtypes import as_dtype, category, default_complex, default_float
 from wengert.base.ports import PORTS, provides
 from wengert.base.sections import fill_sections
-from wengert.interp.levels import Lifted
+from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.node import target_of
 
@@ -278,7 +278,7 @@ def _of_transforms(payload: Any) -> tuple[Any, list[str]]:
     if not isinstance(payload, Lifted):
         return np.asarray(payload), []
     if payload.traced:
-        return payload.trace.escape(payload, "printing"), []
+        return payload.shown(), []
     inner, *tangent = payload.contents()
     array, notes = _of_transforms(inner)
     if payload.owner.size is not None:
@@ -302,23 +302,31 @@ def tensor_repr(tensor: Any, name: str | None = None) -> str:
         name = "tensor" if cls is PORTS.tensor else cls.__name__
     payload = tensor.payload
     if isinstance(payload, Lifted) and payload.traced:
-        text = payload.trace.tensor_written(tensor, name)
+        text = payload.written(tensor, name)
         if text is not None:
             return str(text)
     if isinstance(payload, np.ndarray | np.generic):
         return array_text(np.asarray(payload), name, history_of(tensor.edge))
     if isinstance(payload, Lifted):
         array, levels = _of_transforms(payload)
-        return array_text(array, name, history_of(tensor.edge), levels)
+        place = [f"device='{payload.device}'"] if is_elsewhere(payload) else []
+        return array_text(array, name, history_of(tensor.edge), levels, place)
     return _joined(f"{name}({payload!r}", [], len(name) + 1)
 
 
-def array_text(array: Any, name: str, history: str | None, levels: Sequence[str] = ()) -> str:
-    """The text of a tensor over an array, with what `history_of` and levels say of it."""
+def array_text(
+    array: Any,
+    name: str,
+    history: str | None,
+    levels: Sequence[str] = (),
+    place: Sequence[str] = (),
+) -> str:
+    """The text of a tensor over an array, with what `history_of`, levels and devices say of it."""
     indent = len(name) + 1
     # a type that NumPy does not know: its elements as floats, its name kept below
     shown = array.astype(np.float32) if array.dtype.kind == "V" else array
-    return _joined(f"{name}({elements(shown, indent)}", [*_notes(array, history), *levels], indent)
+    notes = [*place, *_notes(array, history), *levels]
+    return _joined(f"{name}({elements(shown, indent)}", notes, indent)
 
 
 def _joined(text: str, notes: list[str], indent: int) -> str:

@@ -18,6 +18,7 @@ from wengert.base.device import CPU, check_device, device
 from wengert.base.dtypes import as_dtype, dtype, from_numpy_dtype, get_default_dtype
 from wengert.base.sections import fill_sections
 from wengert.interp.dual import Dual
+from wengert.interp.levels import is_elsewhere
 from wengert.kernels.strided import owner_of
 from wengert.tape.inplace import count
 from wengert.tape.modes import untraced
@@ -450,6 +451,8 @@ def _memory(tensor: Any) -> np.ndarray[Any, Any]:
     while isinstance(memory, Dual):
         # the tangent has memory of its own
         memory = memory.primal
+    if is_elsewhere(memory):
+        raise NotImplementedError(f"the memory of a tensor on '{memory.device}' has no storage")
     if not isinstance(memory, np.ndarray):
         raise RuntimeError(
             "Cannot access data pointer of Tensor that doesn't have storage: under a transform a "

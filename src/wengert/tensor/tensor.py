@@ -16,7 +16,7 @@ from wengert.base.device import check_device
 from wengert.base.dtypes import default_float, is_differentiable
 from wengert.base.ports import PORTS, provides
 from wengert.base.sections import fill_sections
-from wengert.interp.levels import Lifted
+from wengert.interp.levels import Lifted, device_of
 from wengert.ops.index import getitem
 from wengert.ops.typed import legacy
 from wengert.tape import hooks
@@ -224,6 +224,12 @@ class Tensor(
                 "attempting to assign a gradient with dtype "
                 f"'{errors.long_name(value.payload.dtype).lower()}' to a tensor with grad_dtype "
                 f"'{errors.long_name(kind)}': a gradient has its tensor's dtype, or grad_dtype"
+            )
+        if device_of(value.payload) != device_of(self.payload):
+            raise RuntimeError(
+                f"attempting to assign a gradient of device type "
+                f"'{device_of(value.payload).type}' to a tensor of device type "
+                f"'{self.device.type}': send it there first, by .to(device)"
             )
         if value.payload.shape != self.payload.shape:
             raise RuntimeError(

@@ -7,9 +7,18 @@ from typing import Any
 
 from wengert.base.elsewhere import elsewhere
 from wengert.base.names import shows
+from wengert.tape.tracebacks import set_full_tracebacks
 from wengert.utils import checkpoint
 
-__all__ = ["benchmark", "checkpoint", "collect_env", "data", "dlpack", "hooks"]
+__all__ = [
+    "benchmark",
+    "checkpoint",
+    "collect_env",
+    "data",
+    "dlpack",
+    "hooks",
+    "set_full_tracebacks",
+]
 __dir__ = shows(__all__)
 
 _LATER = frozenset({"_pytree", "benchmark", "collect_env", "data", "dlpack", "hooks"})

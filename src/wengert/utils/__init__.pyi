@@ -10,4 +10,5 @@ from wengert.utils import collect_env as collect_env
 from wengert.utils import data as data
 from wengert.utils import dlpack as dlpack
 from wengert.utils import hooks as hooks
-__all__ = ['benchmark', 'checkpoint', 'collect_env', 'data', 'dlpack', 'hooks']
+from wengert.tape.tracebacks import set_full_tracebacks as set_full_tracebacks
+__all__ = ['benchmark', 'checkpoint', 'collect_env', 'data', 'dlpack', 'hooks', 'set_full_tracebacks']

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from wengert.autograd.function import FunctionNode
 from wengert.base.dtypes import is_differentiable
 from wengert.base.sections import fill_sections
 from wengert.tape.backward import run_grad
@@ -73,7 +73,7 @@ def draw(
     y : Tensor or tuple of Tensor. What the graph belongs to. It may be of any size, and may have
         been walked and freed: then the picture lacks the values that were saved.
     params : dict of str to Tensor, list of Tensor or object with named_parameters, optional. Names
-        for leaves and for values on the way.
+        for leaves and for values on the way. Default: leaves have the names of your variables.
     show : str. What boxes say and arrows bear, as words separated by commas: ``value`` (where it is
         known: of leaves and results, what was saved, and what follows from these), ``shape``,
         ``grad`` (the adjoint of each value in a reverse sweep from `y`; the tangent in a forward
@@ -106,9 +106,8 @@ def draw(
     Notes
     -----
     Nothing is changed: hooks do not run, and no ``.grad`` is added to. But where ``grad`` or
-    ``local`` is shown (and without being asked for, where the graph is small and holds no custom
-    Function and nothing that hooks have packed) operations are run backwards, and custom Functions
-    with them.
+    ``local`` is shown (and without being asked for, where the graph is small and holds nothing that
+    hooks have packed) operations are run backwards, and custom Functions with them.
 
     Source lines are known of what was recorded within
     ``wengert.autograd.set_detect_anomaly(True, check_nan=False)``.
@@ -131,7 +130,8 @@ def draw(
     if limit < 1:
         raise ValueError(f"draw(): limit must be at least 1, but is {limit}")
     outputs = results_of(y, "draw")
-    picture = _Drawn(outputs, isinstance(y, tuple | list), named(params, "draw"), words, mode)
+    given = _variables(sys._getframe(1)) if params is None else named(params, "draw")
+    picture = _Drawn(outputs, isinstance(y, tuple | list), given, words, mode, params is not None)
     return Drawing(picture.picture(depth, limit, title, gradient, tangents))
 
 
@@ -148,6 +148,28 @@ def words_of(show: Any, function: str) -> frozenset[str]:
     return words
 
 
+def _variables(frame: Any) -> dict[str, Any]:
+    """The leaves that variables of `frame` hold, by name: alone, in a sequence, or in a module."""
+    found: dict[str, Any] = {}
+    for scope in (frame.f_locals, frame.f_globals):
+        for variable, value in list(scope.items()):
+            if not variable.startswith("_"):
+                for name, tensor in _held(variable, value):
+                    known = isinstance(tensor, TensorBase)
+                    if known and tensor.is_leaf and is_recorded(tensor):
+                        found.setdefault(name, tensor)
+    return found
+
+
+def _held(variable: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, TensorBase):
+        yield variable, value
+    elif type(value) in (list, tuple) and len(value) <= _LIMIT:
+        yield from ((f"{variable}[{i}]", one) for i, one in enumerate(value))
+    elif callable(getattr(type(value), "named_parameters", None)):
+        yield from ((f"{variable}.{name}", one) for name, one in value.named_parameters())
+
+
 class _Drawn:
     """One call of `draw`: what is known, and what is to be told to the reader."""
 
@@ -158,7 +180,10 @@ class _Drawn:
         params: dict[str, Any],
         words: frozenset[str],
         mode: str,
+        asked: bool,
     ) -> None:
+        self.asked = asked
+        """Whether the names are the caller's choice: then what is not in the graph is reported."""
         self.outputs = outputs
         self.several = several
         self.params = params
@@ -246,7 +271,8 @@ class _Drawn:
                 )
             elif tensor.is_leaf:
                 self.notes.append(f"{title} is a leaf: no operation made it.")
-        absent = [name for name, tensor in self.params.items() if graph.key_of(tensor) is None]
+        names = self.params.items() if self.asked else ()
+        absent = [name for name, tensor in names if graph.key_of(tensor) is None]
         own = {id(tensor) for tensor in self.outputs}
         absent = [name for name in absent if id(self.params[name]) not in own]
         if absent:
@@ -261,8 +287,8 @@ class _Drawn:
         size = sum(np.size(value) for value in facts.values.values())
         if len(graph.nodes) > _LIMIT or size > _SMALL:
             return False
-        # neither a user's function nor a user's hook is to run unasked
-        return not any(isinstance(node, FunctionNode) or is_packed(node) for node in graph.nodes)
+        # no hook of the user's is to run unasked
+        return not any(is_packed(node) for node in graph.nodes)
 
     def _seeds(self, graph: Graph, gradient: Any) -> list[Any]:
         given = list(gradient) if self.several and gradient is not None else [gradient]
@@ -354,7 +380,7 @@ class _Drawn:
         if isinstance(tangents, Mapping):
             given = dict(tangents)
         else:
-            given = dict(zip(self.params, tangents, strict=False))
+            given = dict(zip(self.params if self.asked else (), tangents, strict=False))
         seeds: dict[int, Any] = {}
         for name, tangent in given.items():
             leaf: Any = self.params.get(name)

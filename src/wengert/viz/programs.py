@@ -21,7 +21,8 @@ def draw_program(compiled: Any, title: str | None = None) -> Drawing:
 
     Parameters
     ----------
-    compiled : Compiled. What `wengert.compile` returned, called at least once.
+    compiled : Compiled. What `wengert.compile` returned. Before its first call the picture is
+        empty, and says so.
     title : str, optional. The heading.
 
     Returns
@@ -54,6 +55,8 @@ def draw_program(compiled: Any, title: str | None = None) -> Drawing:
             drawn.block(block)
     if compiled.reason is not None:
         picture.notes.append(f"runs as it is: {compiled.reason}")
+    elif not compiled.entries:
+        picture.notes.append(f"Nothing is compiled yet: call {name}() once, then draw it again.")
     return Drawing(picture)
 
 

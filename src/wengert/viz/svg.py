@@ -217,7 +217,8 @@ def svg_text(picture: Picture, theme: str = "auto", laid: Layout | None = None) 
     """
     laid = lay_out(picture) if laid is None else laid
     heading = escaped(cut(picture.title, 900.0, 16.0, bold=True))
-    inner = max(laid.width, text_width(picture.title, 16.0, True) if heading else 0.0, 240.0)
+    title = 1.25 * text_width(picture.title, 16.0, True)  # bold fonts differ more
+    inner = max(laid.width, title if heading else 0.0, 240.0)
     inner = max(min(inner, 900.0), laid.width)
     legend, tall = _legend(picture, inner)
     y = _MARGIN

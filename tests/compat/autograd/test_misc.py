@@ -51,6 +51,7 @@ def test_flatten_func(ag):
     same(unflatten(x)["b"], 3.0)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["sgd", "adam", "rmsprop"])
 def test_optimizers_lead_to_the_minimum(ag, name):
     optimize = getattr(ag("misc.optimizers"), name)

@@ -161,7 +161,7 @@ def test_views_of_arguments_are_arrays():
     x = jnp.arange(6.0).reshape(2, 3)
     for _ in range(CALLS):
         parts = f(x)
-        assert all(type(part) is jax.Array for part in parts)
+        assert all(isinstance(part, jax.Array) for part in parts)
         assert [part.shape for part in parts] == [(3, 2), (3,), (6,)]
 
 
@@ -517,3 +517,34 @@ def test_a_listing_shows_no_addresses():
     listing = repr(jax.make_jaxpr(lambda key: jax.random.normal(key, (2,)))(jax.random.PRNGKey(0)))
     assert "drawn_by" in listing
     assert " at 0x" not in listing
+
+
+def turned(count, body, start):
+    made = compiled(lambda c: lax.fori_loop(0, count, body, c))
+    for _ in range(CALLS):
+        found = made(start)
+    return found, sum(len(program.program) for program in made._programs)
+
+
+@pytest.mark.parametrize(
+    ("body", "start"),
+    [
+        (lambda i, c: (c * 3 + i) % 1000, jnp.int32(3)),
+        (lambda i, c: c - 0.01 * grad(lambda x: jnp.sum(x**4 - x))(c), jnp.ones(2)),
+    ],
+)
+def test_a_long_fori_loop_is_a_loop_of_the_program(body, start):
+    (short, size), (long, more) = turned(250, body, start), turned(500, body, start)
+    assert more < 2 * size < 100_000
+    for count, found in ((250, short), (500, long)):
+        wanted = lax.fori_loop(0, count, body, start)
+        for mine, yours in zip(jax.tree.leaves(found), jax.tree.leaves(wanted), strict=True):
+            assert mine.aval == yours.aval
+            close(mine, yours)
+
+
+def test_a_long_fori_loop_has_a_gradient():
+    def slope(c):
+        return grad(lambda c: lax.fori_loop(0, 205, lambda i, c: c * 0.99 + 0.01, c))(c)
+
+    close(compiled(slope)(jnp.float32(0.1)), 0.99**205)

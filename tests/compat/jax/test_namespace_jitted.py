@@ -9,6 +9,7 @@ import pytest
 
 import wengert.compat.jax.numpy as jnp
 from wengert.compat import jax
+from wengert.compat.jax.trees import tree_flatten
 
 pytest.importorskip("scipy")
 pytestmark = pytest.mark.slow
@@ -67,8 +68,8 @@ def test_a_jitted_call_gives_what_the_call_gives(call):
     for _ in range(CALLS):
         found, error = outcome(jitted, args)
         assert type(error) is type(refused)
-        leaves, structure = jax.tree.flatten(found)
-        others, other = jax.tree.flatten(wanted)
+        leaves, structure = tree_flatten(found)
+        others, other = tree_flatten(wanted)
         assert structure == other
         for x, y in zip(leaves, others, strict=True):
             assert (type(x), x.dtype, x.shape) == (type(y), y.dtype, y.shape)

@@ -111,6 +111,7 @@ def test_absent_names_say_what_to_write(name):
 MANY = (40000,)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("draw", "mean", "variance"),
     [

@@ -294,3 +294,11 @@ def test_names_say_what_a_layer_does():
     }
     for kind, layers in kinds.items():
         assert all(layer.name.rstrip("0123456789") == kind for layer in layers)
+
+
+def test_pooling_takes_wide_padding():
+    x = np.arange(16.0).reshape(1, 1, 4, 4)
+    most = nn.MaxPool2D((2, 3), padding=(1, 2), strides=(2, 3))(x)
+    assert most.asnumpy().tolist() == [[[[0, 3], [8, 11], [12, 15]]]]
+    mean = nn.AvgPool2D(1, padding=1, strides=4)(x)
+    assert mean.asnumpy().tolist() == [[[[0, 0], [0, 15]]]]

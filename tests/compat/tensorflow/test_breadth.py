@@ -210,3 +210,11 @@ def test_modules_are_saved_without_code(tmp_path):
     tf.saved_model.save(model, tmp_path / "k")
     x = tf.ones([1, 2])
     np.testing.assert_array_equal(tf.saved_model.load(tmp_path / "k")(x), model(x))
+
+
+def test_pictures_are_resized_in_proportion_and_padded():
+    x = tf.reshape(tf.range(8.0), (4, 2, 1))
+    found = tf.image.resize_with_pad(x, 8, 8, "nearest")
+    assert found.shape == (8, 8, 1)
+    assert found.numpy()[0, :, 0].tolist() == [0, 0, 0, 0, 1, 1, 0, 0]
+    assert tf.image.resize_with_pad(x, 4, 1).shape == (4, 1, 1)

@@ -52,6 +52,7 @@ def float64(expression):
     return expression
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("call", CALLS)
 def test_both_modes_and_differences_agree(call):
     expression, values = inputs_of(call)
@@ -78,6 +79,7 @@ def test_both_modes_and_differences_agree(call):
     assert reverse == pytest.approx(difference, rel=1e-4, abs=1e-5)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("call", CALLS)
 def test_the_second_derivative_agrees_with_differences_of_the_first(call):
     expression, values = inputs_of(call)

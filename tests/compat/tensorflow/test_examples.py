@@ -35,6 +35,7 @@ CASES = {
 WITH_SCIPY = {"digamma", "igamma", "igammac", "lbeta", "lgamma", "zeta"}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", CASES)
 def test_the_examples_are_right(name):
     if name.rpartition(".")[2] in WITH_SCIPY:

@@ -1,5 +1,7 @@
 """tf.keras: layers, losses, metrics, optimizers, and loops that train."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -25,6 +27,38 @@ def test_a_layer_makes_its_weights_when_it_is_first_called():
     assert layer.name == "dense" and keras.layers.Dense(1).name == "dense_1"
     with pytest.raises(ValueError, match="incompatible with the layer"):
         layer(tf.ones([2, 5]))
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_pooling_has_short_names_and_all_dimensions(d):
+    layers, x = keras.layers, tf.reshape(tf.range(4.0**d), (1, *[4] * d, 1))
+    short, long = getattr(layers, f"MaxPool{d}D"), getattr(layers, f"MaxPooling{d}D")
+    assert short is long and long.__name__ == f"MaxPooling{d}D"
+    last = 4**d - 1
+    assert long(3)(x).numpy().ravel() == [sum(2 * 4**i for i in range(d))]
+    assert getattr(layers, f"AvgPool{d}D")(4)(x).numpy().ravel() == [last / 2]
+    assert getattr(layers, f"GlobalMaxPool{d}D")()(x).numpy().tolist() == [[last]]
+    again = long.from_config(long(2, padding="same").get_config())
+    assert again.get_config()["pool_size"] == (2,) * d and again.padding == "SAME"
+
+
+def test_merging_layers_are_functions_too():
+    a, b = tf.constant([[1.0]]), tf.constant([[3.0]])
+    assert keras.layers.concatenate([a, b], axis=-1).numpy().tolist() == [[1.0, 3.0]]
+    assert keras.layers.add([a, b]).numpy() == 4 and keras.layers.minimum([a, b]).numpy() == 1
+
+
+def test_arguments_are_named_in_signatures_and_configurations():
+    with pytest.raises(TypeError, match="units"):
+        keras.layers.Dense()
+    with pytest.raises(ValueError, match="Unrecognized keyword"):
+        keras.layers.Dense(1, unitz=2)
+    layer = keras.layers.Embedding(3, 2, input_length=4, embeddings_constraint="non_neg")
+    assert isinstance(layer.embeddings_constraint, keras.constraints.NonNeg)
+    assert keras.layers.Embedding.from_config(layer.get_config()).output_dim == 2
+    assert list(inspect.signature(keras.optimizers.AdamW).parameters)[:2] == [
+        "learning_rate", "weight_decay"]  # fmt: skip
+    assert keras.optimizers.AdamW(weight_decay=0.5).weight_decay == 0.5
 
 
 def test_layers_and_variables_are_found_among_attributes():

@@ -90,6 +90,12 @@ class ArrayBox(ndarray):
         """The number of elements in each dimension."""
         return tuple(self.payload.shape)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """The values as whole numbers, or as booleans; fractions would lose their derivative."""
+        if dtype is not None and np.dtype(dtype).kind in "biu":
+            return np.array(getval(self), dtype)
+        return ndarray.__array__(self, dtype, copy)
+
     def __float__(self) -> float:
         if carries(self):
             check_number(self, _getframe(1))
@@ -245,10 +251,11 @@ def leaf_of(value: Any) -> Any:
     elif isinstance(value, np.floating | np.complexfloating):
         wide = value if is_differentiable(value.dtype) else complex(value)
         box = new_tensor(value if wide is value else _narrowed(value), LEAF)
+    elif isinstance(value, np.ndarray):
+        # a class of arrays that a package registers is an array, too
+        return leaf_of(np.asarray(unmasked(value)))
     elif cls in Box.type_mappings:
         return opaque_tensor(value, LEAF)
-    elif isinstance(value, np.ndarray):
-        return leaf_of(np.asarray(unmasked(value)))
     elif isinstance(value, bool | int | np.bool_ | np.integer):
         raise cannot(value, f": a whole number has no derivative; write {float(value)}")
     else:

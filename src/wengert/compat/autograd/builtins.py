@@ -10,7 +10,7 @@ import builtins as _python
 from typing import Any
 
 from wengert.base.sections import fill_sections
-from wengert.compat.autograd.boxes import getval
+from wengert.compat.autograd.boxes import getval, holds_box
 from wengert.compat.autograd.noted import container_take
 from wengert.compat.autograd.vspaces import (
     ContainerVSpace,
@@ -23,9 +23,11 @@ from wengert.compat.autograd.vspaces import (
 
 __all__ = [
     "ContainerVSpace",
+    "DictBox",
     "DictVSpace",
     "ListVSpace",
     "NamedTupleVSpace",
+    "SequenceBox",
     "SequenceVSpace",
     "TupleVSpace",
     "container_take",
@@ -40,6 +42,27 @@ __all__ = [
 dict = _python.dict
 list = _python.list
 tuple = _python.tuple
+
+
+class _OfContainer(_python.type):
+    """Knows the containers that hold boxes: they stay Python's own."""
+
+    kinds: Any
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return _python.isinstance(instance, cls.kinds) and holds_box(instance)
+
+
+class DictBox(metaclass=_OfContainer):
+    """A dict inside of a differentiated function, to `isinstance` and in annotations."""
+
+    kinds = (dict,)
+
+
+class SequenceBox(metaclass=_OfContainer):
+    """A list or a tuple inside of a differentiated function, to `isinstance` and in annotations."""
+
+    kinds = (list, tuple)
 
 
 def isinstance(A: Any, B: Any) -> bool:

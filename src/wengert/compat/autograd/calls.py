@@ -145,6 +145,8 @@ class Call:
             leaves = part[0]
             grads = [None] * len(leaves) if grad is None else flatten(grad)[0]
             if len(grads) != len(leaves):
+                grads = _rows(grad, self.args[i])
+            if len(grads) != len(leaves):
                 raise ValueError(
                     f"the VJP of {get_name(self.fun)} gave a cotangent of {len(grads)} arrays for "
                     f"argument {i}, which has {len(leaves)}"
@@ -209,3 +211,13 @@ def _output(value: Any) -> Any:
     elif type(value) in Box.type_mappings:
         return opaque_tensor(value, None).payload
     raise cannot(value, ": a primitive gives arrays, floats, and lists, tuples and dicts of them")
+
+
+def _rows(grad: Any, like: Any) -> list[Any]:
+    """The cotangents of the leaves of lists and tuples: what is given may be arrays of them."""
+    if not isinstance(like, list | tuple):
+        return [grad]
+    given = list(grad) if isinstance(grad, list | tuple) or np.ndim(grad) else [grad]
+    if len(given) != len(like):
+        return given
+    return [leaf for g, part in zip(given, like, strict=True) for leaf in _rows(g, part)]

@@ -7,6 +7,7 @@ from typing import Any
 
 from wengert.compat.autograd.boxes import getval as getval
 from wengert.compat.autograd.boxes import isbox as isbox
+from wengert.compat.autograd.internals import internals
 from wengert.compat.autograd.primitives import def_linear as def_linear
 from wengert.compat.autograd.primitives import defjvp as defjvp
 from wengert.compat.autograd.primitives import defjvp_argnum as defjvp_argnum
@@ -78,12 +79,8 @@ def primitive_with_deprecation_warnings(f_raw: Callable[..., Any]) -> Any:
 primitive = primitive_with_deprecation_warnings
 
 
-def __getattr__(name: str) -> Any:
-    """What belongs to the original's own tape, by name."""
-    absent = ("JVPNode", "SparseBox", "SparseObject", "VJPNode", "backward_pass", "sparse_add")
-    if name in absent:
-        raise AttributeError(
-            f"module {__name__!r} has no attribute {name!r}: it belongs to the original's tape, "
-            "and the tape here is wengert's; write make_vjp or make_jvp"
-        )
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = internals(
+    globals(),
+    "JVPNode SparseBox SparseObject VJPNode backward_pass sparse_add",
+    "make_vjp or make_jvp",
+)

@@ -13,9 +13,8 @@ array([0.5, 0.5])
 
 from __future__ import annotations
 
-from typing import Any
-
 from wengert.base.sections import fill_sections
+from wengert.compat.autograd.internals import internals
 from wengert.compat.autograd.opaque import Box
 from wengert.compat.autograd.primitives import (
     def_linear,
@@ -48,14 +47,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """What belongs to the original's own tape, by name."""
-    if name in ("JVPNode", "SparseObject", "VJPNode"):
-        raise AttributeError(
-            f"module {__name__!r} has no attribute {name!r}: it belongs to the original's tape, "
-            "and the tape here is wengert's; write primitive, defvjp and defjvp"
-        )
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = internals(globals(), "JVPNode SparseObject VJPNode", "primitive, defvjp and defjvp")
 
 
 fill_sections(globals())

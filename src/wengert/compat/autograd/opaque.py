@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from wengert.base.arrays import COUNTED
 from wengert.tape.base import TensorBase, new_tensor
 
 __all__ = ["Box", "Opaque", "boxed_value", "is_opaque", "opaque_tensor"]
@@ -63,6 +64,9 @@ class Box(Opaque, metaclass=_BoxType):
     def register(cls, value_type: type) -> None:
         """Say that this is the box of values of a type."""
         Box.type_mappings[value_type] = cls
+
+
+COUNTED.append(Box.type_mappings)
 
 
 def opaque_tensor(value: Any, edge: Any, cell: Any = None) -> Any:

@@ -10,16 +10,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.autograd.tracing import make_jvp, make_vjp
 from wengert.compat.autograd.vspaces import vspace
 from wengert.compat.autograd.wrap_util import get_name, unary_to_nary
-
-__all__ = [
-    "check_equivalent",
-    "check_grads",
-    "check_jvp",
-    "check_vjp",
-    "combo_check",
-    "make_numerical_jvp",
-    "scalar_close",
-]
+from wengert.compat.kit.namespaces import defined
 
 EPS = 1e-6
 TOL = 1e-6
@@ -158,4 +149,5 @@ def combo_check(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[
     return check
 
 
+__all__ = defined(globals())
 fill_sections(globals())

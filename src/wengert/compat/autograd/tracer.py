@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.compat.autograd.boxes import getval
+from wengert.compat.autograd.internals import internals
 from wengert.compat.autograd.noted import Node, trace
 from wengert.compat.autograd.numpy import noted_boxes
 from wengert.compat.autograd.opaque import Box, Opaque
@@ -34,11 +35,8 @@ def isbox(x: Any) -> bool:
     return isinstance(x, TensorBase | Opaque)
 
 
-def __getattr__(name: str) -> Any:
-    """What belongs to the original's own tape, by name."""
-    if name in ("TraceStack", "new_box", "primitives", "trace_primitives_map", "trace_stack"):
-        raise AttributeError(
-            f"module {__name__!r} has no attribute {name!r}: it belongs to the original's tape, "
-            "and the tape here is wengert's; write trace with a subclass of Node"
-        )
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = internals(
+    globals(),
+    "TraceStack new_box primitives trace_primitives_map trace_stack",
+    "trace with a subclass of Node",
+)

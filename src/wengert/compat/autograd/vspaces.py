@@ -18,19 +18,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import getval, isbox
 from wengert.compat.autograd.opaque import Opaque
 from wengert.compat.autograd.util import subvals
-
-__all__ = [
-    "ArrayVSpace",
-    "ComplexArrayVSpace",
-    "ContainerVSpace",
-    "DictVSpace",
-    "ListVSpace",
-    "NamedTupleVSpace",
-    "SequenceVSpace",
-    "TupleVSpace",
-    "VSpace",
-    "vspace",
-]
+from wengert.compat.kit.namespaces import defined
 
 
 class VSpace:
@@ -330,4 +318,5 @@ ListVSpace.register(list)
 TupleVSpace.register(tuple)
 DictVSpace.register(dict)
 
+__all__ = defined(globals())
 fill_sections(globals())

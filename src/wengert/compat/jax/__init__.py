@@ -22,8 +22,8 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax import methods as _methods
 from wengert.compat.jax import operators as _operators
 from wengert.compat.jax import updates as _updates
-from wengert.compat.jax.array import Array as Array
 from wengert.compat.jax.batching import vmap as vmap
+from wengert.compat.jax.classes import AnyArray as Array  # noqa: F401
 from wengert.compat.jax.cpu import Device as Device
 from wengert.compat.jax.cpu import default_backend as default_backend
 from wengert.compat.jax.cpu import device_count as device_count
@@ -38,6 +38,7 @@ from wengert.compat.jax.custom import custom_vjp as custom_vjp
 from wengert.compat.jax.dtypes import float0 as float0
 from wengert.compat.jax.forward import jvp as jvp
 from wengert.compat.jax.forward import linearize as linearize
+from wengert.compat.jax.insides import register as _register
 from wengert.compat.jax.jacobians import hessian as hessian
 from wengert.compat.jax.jacobians import jacfwd as jacfwd
 from wengert.compat.jax.jacobians import jacobian as jacobian
@@ -67,8 +68,8 @@ from wengert.compat.jax.staging import typeof as typeof
 _INSTALLED = (_methods, _operators, _updates)
 """Importing these gives arrays their methods and operators."""
 _NAMES = """
-    ad_checkpoint core custom_batching custom_derivatives debug dtypes errors example_libraries
-    experimental extend flatten_util interpreters lax nn numpy ops random scipy sharding stages
+    ad_checkpoint custom_batching custom_derivatives debug dtypes errors example_libraries
+    experimental flatten_util lax nn numpy ops random scipy sharding stages
     test_util tree tree_util typing
     """
 _MODULES = frozenset(_NAMES.split())
@@ -77,7 +78,12 @@ _PLACES = {
         ("block_until_ready", "device_get", "device_put", "effects_barrier"), "callbacks"
     ),
     "pure_callback": "callbacks",
-    "NamedSharding": "sharding",
+    **dict.fromkeys(("NamedSharding", "P", "Shard", "make_mesh", "reshard"), "sharding"),
+    **dict.fromkeys(("set_mesh", "shard_map", "smap"), "sharding"),
+    **dict.fromkeys(("Ref", "freeze", "new_ref"), "references"),
+    **dict.fromkeys(
+        ("check_tracer_leaks", "numpy_dtype_promotion", "numpy_rank_promotion"), "staging"
+    ),
     "checkpoint_policies": "policies",
     **dict.fromkeys(("clear_caches", "disable_jit", "jit"), "jitting"),
     "make_jaxpr": "listing",
@@ -93,11 +99,9 @@ _DEVICES = "there is one device: write jax.vmap"
 _COMPILED = "programs are made by calls, and stay in this process"
 _ABSENT = {
     **{name: f"write {new}" for name, new in _LATER.items()},
-    **dict.fromkeys(("export", "ffi", "lib"), _COMPILED),
-    **dict.fromkeys(("profiler", "monitoring"), "measure with Python's own tools"),
-    **dict.fromkeys(("P", "Shard", "distributed", "make_mesh"), _DEVICES),
-    **dict.fromkeys(("set_mesh", "shard_map", "smap", "reshard"), _DEVICES),
-    **dict.fromkeys(("Ref", "new_ref", "ref", "freeze"), "arrays are immutable: return new ones"),
+    **dict.fromkeys(("export", "ffi"), _COMPILED),
+    "profiler": "measure with Python's own tools",
+    "distributed": _DEVICES,
     "image": "write wengert.nn.functional.interpolate",
 }
 __version__ = "0.10.2"
@@ -122,4 +126,5 @@ def __dir__() -> list[str]:
     return sorted((own | _MODULES | _PLACES.keys() | {"__version__"}) - hidden)
 
 
+_register(__name__)
 fill_sections(globals())

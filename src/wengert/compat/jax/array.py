@@ -46,19 +46,16 @@ _PYTHON_KINDS = {bool: "b", int: "i", float: "f", complex: "c"}
 def _of_number(value: Any, dtype: Any) -> Any:
     """A Python number as an array without dimensions."""
     kind = _PYTHON_KINDS[value.__class__]
+    if kind == "i" and dtype is not None:
+        with np.errstate(over="ignore"):
+            # NumPy refuses integers that do not fit
+            return dtype.type(value) if dtype.kind in "iu" else np.asarray(value, dtype)[()]
     chosen = canonical_dtype({"b": bool, "i": int, "f": float, "c": complex}[kind])
-    if kind == "i":
-        try:
-            number = chosen.type(value)
-        except OverflowError:
-            if dtype is None or np.dtype(dtype).kind in "iu":
-                raise OverflowError(
-                    f"Python int {value} too large to convert to {chosen.name}"
-                ) from None
-            number = np.asarray(value, dtype)[()]
-    else:
+    try:
         with np.errstate(over="ignore"):
             number = chosen.type(value)
+    except OverflowError:
+        raise OverflowError(f"Python int {value} too large to convert to {chosen.name}") from None
     return number
 
 

@@ -35,7 +35,9 @@ from wengert.tensor.overrides import disabled_torch_function
 from wengert.tensor.tensor import Tensor
 
 __all__ = [
+    "KINDS",
     "OPERATORS",
+    "AnyArray",
     "Array",
     "WeakArray",
     "array_repr",
@@ -279,6 +281,34 @@ class WeakArray(Array):
 
     __slots__ = ()
     weak_type = True
+
+
+KINDS: list[type] = [Array]
+"""The classes of what is a `jax.Array` to programs; random keys are, when there are any."""
+
+
+class _AnyArray(type):
+    def __instancecheck__(cls, x: Any) -> bool:
+        return isinstance(x, tuple(KINDS))
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return kind is cls or issubclass(kind, tuple(KINDS))
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return Array(*args, **kwargs)
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(Array, name)
+
+    def __dir__(cls) -> list[str]:
+        return dir(Array)
+
+
+class AnyArray(metaclass=_AnyArray):
+    """``jax.Array``: arrays and random keys, for ``isinstance`` and annotations."""
+
+
+AnyArray.__name__ = AnyArray.__qualname__ = "Array"
 
 
 def _of(result: Any, cls: type) -> Any:

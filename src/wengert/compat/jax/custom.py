@@ -7,10 +7,11 @@ Forward mode transposes the rule of a `custom_vjp`, which JAX refuses.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import wengert.func as func
 from wengert.base.sections import fill_sections
@@ -69,7 +70,8 @@ class SymbolicZero:
         return f"SymbolicZero({self.aval!r})"
 
 
-class CustomVJPPrimal(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class CustomVJPPrimal:
     """What a forward rule with ``symbolic_zeros=True`` gets for each leaf of an argument.
 
     Attributes

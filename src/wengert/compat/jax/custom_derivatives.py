@@ -9,6 +9,7 @@ from wengert.compat.jax.custom import (
     custom_vjp_primal_tree_values as custom_vjp_primal_tree_values,
 )
 from wengert.compat.jax.custom import zero_from_primal as zero_from_primal
+from wengert.compat.jax.primitives import Primitive as Primitive
 from wengert.compat.jax.staging import closure_convert as closure_convert
 
 __all__ = [
@@ -21,3 +22,5 @@ __all__ = [
     "custom_vjp_primal_tree_values",
     "zero_from_primal",
 ]
+
+custom_jvp_call_p, custom_vjp_call_p = Primitive("custom_jvp_call"), Primitive("custom_vjp_call")

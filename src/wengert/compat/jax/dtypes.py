@@ -12,17 +12,20 @@ it meets a fraction.
 from __future__ import annotations
 
 import functools
+import importlib
 from typing import Any
 
 import numpy as np
 
 from wengert.base.dtypes import as_dtype
 from wengert.base.dtypes import dtype as OurDtype
+from wengert.base.extras import bfloat16
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.settings import enable_x64
 from wengert.tape.sites import warn
 
 __all__ = [
+    "TypePromotionError",
     "WEAK",
     "canonical_dtype",
     "canonical_name",
@@ -37,12 +40,17 @@ __all__ = [
     "join",
     "prng_key",
     "requested_dtype",
+    "result_type",
     "scalar_type_of",
 ]
 
 
 class extended(np.generic):
     """The kind of dtypes that are not numbers'."""
+
+
+class TypePromotionError(ValueError):
+    """Dtypes have no common one: this is never raised."""
 
 
 class prng_key(extended):
@@ -215,6 +223,18 @@ def scalar_type_of(x: Any) -> type:
     if not kind:
         return type(x)
     return {"b": bool, "i": int, "u": int, "c": complex}.get(kind, float)
+
+
+def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:
+    """The dtype that arrays, numbers and dtypes have together, with whether it is weak."""
+    found = importlib.import_module("wengert.compat.jax.array").result_type(*args)
+    return found if return_weak_type_flag else found[0]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "bfloat16":
+        return bfloat16().dtype.type
+    raise AttributeError(f"module 'jax.dtypes' has no attribute {name!r}")
 
 
 fill_sections(globals())

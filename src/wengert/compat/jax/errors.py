@@ -10,6 +10,7 @@ from __future__ import annotations
 __all__ = [
     "ConcretizationTypeError",
     "InconclusiveDimensionOperation",
+    "JAXRuntimeError",
     "JAXTypeError",
     "JaxRuntimeError",
     "KeyReuseError",
@@ -18,6 +19,7 @@ __all__ = [
     "TracerBoolConversionError",
     "TracerIntegerConversionError",
     "UnexpectedTracerError",
+    "XlaRuntimeError",
 ]
 
 
@@ -59,3 +61,6 @@ class KeyReuseError(RuntimeError):
 
 class JaxRuntimeError(RuntimeError):
     """A computation failed while it ran."""
+
+
+JAXRuntimeError = XlaRuntimeError = JaxRuntimeError

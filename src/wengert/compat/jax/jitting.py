@@ -22,7 +22,7 @@ from wengert.compat.jax.array import Array, WeakArray, asarray
 from wengert.compat.jax.settings import WATCHED, debug_infs, debug_nans, enable_x64, without_jit
 from wengert.compat.jax.stages import Lowered, Traced
 from wengert.compat.jax.staging import eval_shape
-from wengert.compat.jax.tracing import argument, check_callable, name_of
+from wengert.compat.jax.tracing import STAGED, argument, check_callable, name_of
 from wengert.compat.jax.trees import tree_flatten, tree_map
 from wengert.compiler import reset
 from wengert.compiler.api import compile
@@ -201,6 +201,13 @@ class Jitted:
         statics = self._statics
         if kwargs or statics.numbers or not _ARRAYS.issuperset(map(type, args)):
             args, kwargs = statics.converted(self._function, args, kwargs, False)
+        token = STAGED.set(True)
+        try:
+            return self._called(args, kwargs)
+        finally:
+            STAGED.reset(token)
+
+    def _called(self, args: Any, kwargs: Any) -> Any:
         mode = current_mode()
         if (
             (mode is not None and mode is not NO_GRAD)

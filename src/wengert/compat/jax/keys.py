@@ -17,9 +17,11 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.jax import threefry
 from wengert.compat.jax.array import Array, asarray, made
+from wengert.compat.jax.classes import KINDS
 from wengert.compat.jax.dtypes import default_dtype, prng_key
+from wengert.compat.jax.methods import ShapedArray
 from wengert.compat.jax.numpy.calling import check_arrays, plain, shape_of, sizes_of, static
-from wengert.compat.jax.trees import register
+from wengert.compat.jax.trees import OPAQUE, register
 from wengert.ops import expand, permute
 from wengert.prims.families import constant
 from wengert.prims.record import case
@@ -96,6 +98,7 @@ class PRNGKeyArray:
     shape = property(lambda self: tuple(self.words.shape[:-1]), doc="The sizes of dimensions.")
     ndim = property(lambda self: self.words.ndim - 1, doc="The number of dimensions.")
     size = property(lambda self: self.words.size // 2, doc="The number of keys.")
+    aval = property(lambda self: ShapedArray(self.shape, _DTYPE), doc="Its shape and dtype.")
 
     def __repr__(self) -> str:
         return f"Array({self.shape}, dtype={_DTYPE}) overlaying:\n{self.words}"
@@ -162,6 +165,7 @@ def _no_arithmetic(symbol: str) -> Callable[..., Any]:
     return operator
 
 
+KINDS.append(PRNGKeyArray)
 for _method, _symbol in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("xor", "xor")):
     setattr(PRNGKeyArray, f"__{_method}__", _no_arithmetic(_symbol))
     setattr(PRNGKeyArray, f"__r{_method}__", _no_arithmetic(_symbol))
@@ -387,5 +391,7 @@ def clone(key: Any) -> Any:
 
 
 register(PRNGKeyArray, lambda keys: ((keys.words,), None), lambda _, parts: PRNGKeyArray(*parts))
+
+OPAQUE.add(PRNGKeyArray)
 
 fill_sections(globals())

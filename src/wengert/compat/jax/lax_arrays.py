@@ -370,6 +370,24 @@ def zeros_like_array(x: Any) -> Any:
     return full_like(x, 0)
 
 
+def platform_dependent(*args: Any, default: Any = None, **per_platform: Any) -> Any:
+    """Call the function for the CPU, or the default."""
+    function = per_platform.get("cpu", default)
+    if function is None:
+        raise NotImplementedError("platform_dependent: there is no function for the CPU")
+    return function(*args)
+
+
+def with_sharding_constraint(x: Any, shardings: Any = None) -> Any:
+    """The arrays themselves: there is one device."""
+    return x
+
+
+def dtype(x: Any) -> Any:
+    """The dtype of an array or a number."""
+    return argument(x).dtype
+
+
 def optimization_barrier(operand: Any) -> Any:
     """The operand: nothing is reordered."""
     return operand
@@ -398,7 +416,10 @@ ARRAYS: dict[str, Callable[..., Any]] = {
         index_in_dim,
         index_take,
         iota,
+        dtype,
         optimization_barrier,
+        platform_dependent,
+        with_sharding_constraint,
         pad,
         reshape,
         rev,

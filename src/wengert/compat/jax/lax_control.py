@@ -17,9 +17,10 @@ import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, convert, made
 from wengert.compat.jax.batching import vmap
-from wengert.compat.jax.tracing import argument, name_of
+from wengert.compat.jax.tracing import argument, name_of, staged
 from wengert.compat.jax.trees import PyTreeDef, tree_flatten, tree_leaves, tree_map
 from wengert.compat.jax.values import differs
+from wengert.tape.modes import current_mode
 from wengert.tape.record import T
 
 __all__ = ["CONTROL"]
@@ -265,12 +266,36 @@ def fori_loop(
             (first, init_val),
         )
         return value
-    carry = _Carry(init_val, "scan body")
+    carry, decisions = _Carry(init_val, "scan body"), _decisions()
     for i in range(int(first), int(last)):
-        carry.leaves = carry.taken(
-            body_fun(made(convert(asarray(i), first.dtype), True), carry.value)
-        )
+        number = made(convert(asarray(i), first.dtype), True)
+        if i == int(first) + 1 and int(last) - i > _LONG and _is_simple(carry.leaves, decisions):
+            return while_loop(
+                lambda state: state[0] < last,
+                lambda state: (state[0] + 1, body_fun(state[0], state[1])),
+                (number, carry.value),
+            )[1]
+        carry.leaves = carry.taken(body_fun(number, carry.value))
     return carry.value
+
+
+_LONG = 200
+"""Loops of more rounds are not traced round by round."""
+
+
+def _decisions() -> int | None:
+    """How many decisions a trace has come to, if a function is traced, outside of transforms."""
+    mode = current_mode()
+    return None if mode is None or mode.tracing is None or mode.levels else mode.tracing.decisions
+
+
+def _is_simple(leaves: Sequence[Any], decisions: int | None) -> bool:
+    """Whether a loop is worth its decision in a program: the first round had none of its own.
+
+    Where a history is recorded it is another one after each round.
+    """
+    same = decisions is not None and decisions == _decisions()
+    return same and all(leaf.edge is None for leaf in leaves)
 
 
 def scan(
@@ -407,7 +432,8 @@ def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any
 
 
 CONTROL: dict[str, Callable[..., Any]] = {
-    function.__name__: function for function in (cond, fori_loop, map, scan, switch, while_loop)
+    function.__name__: staged(function)
+    for function in (cond, fori_loop, map, scan, switch, while_loop)
 }
 
 fill_sections(globals())

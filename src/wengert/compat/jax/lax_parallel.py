@@ -128,13 +128,89 @@ def ppermute(x: Any, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
     return tree_map(leaf, x)
 
 
+def all_to_all(
+    x: Any,
+    axis_name: Any,
+    split_axis: int,
+    concat_axis: int,
+    *,
+    axis_index_groups: Any = None,
+    tiled: bool = False,
+) -> Any:
+    """Exchange parts: element i of the batch gets part i, along `split_axis`, of all elements."""
+    _refuse_groups("all_to_all", axis_index_groups)
+    (level,) = _levels(axis_name)
+
+    def leaf(value: Any) -> Any:
+        whole = _whole(argument(value), level)
+        count, size = whole.shape[0], whole.shape[split_axis + 1]
+        if size % count or not (tiled or size == count):
+            raise ValueError(
+                "all_to_all requires the size of the mapped axis axis_name to equal "
+                f"x.shape[split_axis], but they are {count} and {size} respectively."
+            )
+        shape = whole.shape
+        parts = whole.reshape(
+            (*shape[: split_axis + 1], count, size // count, *shape[split_axis + 2 :])
+        )
+        sent = jnp.moveaxis(parts, split_axis + 1, 0)  # to whom, from whom, ...
+        if not tiled:
+            sent = jnp.squeeze(sent, split_axis + 2)
+        sent = jnp.moveaxis(sent, 1, concat_axis + 1)
+        if tiled:
+            around = sent.shape
+            joined = around[concat_axis + 1] * around[concat_axis + 2]
+            sent = sent.reshape((*around[: concat_axis + 1], joined, *around[concat_axis + 3 :]))
+        return made(move("wrap", sent, level, True), whole.weak_type)
+
+    return tree_map(leaf, x)
+
+
+def psum_scatter(
+    x: Any,
+    axis_name: Any,
+    *,
+    scatter_dimension: int = 0,
+    axis_index_groups: Any = None,
+    tiled: bool = False,
+) -> Any:
+    """Sums over the elements of the batch, of which each gets its part."""
+    parts = all_to_all(
+        x,
+        axis_name,
+        scatter_dimension,
+        scatter_dimension,
+        axis_index_groups=axis_index_groups,
+        tiled=tiled,
+    )
+    if not tiled:
+        return tree_map(lambda part: jnp.sum(part, axis=scatter_dimension), parts)
+    count = axis_size(axis_name)
+
+    def summed(part: Any) -> Any:
+        at, shape = scatter_dimension, part.shape
+        return jnp.sum(part.reshape((*shape[:at], count, -1, *shape[at + 1 :])), axis=at)
+
+    return tree_map(summed, parts)
+
+
 PARALLEL: dict[str, Callable[..., Any]] = {
     "all_gather": all_gather,
+    "all_to_all": all_to_all,
     "axis_index": axis_index,
     "axis_size": axis_size,
     "pmax": _over("pmax", lambda whole: jnp.max(whole, axis=0)),
     "pmean": _over("pmean", lambda whole: jnp.mean(whole, axis=0)),
     "pmin": _over("pmin", lambda whole: jnp.min(whole, axis=0)),
     "ppermute": ppermute,
+    "psum_scatter": psum_scatter,
+    "pswapaxes": lambda x, axis_name, axis, **options: all_to_all(
+        x, axis_name, axis, axis, **options
+    ),
+    "pbroadcast": lambda x, axis_name, source: tree_map(
+        lambda part: part[source], all_gather(x, axis_name)
+    ),
+    "pcast": lambda x, axis_name=None, **options: x,
+    "pvary": lambda x, axis_name=None: x,
     "psum": _over("psum", lambda whole: jnp.sum(whole, axis=0)),
 }

@@ -237,6 +237,63 @@ def _convolved(
     return late(f"conv{ndim}d")(x, kernel, None, strides, inner, apart, groups)
 
 
+def conv_general_dilated_patches(
+    lhs: Any,
+    filter_shape: Sequence[int],
+    window_strides: Sequence[int],
+    padding: Any,
+    lhs_dilation: Sequence[int] | None = None,
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: Any = None,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
+    """The windows that a convolution goes over, each along the channels."""
+    x, window = argument(lhs), tuple(map(int, filter_shape))
+    numbers = conv_dimension_numbers(x.shape, (1, 1, *window), dimension_numbers)
+    size, channels = math.prod(window), x.shape[numbers.lhs_spec[1]]
+    one = np.eye(size, dtype=x.dtype).reshape(size, 1, *window)
+    kernel = np.tile(one, (channels, *(1,) * (1 + len(window))))
+    kernel = kernel.transpose(np.argsort(numbers.rhs_spec))
+    return conv_general_dilated(
+        x,
+        jnp.asarray(kernel),
+        window_strides,
+        padding,
+        lhs_dilation,
+        rhs_dilation,
+        dimension_numbers,
+        channels,
+        preferred_element_type=preferred_element_type,
+    )
+
+
+def conv_general_dilated_local(
+    lhs: Any,
+    rhs: Any,
+    window_strides: Sequence[int],
+    padding: Any,
+    filter_shape: Sequence[int],
+    lhs_dilation: Sequence[int] | None = None,
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: Any = None,
+    precision: Any = None,
+) -> Any:
+    """A convolution with a kernel of its own at each place.
+
+    The kernel has the elements of a window, of all channels, in place of channels, and places.
+    """
+    x, kernel = argument(lhs), argument(rhs)
+    numbers = conv_dimension_numbers(x.shape, kernel.shape, dimension_numbers)
+    parts = conv_general_dilated_patches(
+        x, filter_shape, window_strides, padding, lhs_dilation, rhs_dilation, dimension_numbers
+    )
+    parts = parts.transpose(numbers.out_spec)
+    kernel = kernel.transpose(numbers.rhs_spec)
+    result = jnp.einsum("nc...,oc...->no...", parts, kernel)
+    return result.transpose(tuple(map(int, np.argsort(numbers.out_spec))))
+
+
 def conv(
     lhs: Any,
     rhs: Any,
@@ -333,6 +390,8 @@ PRODUCTS: dict[str, Callable[..., Any]] = {
         conv,
         conv_dimension_numbers,
         conv_general_dilated,
+        conv_general_dilated_local,
+        conv_general_dilated_patches,
         conv_transpose,
         conv_with_general_padding,
         dot,

@@ -111,6 +111,21 @@ def top_k(operand: Any, k: int, *, axis: int = -1) -> list[Any]:
     return [jnp.take_along_axis(x, places, axis=at), places]
 
 
+def approx_max_k(
+    operand: Any, k: int, reduction_dimension: int = -1, *args: Any, **options: Any
+) -> list[Any]:
+    """The `k` greatest elements along an axis, exactly, and their places."""
+    return top_k(operand, k, axis=reduction_dimension)
+
+
+def approx_min_k(
+    operand: Any, k: int, reduction_dimension: int = -1, *args: Any, **options: Any
+) -> list[Any]:
+    """The `k` least elements along an axis, exactly, and their places."""
+    values, places = top_k(-argument(operand), k, axis=reduction_dimension)
+    return [-values, places]
+
+
 def associative_scan(
     fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0
 ) -> Any:
@@ -361,6 +376,8 @@ REDUCTIONS: dict[str, Callable[..., Any]] = {
             reduce_window,
             sort,
             sort_key_val,
+            approx_max_k,
+            approx_min_k,
             top_k,
         )
     },

@@ -17,12 +17,14 @@ import numpy as np
 import wengert.func as func
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.methods import ShapedArray
-from wengert.compat.jax.tracing import Leaves, Results, check_callable, name_of
+from wengert.compat.jax.staging import ShapeDtypeStruct, collected_into, example, replaced
+from wengert.compat.jax.tracing import Leaves, Results, check_callable, name_of, staged
+from wengert.compat.jax.trees import tree_leaves, tree_map
 from wengert.prims.record import Primitive
 from wengert.tape.modes import Mode
 from wengert.utils.dispatch import Dispatch, operation_name
 
-__all__ = ["Listing", "make_jaxpr"]
+__all__ = ["ClosedJaxpr", "Jaxpr", "Listing", "make_jaxpr"]
 
 _SHORT = {"f": "f", "c": "c", "i": "i", "u": "u"}
 _UNSEEN = frozenset({"alias", "clone"})
@@ -114,10 +116,15 @@ class Listing:
         writer: _Writer,
         in_avals: list[ShapedArray],
         out_avals: list[ShapedArray],
+        fun: Callable[..., Any],
     ) -> None:
         self.in_avals, self.out_avals = in_avals, out_avals
         self.eqns = list(writer.lines)
-        self.consts = list(writer.values)
+        outside: list[Any] = []
+        collected_into(fun, outside)
+        known = {id(x.payload) for x in outside}
+        self.consts = [*outside, *(value for value in writer.values if id(value) not in known)]
+        self._fun = fun
         ending = ",".join(outputs) if len(outputs) == 1 else ", ".join(outputs)
         self._parts = (
             " ".join(writer.constants),
@@ -130,6 +137,13 @@ class Listing:
         """The listing itself."""
         return self
 
+    def run(self, consts: Sequence[Any], leaves: Sequence[Any]) -> list[Any]:
+        """The leaves of what the function gives, with other constants and arguments."""
+        pairs = zip(self.consts, consts, strict=True)
+        new = {id(old): value for old, value in pairs if value is not old}
+        fun = replaced(self._fun, new) if new else self._fun
+        return tree_leaves(fun(*leaves))
+
     def __repr__(self) -> str:
         constants, inputs, ending = self._parts
         head = f"{{ lambda {constants}; {inputs}. let"
@@ -140,9 +154,16 @@ class Listing:
         return "\n".join([head, *(f"    {line}" for line in self.eqns), f"  {ending} }}"])
 
 
+ClosedJaxpr = Jaxpr = Listing
+
+
 def make_jaxpr(
-    fun: Callable[..., Any], static_argnums: int | Sequence[int] = (), **options: Any
-) -> Callable[..., Listing]:
+    fun: Callable[..., Any],
+    static_argnums: int | Sequence[int] = (),
+    axis_env: Any = None,
+    return_shape: bool = False,
+    **options: Any,
+) -> Callable[..., Any]:
     """The function that lists the operations that `fun` computes.
 
     They are those of wengert, under its names, and for these arguments: nothing is traced.
@@ -151,6 +172,7 @@ def make_jaxpr(
     ----------
     fun : callable. Takes and returns pytrees of arrays.
     static_argnums : int or sequence of int. Arguments that are handed on as they are.
+    return_shape : bool. Whether to give the shapes and dtypes of the result, too.
 
     Examples
     --------
@@ -164,9 +186,9 @@ def make_jaxpr(
     statics = {static_argnums} if isinstance(static_argnums, int) else set(static_argnums)
 
     @functools.wraps(fun)
-    def listed(*args: Any, **kwargs: Any) -> Listing:
+    def listed(*args: Any, **kwargs: Any) -> Any:
         moving = [i for i in range(len(args)) if i not in statics]
-        leaves = Leaves([*(args[i] for i in moving), kwargs])
+        leaves = Leaves(tree_map(_example, [*(args[i] for i in moving), kwargs]))
         results = Results()
         writer = _Writer()
         texts: list[list[str]] = []
@@ -182,7 +204,7 @@ def make_jaxpr(
                 given[i] = value
             texts.append([writer.name(x.array()) for x in arrays])
             with writer:
-                output = fun(*given, **named)
+                output = staged(fun)(*given, **named)
             outputs, others = results.take(output, "Output")
             texts.append([writer.read(x.payload) for x in results.leaves])
             avals.extend(x.aval for x in results.leaves)
@@ -192,9 +214,26 @@ def make_jaxpr(
             func.vjp(call, *leaves.tensors)  # so that what a gradient computes is recorded, too
         else:
             call()
-        return Listing(texts[0], texts[1], writer, [x.aval for x in leaves.arrays], avals)
+
+        def again(*flat: Any) -> Any:
+            *values, named = leaves.structure.unflatten(list(flat))
+            given = list(args)
+            for i, value in zip(moving, values, strict=True):
+                given[i] = value
+            return fun(*given, **named)
+
+        entries = [x.aval for x in leaves.arrays]
+        listing = Listing(texts[0], texts[1], writer, entries, avals, again)
+        if not return_shape:
+            return listing
+        shapes = [ShapeDtypeStruct(x.shape, x.dtype, weak_type=x.weak_type) for x in avals]
+        return listing, results.structure.unflatten(shapes)
 
     return listed
+
+
+def _example(leaf: Any) -> Any:
+    return example(leaf) if isinstance(leaf, ShapeDtypeStruct) else leaf
 
 
 fill_sections(globals())

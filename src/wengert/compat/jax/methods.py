@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert.compat.jax.array import Array, convert, made, of_kind
 from wengert.compat.jax.cpu import CPU
-from wengert.compat.jax.dtypes import requested_dtype
+from wengert.compat.jax.dtypes import prng_key, requested_dtype
 from wengert.compat.jax.sharding import SingleDeviceSharding
 from wengert.ops.shape import reshape as _reshape
 from wengert.tape.record import T
@@ -36,9 +36,13 @@ class ShapedArray:
 
     __slots__ = ("dtype", "shape", "weak_type")
 
-    def __init__(self, shape: tuple[int, ...], dtype: Any, weak_type: bool = False) -> None:
+    sharding = None
+
+    def __init__(
+        self, shape: tuple[int, ...], dtype: Any, weak_type: bool = False, **more: Any
+    ) -> None:
         self.shape = tuple(shape)
-        self.dtype = np.dtype(dtype)
+        self.dtype = dtype if getattr(dtype, "type", None) is prng_key else np.dtype(dtype)
         self.weak_type = weak_type
 
     @property

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
+import functools
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.jax.batching import vmap
 from wengert.compat.jax.cpu import CPU
+from wengert.compat.jax.trees import tree_map
 
 __all__ = [
     "AbstractMesh",
     "AxisType",
     "Mesh",
     "NamedSharding",
+    "P",
     "PartitionSpec",
+    "Shard",
     "Sharding",
     "SingleDeviceSharding",
+    "auto_axes",
     "get_abstract_mesh",
+    "make_mesh",
+    "reshard",
+    "set_mesh",
+    "shard_map",
+    "smap",
 ]
 
 
@@ -164,6 +177,75 @@ class NamedSharding(Sharding):
 
     def __repr__(self) -> str:
         return f"NamedSharding(mesh={self.mesh!r}, spec={self.spec!r})"
+
+
+P = PartitionSpec
+
+
+class Shard:
+    """The class of a part of an array, of which there are none."""
+
+
+def make_mesh(
+    axis_shapes: Any, axis_names: Any, *args: Any, devices: Any = None, **options: Any
+) -> Mesh:
+    """The one device as a mesh of axes of size one."""
+    return Mesh(np.full(tuple(axis_shapes), CPU), axis_names)
+
+
+@contextlib.contextmanager
+def set_mesh(mesh: Any) -> Iterator[Any]:
+    """A context that changes nothing: there is one device."""
+    yield mesh
+
+
+def reshard(x: Any, out_sharding: Any = None) -> Any:
+    """The arrays themselves, which are whole."""
+    return x
+
+
+def auto_axes(fun: Any = None, **options: Any) -> Any:
+    """The function itself."""
+    return fun or (lambda function: function)
+
+
+def shard_map(
+    f: Any = None,
+    /,
+    *,
+    mesh: Any = None,
+    in_specs: Any = None,
+    out_specs: Any = None,
+    **options: Any,
+) -> Any:
+    """A function of the parts of arrays that a device has: of the whole arrays.
+
+    Parameters
+    ----------
+    f : callable. Takes and returns pytrees of arrays; `jax.lax.psum` and its like know the axes of
+        the mesh, each of size one.
+    mesh : Mesh. The mesh.
+    """
+    if f is None:
+        return functools.partial(
+            shard_map, mesh=mesh, in_specs=in_specs, out_specs=out_specs, **options
+        )
+
+    @functools.wraps(f)
+    def mapped(*args: Any) -> Any:
+        call = lambda: f(*args)  # noqa: E731
+        for name in () if mesh is None else mesh.axis_names:
+            call = functools.partial(_alone, vmap(call, axis_size=1, axis_name=name))
+        return call()
+
+    return mapped
+
+
+smap = shard_map
+
+
+def _alone(call: Any) -> Any:
+    return tree_map(lambda x: x[0], call())
 
 
 _ABSENT = "there is one device, and arrays are whole"

@@ -20,16 +20,18 @@ from wengert.compat.jax.classes import is_traced
 from wengert.compat.jax.dtypes import canonical_dtype
 from wengert.compat.jax.methods import ShapedArray
 from wengert.compat.jax.policies import NAMED, keeper
-from wengert.compat.jax.tracing import argument, check_callable
+from wengert.compat.jax.tracing import argument, check_callable, staged
 from wengert.compat.jax.trees import tree_flatten, tree_leaves, tree_map
 from wengert.tape.modes import is_grad_enabled
 from wengert.utils.recompute import Region
 
 __all__ = [
     "ShapeDtypeStruct",
+    "check_tracer_leaks",
     "checking_leaks",
     "checkpoint",
     "closure_convert",
+    "collected_into",
     "default_device",
     "default_matmul_precision",
     "ensure_compile_time_eval",
@@ -37,8 +39,11 @@ __all__ = [
     "example",
     "named_call",
     "named_scope",
+    "numpy_dtype_promotion",
+    "numpy_rank_promotion",
     "pmap",
     "remat",
+    "replaced",
     "typeof",
 ]
 
@@ -144,12 +149,12 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return ShapeDtypeStruct(array.shape, array.dtype, weak_type=array.weak_type)
 
     given, named = tree_map(example, (args, kwargs))
-    return tree_map(shape, fun(*given, **named))
+    return tree_map(shape, staged(fun)(*given, **named))
 
 
 def typeof(x: Any) -> ShapedArray:
     """The shape and dtype of an array or a number."""
-    found: ShapedArray = argument(x).aval
+    found: ShapedArray = (x if hasattr(x, "aval") else argument(x)).aval
     return found
 
 
@@ -251,6 +256,16 @@ def default_matmul_precision(new_val: Any = None) -> Iterator[None]:
     yield
 
 
+@contextlib.contextmanager
+def numpy_dtype_promotion(new_val: Any = None) -> Iterator[None]:
+    """A context that changes nothing: dtypes meet by the standard rules."""
+    yield
+
+
+numpy_rank_promotion = numpy_dtype_promotion
+check_tracer_leaks = checking_leaks
+
+
 def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Any, list[Any]]:
     """A function that takes as arguments what it used from outside and is differentiated by.
 
@@ -266,44 +281,44 @@ def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Any, l
     """
     check_callable(fun)
     found: list[Any] = []
-    _collect(fun, found)
+    collected_into(fun, found)
 
     def converted(*args: Any) -> Any:
         count = len(args) - len(found)
         new = {id(old): value for old, value in zip(found, args[count:], strict=True)}
-        return _replaced(fun, new)(*args[:count])
+        return replaced(fun, new)(*args[:count])
 
     return converted, list(found)
 
 
-def _collect(value: Any, found: list[Any]) -> None:
+def collected_into(value: Any, found: list[Any]) -> None:
     """Add the arrays that a transform follows and that `value` holds."""
     for leaf in tree_leaves(value):
         if isinstance(leaf, Array):
             if is_traced(leaf) and all(leaf is not other for other in found):
                 found.append(leaf)
         elif isinstance(leaf, functools.partial):
-            _collect((leaf.func, leaf.args, leaf.keywords), found)
+            collected_into((leaf.func, leaf.args, leaf.keywords), found)
         elif isinstance(leaf, types.FunctionType):
             for cell in leaf.__closure__ or ():
                 with contextlib.suppress(ValueError):  # a name that has no value yet
-                    _collect(cell.cell_contents, found)
+                    collected_into(cell.cell_contents, found)
 
 
-def _replaced(value: Any, new: dict[int, Any]) -> Any:
+def replaced(value: Any, new: dict[int, Any]) -> Any:
     """`value` with other arrays in place of some that it holds."""
 
     def leaf(part: Any) -> Any:
         if isinstance(part, Array):
             return new.get(id(part), part)
         if isinstance(part, functools.partial):
-            func, args, kwargs = _replaced((part.func, part.args, part.keywords), new)
+            func, args, kwargs = replaced((part.func, part.args, part.keywords), new)
             return functools.partial(func, *args, **kwargs)
         if isinstance(part, types.FunctionType) and part.__closure__:
             cells = []
             for cell in part.__closure__:
                 try:
-                    cells.append(types.CellType(_replaced(cell.cell_contents, new)))
+                    cells.append(types.CellType(replaced(cell.cell_contents, new)))
                 except ValueError:
                     cells.append(cell)
             made = types.FunctionType(

@@ -14,7 +14,9 @@ their way out.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,7 @@ from wengert.tape.record import T
 from wengert.tensor.tensor import Tensor
 
 __all__ = [
+    "STAGED",
     "Leaves",
     "Results",
     "argument",
@@ -39,8 +42,29 @@ __all__ = [
     "name_of",
     "nothing_like",
     "short",
+    "staged",
     "two_parts",
 ]
+
+
+STAGED: ContextVar[bool] = ContextVar("staged", default=False)
+"""Whether a function runs that JAX would trace: its values are known, but count as unknown."""
+
+
+def staged(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that JAX would trace what it calls for (see `STAGED`)."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if STAGED.get():
+            return function(*args, **kwargs)
+        token = STAGED.set(True)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            STAGED.reset(token)
+
+    return call
 
 
 def check_callable(fun: Any) -> None:

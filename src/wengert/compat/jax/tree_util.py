@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from wengert.base.sections import fill_sections
+from wengert.compat.jax import trees
 from wengert.compat.jax.trees import (
     DictKey,
     FlattenedIndexKey,
@@ -15,13 +16,11 @@ from wengert.compat.jax.trees import (
     PyTreeDef,
     SequenceKey,
     children_of,
+    is_opaque,
     kind_of,
     leaves_with_paths,
+    opaque,
     register,
-    tree_flatten,
-    tree_leaves,
-    tree_map,
-    tree_structure,
 )
 
 __all__ = [
@@ -64,6 +63,34 @@ __all__ = [
 KeyEntry = Any
 KeyPath = tuple[Any, ...]
 _NONE: Any = object()
+
+
+def tree_flatten(
+    tree: Any, is_leaf: Callable[[Any], bool] | None = None
+) -> tuple[list[Any], PyTreeDef]:
+    """The leaves of a tree, and its structure: random keys are leaves, too."""
+    return trees.tree_flatten(tree, opaque(is_leaf))
+
+
+def tree_leaves(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:
+    """The leaves of a tree."""
+    return tree_flatten(tree, is_leaf)[0]
+
+
+def tree_structure(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> PyTreeDef:
+    """The structure of a tree."""
+    return tree_flatten(tree, is_leaf)[1]
+
+
+def tree_map(
+    f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: Callable[[Any], bool] | None = None
+) -> Any:
+    """A tree of what a function gives for the leaves of a tree, and of others like it."""
+    return trees.tree_map(f, tree, *rest, is_leaf=opaque(is_leaf))
+
+
+for _function in (tree_flatten, tree_leaves, tree_map, tree_structure):
+    _function.__doc__ = getattr(trees, _function.__name__).__doc__
 
 
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
@@ -176,14 +203,14 @@ def tree_flatten_with_path(
     >>> leaves
     [((DictKey(key='a'), SequenceKey(idx=0)), 5)]
     """
-    return leaves_with_paths(tree, is_leaf, is_leaf_takes_path)
+    return leaves_with_paths(tree, opaque(is_leaf, is_leaf_takes_path), is_leaf_takes_path)
 
 
 def tree_leaves_with_path(
     tree: Any, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
 ) -> list[tuple[KeyPath, Any]]:
     """The leaves of a tree with the steps that lead to them."""
-    return leaves_with_paths(tree, is_leaf, is_leaf_takes_path)[0]
+    return leaves_with_paths(tree, opaque(is_leaf, is_leaf_takes_path), is_leaf_takes_path)[0]
 
 
 def tree_map_with_path(
@@ -200,7 +227,9 @@ def tree_map_with_path(
     >>> jax.tree.map_with_path(lambda path, x: jax.tree_util.keystr(path), {"a": [5, 6]})
     {'a': ["['a'][0]", "['a'][1]"]}
     """
-    found, structure = leaves_with_paths(tree, is_leaf, is_leaf_takes_path)
+    found, structure = leaves_with_paths(
+        tree, opaque(is_leaf, is_leaf_takes_path), is_leaf_takes_path
+    )
     others = [structure.flatten_up_to(other) for other in rest]
     return structure.unflatten(
         [f(path, leaf, *parts) for (path, leaf), *parts in zip(found, *others, strict=True)]
@@ -224,14 +253,13 @@ def _simple(key: Any) -> str:
 
 def all_leaves(iterable: Iterable[Any], is_leaf: Callable[[Any], bool] | None = None) -> bool:
     """Whether all of these are leaves."""
-    return all(
-        kind_of(value) is None or (is_leaf is not None and is_leaf(value)) for value in iterable
-    )
+    leaf = opaque(is_leaf)
+    return all(kind_of(value) is None or (leaf and leaf(value)) for value in iterable)
 
 
 def is_tree_node(value: Any) -> bool:
     """Whether `value` is a container."""
-    return kind_of(value) is not None
+    return kind_of(value) is not None and not is_opaque(value)
 
 
 def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Any]:

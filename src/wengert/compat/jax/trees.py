@@ -19,6 +19,7 @@ from wengert.base.sections import fill_sections
 
 __all__ = [
     "LEAF",
+    "OPAQUE",
     "DictKey",
     "FlattenedIndexKey",
     "GetAttrKey",
@@ -26,8 +27,10 @@ __all__ = [
     "PyTreeDef",
     "SequenceKey",
     "children_of",
+    "is_opaque",
     "kind_of",
     "leaves_with_paths",
+    "opaque",
     "register",
     "tree_flatten",
     "tree_leaves",
@@ -140,6 +143,9 @@ _KINDS: dict[type, Kind] = {
         _dict_keys,
     ),
 }
+_registry = _KINDS
+OPAQUE: set[type] = set()
+"""Containers that are leaves to programs: random keys, which transforms follow by their words."""
 _PLAIN = frozenset({type(None), list, tuple, dict})
 _NAMED = Kind(lambda value: (value, type(value)), lambda data, parts: data(*parts), _attributes)
 
@@ -346,6 +352,20 @@ def _structure(type_: Any, data: Any, children: tuple[PyTreeDef, ...]) -> PyTree
     if kind is None:
         raise ValueError(f"{type_} is not registered as a pytree node in this process")
     return PyTreeDef(type_, kind, data, children)
+
+
+def is_opaque(value: Any) -> bool:
+    """Whether a container is a leaf to programs."""
+    return type(value) in OPAQUE
+
+
+def opaque(is_leaf: Callable[..., bool] | None, with_path: bool = False) -> Any:
+    """What says which containers are leaves, to programs."""
+    if not OPAQUE:
+        return is_leaf
+    if is_leaf is None:
+        return (lambda path, value: is_opaque(value)) if with_path else is_opaque
+    return lambda *value: is_opaque(value[-1]) or is_leaf(*value)
 
 
 def tree_flatten(

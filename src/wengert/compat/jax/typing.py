@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wengert.compat.jax.array import Array
+from wengert.compat.jax.classes import AnyArray as Array
 
 __all__ = ["ArrayLike", "DTypeLike"]
 

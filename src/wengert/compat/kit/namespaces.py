@@ -9,10 +9,10 @@ the lines below it.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-__all__ = ["gathered", "rows_of"]
+__all__ = ["defined", "gathered", "lazy", "rows_of"]
 
 
 def rows_of(text: str) -> Iterator[tuple[str, list[str]]]:
@@ -28,6 +28,20 @@ def rows_of(text: str) -> Iterator[tuple[str, list[str]]]:
         home, names = before.strip(), after.split()
     if home:
         yield home, names
+
+
+def defined(namespace: dict[str, Any]) -> list[str]:
+    """The classes and functions that a module defines, but for those with an underscore in front.
+
+    It stands at the end of a module, ``__all__ = defined(globals())``: what is public there is said
+    where it is defined.
+    """
+    home = namespace["__name__"]
+    return [
+        name
+        for name, value in namespace.items()
+        if not name.startswith("_") and getattr(value, "__module__", None) == home
+    ]
 
 
 def gathered(namespace: dict[str, Any], root: str, text: str) -> list[str]:
@@ -54,3 +68,34 @@ def gathered(namespace: dict[str, Any], root: str, text: str) -> list[str]:
             namespace[name] = getattr(module, name)
         listed += names
     return sorted(listed)
+
+
+def lazy(
+    namespace: dict[str, Any], find: Callable[[str], Any], listed: Callable[[], Iterable[str]]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """``__getattr__`` and ``__dir__`` of a module whose names are found when they are asked for.
+
+    ``from module import *`` finds all of them that begin without an underscore.
+
+    Parameters
+    ----------
+    namespace : dict
+        The ``globals()`` of the module, which keeps what was found.
+    find : callable
+        Gives the value of a name, or raises AttributeError.
+    listed : callable
+        Gives the names that there are.
+    """
+
+    def getattribute(name: str) -> Any:
+        if name == "__all__":
+            return [name for name in directory() if not name.startswith("_")]
+        if name.startswith("_"):
+            raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
+        return namespace.setdefault(name, find(name))
+
+    def directory() -> list[str]:
+        return sorted(listed())
+
+    getattribute.__name__, directory.__name__ = "__getattr__", "__dir__"
+    return getattribute, directory

@@ -14,24 +14,10 @@ import numpy as np
 import wengert as wg
 from wengert import numpy as wnp
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet.base import absent
 from wengert.compat.mxnet.results import computed
 from wengert.numpy import random as _random
-
-__all__ = [
-    "center_crop",
-    "color_normalize",
-    "crop",
-    "fixed_crop",
-    "flip_left_right",
-    "flip_top_bottom",
-    "imresize",
-    "normalize",
-    "random_crop",
-    "resize",
-    "resize_short",
-    "to_tensor",
-]
 
 
 def _resized(image: Any, w: int, h: int, nearest: bool) -> Any:
@@ -145,4 +131,5 @@ def __getattr__(name: str) -> Any:
     raise absent("wengert.compat.mxnet.image", name, cures)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

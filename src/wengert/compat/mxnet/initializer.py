@@ -13,23 +13,9 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet.base import absent
 from wengert.numpy import random as _random
-
-__all__ = [
-    "Constant",
-    "InitDesc",
-    "Initializer",
-    "MSRAPrelu",
-    "Normal",
-    "One",
-    "Orthogonal",
-    "Uniform",
-    "Xavier",
-    "Zero",
-    "create",
-    "register",
-]
 
 _REGISTRY: dict[str, Any] = {}
 
@@ -260,4 +246,5 @@ def __getattr__(name: str) -> Any:
     raise absent("wengert.compat.mxnet.init", name, cures)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

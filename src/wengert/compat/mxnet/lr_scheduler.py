@@ -12,14 +12,7 @@ import math
 from collections.abc import Sequence
 
 from wengert.base.sections import fill_sections
-
-__all__ = [
-    "CosineScheduler",
-    "FactorScheduler",
-    "LRScheduler",
-    "MultiFactorScheduler",
-    "PolyScheduler",
-]
+from wengert.compat.kit.namespaces import defined
 
 
 class LRScheduler:
@@ -123,4 +116,5 @@ class CosineScheduler(PolyScheduler):
         return (1 + math.cos(math.pi * share)) / 2
 
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -300,7 +300,13 @@ def pooling(
     if global_pool:
         kernel, stride, pad = tuple(data.payload.shape[2:]), (), ()
     ceil = pooling_convention == "full"
-    stride, pad = stride or (1,) * d, pad or 0
+    stride, pad = stride or (1,) * d, pad or (0,) * d
+    wide = any(2 * n > size for n, size in zip(pad, kernel, strict=True))
+    if wide and not ceil and (pool_type == "max" or count_include_pad):
+        # more than PyTorch's pooling takes: MXNet's least number, or 0, stands around the data
+        least = np.finfo(data.payload.dtype).min if pool_type == "max" else 0.0
+        data = F.pad(data, [n for size in reversed(pad) for n in (size, size)], value=float(least))
+        pad = (0,) * d
     if pool_type == "max":
         return getattr(F, f"max_pool{d}d")(data, kernel, stride, pad, 1, ceil)
     if pool_type in ("avg", "sum"):

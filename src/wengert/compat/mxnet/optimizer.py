@@ -15,19 +15,8 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.kit import updates
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet.base import absent
-
-__all__ = [
-    "NAG",
-    "SGD",
-    "AdaDelta",
-    "AdaGrad",
-    "Adam",
-    "Optimizer",
-    "RMSProp",
-    "create",
-    "register",
-]
 
 _REGISTRY: dict[str, Any] = {}
 
@@ -241,4 +230,5 @@ def __getattr__(name: str) -> Any:
     raise absent("wengert.compat.mxnet.optimizer", name, {})
 
 
+__all__ = defined(globals())
 fill_sections(globals())

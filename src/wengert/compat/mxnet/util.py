@@ -8,19 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet.state import NUMPY
-
-__all__ = [
-    "is_np_array",
-    "is_np_default_dtype",
-    "is_np_shape",
-    "np_array",
-    "np_shape",
-    "reset_np",
-    "set_np",
-    "set_np_shape",
-    "use_np",
-]
 
 
 def set_np(shape: bool = True, array: bool = True, dtype: bool = False) -> None:
@@ -121,4 +110,5 @@ def use_np(function: Any) -> Any:
     return call
 
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,22 +19,12 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.dtypes import DType
 from wengert.compat.tensorflow.functions.values import constant_of
 from wengert.compat.tensorflow.shapes import TensorShape
 from wengert.compat.tensorflow.variable import Variable
 from wengert.tape.base import TensorBase
-
-__all__ = [
-    "Configured",
-    "custom_object_scope",
-    "deserialize_keras_object",
-    "get_custom_objects",
-    "get_registered_name",
-    "get_registered_object",
-    "register_keras_serializable",
-    "serialize_keras_object",
-]
 
 _CUSTOM: dict[str, Any] = {}
 _REGISTERED: dict[str, Any] = {}
@@ -92,6 +83,55 @@ def arguments_of(owner: Any) -> dict[str, Any]:
 
 
 # -- names -----------------------------------------------------------------------------------------
+
+
+def snake_case(kind: str) -> str:
+    """The name of a class as Keras writes it for its instances: ``batch_normalization``."""
+    parted = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", re.sub(r"\W+", "", kind))
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", parted).lower()
+
+
+def getter(
+    what: str, namespace: dict[str, Any], base: Any, others: dict[str, Any] | None = None
+) -> Callable[[Any], Any]:
+    """The function `get` of one of Keras's modules.
+
+    Parameters
+    ----------
+    what : str
+        What the module has, for messages.
+    namespace : dict
+        The module: its classes are known by their names, in snake case too.
+    base : type
+        The class that they derive from.
+    others : dict, optional
+        Further names, for classes, functions, or `functools.partial` of a class.
+    """
+    names: dict[str, Any] = {}
+    for name, kind in namespace.items():
+        if inspect.isclass(kind) and issubclass(kind, base) and kind is not base:
+            names |= dict.fromkeys((name, snake_case(name), name.lower()), kind)
+    names |= others or {}
+
+    def get(identifier: Any) -> Any:
+        if isinstance(identifier, dict):
+            return deserialize_keras_object(identifier)
+        found = identifier
+        if isinstance(identifier, str):
+            found = names.get(identifier) or names.get(identifier.lower())
+        known = found is None or callable(found) or isinstance(found, base)
+        if not known or (found is None and identifier is not None):
+            raise ValueError(f"Could not interpret {what} identifier: {identifier}")
+        return found() if isinstance(found, type | functools.partial) else found
+
+    get.__doc__ = f"""The {what} that a name stands for; others come back as they are.
+
+    Raises
+    ------
+    ValueError: If there is none of that name.
+    """
+    get.__module__ = namespace["__name__"]
+    return get
 
 
 def register_keras_serializable(
@@ -289,4 +329,5 @@ def _found(name: str, config: dict[str, Any]) -> Any:
     )
 
 
+__all__ = defined(globals())
 fill_sections(globals())

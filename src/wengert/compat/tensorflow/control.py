@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.conversion import convert_to_tensor, stop_gradient
 from wengert.compat.tensorflow.errors import invalid
@@ -17,18 +18,6 @@ from wengert.compat.tensorflow.tensor import made, same_dtype, tensor_of
 from wengert.func.batch import vmap
 from wengert.tape.modes import full_mode
 from wengert.tape.record import T
-
-__all__ = [
-    "case",
-    "cond",
-    "foldl",
-    "foldr",
-    "map_fn",
-    "scan",
-    "switch_case",
-    "vectorized_map",
-    "while_loop",
-]
 
 
 def cond(
@@ -377,4 +366,5 @@ def vectorized_map(
     return nest.pack_sequence_as(structure[0], [made(value) for value in found])
 
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.dtypes import numpy_dtype, of_numpy
 from wengert.compat.tensorflow.labels import bytes_of, is_text, labels_of
 from wengert.compat.tensorflow.recording import Read
@@ -16,17 +17,6 @@ from wengert.compat.tensorflow.values import TextError
 from wengert.compat.tensorflow.variable import Variable
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tensor.tensor import Tensor as NativeTensor
-
-__all__ = [
-    "IndexedSlices",
-    "TensorSpec",
-    "constant",
-    "convert_to_tensor",
-    "get_static_value",
-    "identity",
-    "is_tensor",
-    "stop_gradient",
-]
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Any:
@@ -266,4 +256,5 @@ class TensorSpec:
         return f"TensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r})"
 
 
+__all__ = defined(globals())
 fill_sections(globals())

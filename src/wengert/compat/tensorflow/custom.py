@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from wengert.autograd.function import Function
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.conversion import convert_to_tensor, identity
 from wengert.compat.tensorflow.ends import UnconnectedGradients
@@ -18,16 +19,6 @@ from wengert.compat.tensorflow.tape import GradientTape
 from wengert.compat.tensorflow.tensor import made, tensor_of
 from wengert.compat.tensorflow.variable import READERS
 from wengert.tape.base import new_tensor
-
-__all__ = [
-    "RegisterGradient",
-    "custom_gradient",
-    "grad_pass_through",
-    "gradients",
-    "hessians",
-    "no_gradient",
-    "recompute_grad",
-]
 
 
 class _Custom(Function):
@@ -337,4 +328,5 @@ class RegisterGradient:
         )
 
 
+__all__ = defined(globals())
 fill_sections(globals())

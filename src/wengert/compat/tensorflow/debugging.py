@@ -7,42 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.conversion import convert_to_tensor, identity
 from wengert.compat.tensorflow.dtypes import as_dtype
 from wengert.compat.tensorflow.errors import InvalidArgumentError, invalid
 from wengert.compat.tensorflow.tensor import made, same_dtype, tensor_of
-
-__all__ = [
-    "Assert",
-    "assert_all_finite",
-    "assert_equal",
-    "assert_greater",
-    "assert_greater_equal",
-    "assert_integer",
-    "assert_less",
-    "assert_less_equal",
-    "assert_near",
-    "assert_negative",
-    "assert_non_negative",
-    "assert_non_positive",
-    "assert_none_equal",
-    "assert_positive",
-    "assert_proper_iterable",
-    "assert_rank",
-    "assert_rank_at_least",
-    "assert_rank_in",
-    "assert_same_float_dtype",
-    "assert_scalar",
-    "assert_shapes",
-    "assert_type",
-    "check_numerics",
-    "disable_check_numerics",
-    "disable_traceback_filtering",
-    "enable_check_numerics",
-    "enable_traceback_filtering",
-    "is_numeric_tensor",
-    "set_log_device_placement",
-]
 
 
 def _values(value: Any) -> Any:
@@ -315,3 +284,6 @@ def disable_traceback_filtering() -> None:
 
 def set_log_device_placement(enabled: bool) -> None:
     """Accepted, without effect."""
+
+
+__all__ = defined(globals())

@@ -15,17 +15,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.refusal import refusal
-
-__all__ = [
-    "MirroredStrategy",
-    "OneDeviceStrategy",
-    "ReduceOp",
-    "Strategy",
-    "get_replica_context",
-    "get_strategy",
-    "has_strategy",
-]
 
 
 class ReduceOp(enum.Enum):
@@ -126,4 +117,5 @@ def __getattr__(name: str) -> Any:
     raise refusal("distribute", name)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import is_differentiable
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.dtypes import cxx_name
 from wengert.compat.tensorflow.errors import invalid
@@ -15,17 +16,6 @@ from wengert.compat.tensorflow.recording import Record, node_of, source_of
 from wengert.compat.tensorflow.tensor import converted, made, tensor_of
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
-
-__all__ = [
-    "End",
-    "UnconnectedGradients",
-    "edges_of_both",
-    "is_variable",
-    "known_targets",
-    "seeds_of",
-    "unconnected",
-    "zeros_of",
-]
 
 
 class UnconnectedGradients(enum.Enum):
@@ -155,3 +145,6 @@ def zeros_of(end: Any, before: tuple[int, ...], after: int = 0) -> Any:
     size = tuple(end.payload.shape)
     shape = (*size[:after], *before, *size[after:])
     return made(new_tensor(np.zeros(shape, end.payload.dtype)))
+
+
+__all__ = defined(globals())

@@ -5,27 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.sections import fill_sections
-
-__all__ = [
-    "AbortedError",
-    "AlreadyExistsError",
-    "CancelledError",
-    "DataLossError",
-    "DeadlineExceededError",
-    "FailedPreconditionError",
-    "InternalError",
-    "InvalidArgumentError",
-    "NotFoundError",
-    "OpError",
-    "OutOfRangeError",
-    "PermissionDeniedError",
-    "ResourceExhaustedError",
-    "UnauthenticatedError",
-    "UnavailableError",
-    "UnimplementedError",
-    "UnknownError",
-    "invalid",
-]
+from wengert.compat.kit.namespaces import defined
 
 
 class OpError(Exception):
@@ -89,4 +69,5 @@ def invalid(message: str, operation: str = "", advice: str = "") -> Exception:
     return error
 
 
+__all__ = defined(globals())
 fill_sections(globals())

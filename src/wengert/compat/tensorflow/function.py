@@ -10,22 +10,12 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.conversion import TensorSpec, convert_to_tensor
 from wengert.compat.tensorflow.dtypes import numpy_dtype
 from wengert.compat.tensorflow.tensor import made, tensor_of
 from wengert.tape.base import TensorBase, new_tensor
-
-__all__ = [
-    "Function",
-    "executing_eagerly",
-    "function",
-    "functions_run_eagerly",
-    "inside_function",
-    "numpy_function",
-    "py_function",
-    "run_functions_eagerly",
-]
 
 _EAGERLY = [False]
 
@@ -341,4 +331,5 @@ def _constant(tensor: Any) -> Any:
     return made(new_tensor(tensor.payload))
 
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -14,6 +14,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import operations
 from wengert.compat.tensorflow.functions.streams import stream_of
 from wengert.compat.tensorflow.functions.values import (
@@ -25,31 +26,6 @@ from wengert.compat.tensorflow.functions.values import (
     tensor_of,
 )
 from wengert.compat.tensorflow.refusal import refusal
-
-__all__ = [
-    "ResizeMethod",
-    "adjust_brightness",
-    "adjust_contrast",
-    "central_crop",
-    "convert_image_dtype",
-    "crop_to_bounding_box",
-    "flip_left_right",
-    "flip_up_down",
-    "grayscale_to_rgb",
-    "pad_to_bounding_box",
-    "per_image_standardization",
-    "random_brightness",
-    "random_contrast",
-    "random_crop",
-    "random_flip_left_right",
-    "random_flip_up_down",
-    "resize",
-    "resize_with_crop_or_pad",
-    "rgb_to_grayscale",
-    "rot90",
-    "total_variation",
-    "transpose",
-]
 
 
 class ResizeMethod:
@@ -283,6 +259,27 @@ def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -
     return pad_to_bounding_box(x, top, left, *wanted)
 
 
+def resize_with_pad(
+    image: Any,
+    target_height: Any,
+    target_width: Any,
+    method: Any = ResizeMethod.BILINEAR,
+    antialias: bool = False,
+) -> Any:
+    """Pictures in another size, in proportion, with zeros around them.
+
+    Examples
+    --------
+    >>> tf.image.resize_with_pad(tf.ones([4, 2, 1]), 8, 8).shape
+    TensorShape([8, 8, 1])
+    """
+    height, width = tuple(tensor_of(image).payload.shape)[-3:-1]
+    wanted = integers(target_height, "size")[0], integers(target_width, "size")[0]
+    ratio = max(height / wanted[0], width / wanted[1])
+    size = (int(height / ratio), int(width / ratio))
+    return resize_with_crop_or_pad(resize(image, size, method, antialias=antialias), *wanted)
+
+
 def central_crop(image: Any, central_fraction: float) -> Any:
     """The middle of pictures.
 
@@ -356,4 +353,5 @@ def __getattr__(name: str) -> Any:
     raise refusal("image", name)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.compat.tensorflow.configs import Configured, deserialize_keras_object
+from wengert.compat.tensorflow.configs import Configured, getter
 from wengert.compat.tensorflow.functions import drawing
 from wengert.compat.tensorflow.functions.streams import stream_of
 from wengert.compat.tensorflow.functions.values import constant_of, dtype_of, shape_of
@@ -283,52 +283,13 @@ orthogonal, variance_scaling = Orthogonal, VarianceScaling
 constant_initializer, zeros_initializer, ones_initializer = Constant, Zeros, Ones
 random_normal_initializer, random_uniform_initializer = RandomNormal, RandomUniform
 
-_NAMES: dict[str, Any] = {
-    "constant": Constant,
-    "glorot_normal": GlorotNormal,
-    "glorot_uniform": GlorotUniform,
-    "he_normal": HeNormal,
-    "he_uniform": HeUniform,
-    "identity": Identity,
-    "lecun_normal": LecunNormal,
-    "lecun_uniform": LecunUniform,
-    "normal": RandomNormal,
-    "one": Ones,
-    "ones": Ones,
-    "orthogonal": Orthogonal,
-    "random_normal": RandomNormal,
-    "random_uniform": RandomUniform,
-    "truncated_normal": TruncatedNormal,
-    "uniform": RandomUniform,
-    "variance_scaling": VarianceScaling,
-    "zero": Zeros,
-    "zeros": Zeros,
-}
 
-
-def get(identifier: Any) -> Any:
-    """The initializer that a name stands for; others come back as they are.
-
-    Raises
-    ------
-    ValueError: If there is none of that name.
-
-    Examples
-    --------
-    >>> type(tf.keras.initializers.get("he_normal")).__name__
-    'HeNormal'
-    """
-    if isinstance(identifier, dict):
-        return deserialize_keras_object(identifier)
-    if identifier is None or callable(identifier):
-        return identifier() if isinstance(identifier, type) else identifier
-    if isinstance(identifier, str):
-        found = _NAMES.get(identifier) or next(
-            (kind for kind in _NAMES.values() if kind.__name__ == identifier), None
-        )
-        if found is not None:
-            return found()
-    raise ValueError(f"Could not interpret initializer identifier: {identifier}")
+get = getter(
+    "initializer",
+    globals(),
+    Initializer,
+    {"normal": RandomNormal, "one": Ones, "uniform": RandomUniform, "zero": Zeros},
+)
 
 
 def __getattr__(name: str) -> Any:

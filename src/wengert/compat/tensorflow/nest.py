@@ -6,14 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from wengert.base.sections import fill_sections
-
-__all__ = [
-    "assert_same_structure",
-    "flatten",
-    "is_nested",
-    "map_structure",
-    "pack_sequence_as",
-]
+from wengert.compat.kit.namespaces import defined
 
 
 def is_nested(structure: Any) -> bool:
@@ -185,4 +178,5 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
     return pack_sequence_as(structure[0], [func(*leaves) for leaves in flat])
 
 
+__all__ = defined(globals())
 fill_sections(globals())

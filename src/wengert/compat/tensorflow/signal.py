@@ -13,6 +13,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions.values import (
     check,
     constant_of,
@@ -24,30 +25,6 @@ from wengert.compat.tensorflow.functions.values import (
     tensor_of,
 )
 from wengert.compat.tensorflow.refusal import refusal
-
-__all__ = [
-    "dct",
-    "fft",
-    "fft2d",
-    "fft3d",
-    "fftshift",
-    "frame",
-    "hamming_window",
-    "hann_window",
-    "idct",
-    "ifft",
-    "ifft2d",
-    "ifft3d",
-    "ifftshift",
-    "irfft",
-    "irfft2d",
-    "irfft3d",
-    "overlap_and_add",
-    "rfft",
-    "rfft2d",
-    "rfft3d",
-    "stft",
-]
 
 _COMPLEX = ("complex64", "complex128")
 _REAL = ("float", "double")
@@ -392,4 +369,5 @@ def __getattr__(name: str) -> Any:
     raise refusal("signal", name)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

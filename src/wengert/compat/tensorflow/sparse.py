@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import math, operations
 from wengert.compat.tensorflow.functions.values import (
     constant_of,
@@ -23,17 +24,6 @@ from wengert.compat.tensorflow.functions.values import (
 )
 from wengert.compat.tensorflow.refusal import refusal
 from wengert.compat.tensorflow.shapes import TensorShape
-
-__all__ = [
-    "SparseTensor",
-    "add",
-    "from_dense",
-    "reduce_sum",
-    "reorder",
-    "sparse_dense_matmul",
-    "to_dense",
-    "transpose",
-]
 
 
 class SparseTensor:
@@ -192,4 +182,5 @@ def __getattr__(name: str) -> Any:
     raise refusal("sparse", name)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -13,31 +13,12 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.dtypes import numpy_dtype
 from wengert.compat.tensorflow.errors import InvalidArgumentError
 from wengert.compat.tensorflow.functions.values import axes_of, constant_of, numbers_of
 from wengert.compat.tensorflow.labels import bytes_of, each, is_text, labels_of
 from wengert.compat.tensorflow.refusal import refusal
-
-__all__ = [
-    "as_string",
-    "bytes_split",
-    "format",
-    "join",
-    "length",
-    "lower",
-    "reduce_join",
-    "regex_full_match",
-    "regex_replace",
-    "split",
-    "strip",
-    "substr",
-    "to_hash_bucket_fast",
-    "to_number",
-    "unicode_decode",
-    "unicode_split",
-    "upper",
-]
 
 
 def _mapping(name: str, words: str, function: Callable[[bytes], bytes]) -> Any:
@@ -301,4 +282,5 @@ def __getattr__(name: str) -> Any:
     raise refusal("strings", name)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

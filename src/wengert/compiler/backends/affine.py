@@ -14,6 +14,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from wengert.compiler.codegen.code import strides_of
+
 __all__ = [
     "ZERO",
     "Counter",
@@ -23,7 +25,6 @@ __all__ = [
     "linear",
     "of",
     "place_of",
-    "strides_of",
     "weighted",
 ]
 
@@ -159,16 +160,6 @@ def of(variable: Variable) -> Index:
     if isinstance(variable, Counter) and variable.extent == 1:
         return ZERO
     return Index(0, [(variable, 1)])
-
-
-def strides_of(shape: Sequence[int]) -> tuple[int, ...]:
-    """By how many elements a step along each dimension moves, in C order."""
-    strides = []
-    stride = 1
-    for size in reversed(shape):
-        strides.append(stride)
-        stride *= size
-    return tuple(reversed(strides))
 
 
 def linear(place: Place, shape: Sequence[int]) -> Index:

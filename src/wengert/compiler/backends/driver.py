@@ -282,9 +282,7 @@ class _Writer:
         ]
         heads = {k for i, s in enumerate(self.stations) for k in s.following.values() if k <= i}
         arena = self._at(self._arena)
-        left = code.cell("i64")
-        turns = code.let(f"load i64, ptr {self._at(8)}")
-        code.do(f"store i64 {turns}, ptr {left}")
+        left = code.cell("i64", code.let(f"load i64, ptr {self._at(8)}"))
         labels = [code.fresh("station") for _ in self.stations]
         self._exits = [code.fresh("exit") for _ in range(4)]
         start = code.let("load i64, ptr %memory")
@@ -293,9 +291,9 @@ class _Writer:
         for i, station in enumerate(self.stations):
             code.label(labels[i])
             if i in heads:
-                before = code.let(f"load i64, ptr {left}")
+                before = left.get()
                 self._leave_if(code.let(f"icmp eq i64 {before}, 0"), PAUSED, i)
-                code.do(f"store i64 {code.let(f'sub i64 {before}, 1')}, ptr {left}")
+                left.set(code.let(f"sub i64 {before}, 1"))
             if station.makes:
                 ins, outs = tables[i]
                 first = functions[i].first

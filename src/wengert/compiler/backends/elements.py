@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wengert.compiler.backends.affine import Counter, Index, Looked, Place, strides_of, weighted
+from wengert.compiler.backends.affine import Counter, Index, Looked, Place, weighted
 from wengert.compiler.backends.nodes import Apply, Choice, Literal, Load, Node, Position
 from wengert.compiler.backends.plan import Plan
 from wengert.compiler.backends.scope import Scope
 from wengert.compiler.backends.storage import Slot, Storage
-from wengert.compiler.codegen.code import Array, Code, Operand, literal, llvm_type
+from wengert.compiler.codegen.code import Array, Code, Operand, literal, llvm_type, strides_of
 from wengert.compiler.codegen.scalars.table import emit
 from wengert.compiler.ir.programs import Value
 
-__all__ = ["Elements"]
+__all__ = ["Elements", "applied"]
+
+
+def applied(code: Code, node: Apply, name_of: Callable[[Node], str], count: int = 1) -> str:
+    """Emit an element of a primitive, or a vector of so many, of the registers of its operands."""
+    operands = [Operand(name_of(operand), operand.dtype) for operand in node.operands]
+    numbers = {key: Operand(name_of(number), number.dtype) for key, number in node.numbers.items()}
+    return emit(code, node.prim, operands, node.dtype, {**node.params, **numbers}, count=count)
 
 
 class Elements:
@@ -52,8 +59,6 @@ class Elements:
         self.scope = Scope()
         self._pointers: dict[Value, str] = {}
         self._once: set[Value] = set()
-        self._plain = False
-        self._slight: set[int] = set()
         self._wide = wide
         self._range: tuple[str, str] | None = None
         self.counters: dict[Counter, str] = {} if outer is None else dict(outer.counters)
@@ -199,11 +204,7 @@ class Elements:
         if isinstance(node, Choice):
             return self._choose(node)
         assert isinstance(node, Apply)
-        params = dict(node.params)
-        for name, number in node.numbers.items():
-            params[name] = Operand(self.node(number), number.dtype)
-        operands = [Operand(self.node(operand), operand.dtype) for operand in node.operands]
-        return emit(self.code, node.prim, operands, node.dtype, params)
+        return applied(self.code, node, self.node)
 
     def _choose(self, node: Choice) -> str:
         code = self.code

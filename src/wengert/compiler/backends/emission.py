@@ -1,24 +1,16 @@
-"""Layer 8 · compiler: a plan as LLVM's text.
-
-NOTE [slight functions]
-The time that LLVM takes for a loop does not depend on how often the loop runs. In long programs,
-loops that do so little that their share of all work is small (`slight_trees`) are put into
-functions of their own, for which LLVM makes code in a hurry: that takes it a third of the time, and
-the code takes little longer.
-"""
+"""Layer 8 · compiler: a plan as LLVM's text."""
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from wengert.compiler.backends.affine import Counter, Index
 from wengert.compiler.backends.loops import Accumulate, LoopTree, Product, Store
-from wengert.compiler.backends.machine import SLIGHT, function_attributes
+from wengert.compiler.backends.machine import function_attributes
 from wengert.compiler.backends.nodes import Choice, Load, Position, walk
 from wengert.compiler.backends.plan import Call, Check, Repeat
 from wengert.compiler.backends.scope import Scope, Workspace
@@ -30,20 +22,14 @@ from wengert.compiler.backends.sharing import (
     register_sharing,
 )
 from wengert.compiler.backends.strips import Strips
-from wengert.compiler.backends.trees import slight_trees, written_once
+from wengert.compiler.backends.trees import written_once
 from wengert.compiler.backends.unrolling import Shaper
-from wengert.compiler.codegen.code import MEMCPY, MEMCPY_DECLARATION, Array, Code, llvm_type
+from wengert.compiler.codegen.code import MEMCPY, MEMCPY_DECLARATION, Array, Code
+from wengert.compiler.codegen.native.forms import check_indices
 from wengert.compiler.codegen.native.products import multiply
 from wengert.compiler.ir.programs import open_ended
 
 __all__ = ["Emission"]
-
-# trouble is noted, or left with at once; apart from the cell's own store and load
-_MAY_FAIL = re.compile(r"ret i8 1$|(?<!store i8 0, ptr )(?<!load i8, ptr )%trouble\b(?! = )")
-# from so many lines on what does little is a function of its own
-_LONG = 40
-_NAMES = re.compile(r"%[\w.]+")
-_DEFINED = re.compile(r"^  (%[\w.]+) = |^([\w.]+):$", re.MULTILINE)
 
 
 class Emission(Strips):
@@ -66,20 +52,13 @@ class Emission(Strips):
         fence: Whether trouble is to be known before inputs are written to.
         """
         self._once = written_once(self.plan)
-        numbers = {id(item): k for k, item in enumerate(self.plan.block)}
-        for at, group in self._groups():
-            item = group[0]
-            last = max([numbers[id(part)] for part in group])
-            if fence and last >= self.storage.first:
+        for at, item in enumerate(self.plan.block):
+            if fence and at >= self.storage.first:
                 self._fence()
                 fence = False
-            begin = len(self.code.lines)
-            if len(group) > 1 or self._is_slight(item):
-                self._slightly(group)
-            elif isinstance(item, LoopTree):
-                self._plain = id(item) in self._slight
-                shaper = Shaper(self._merged, self._fits)
-                for part in [item] if self._plain else shaper.shaped(item):
+            self.code.fails = False
+            if isinstance(item, LoopTree):
+                for part in Shaper(self._merged, self._fits).shaped(item):
                     if self._wide and isinstance(part, LoopTree) and is_wide(part, self.storage):
                         self._share(part)
                     else:
@@ -94,86 +73,13 @@ class Emission(Strips):
                 self._repeat(item, at)
             else:
                 self._item(item)
-            if any(map(_MAY_FAIL.search, self.code.lines[begin:])):
-                self.failing = max(self.failing, last)
+            if self.code.fails:
+                self.failing = at
+        # what repeats this asks, too
+        self.code.fails = self.failing >= 0
         for k, value in self.storage.copies:
             size = value.size * value.dtype.itemsize
             self._copy(self.outputs[k], self.pointer(value), size)
-
-    def _groups(self) -> Iterator[tuple[int, list[Any]]]:
-        """The items of the plan with their positions; in one group slight loops that follow one
-        another, and single elements between them."""
-        self._slight = set() if self.plan.varies else slight_trees(self.plan.block)
-        group: list[Any] = []
-        elements: list[Any] = []
-        for at, item in enumerate(self.plan.block):
-            if self._is_slight(item):
-                group += [*elements, item]
-                elements = []
-                continue
-            if group and isinstance(item, Store | Accumulate):
-                elements.append(item)
-                continue
-            if group:
-                yield at, group
-                yield from ((at, [element]) for element in elements)
-                group, elements = [], []
-            yield at, [item]
-        if group:
-            yield len(self.plan.block), group
-            yield from ((len(self.plan.block), [element]) for element in elements)
-
-    def _is_slight(self, item: Any) -> bool:
-        return (
-            self.code.long
-            and isinstance(item, LoopTree)
-            and id(item) in self._slight
-            and not (self._wide and is_wide(item, self.storage))
-        )
-
-    def _slightly(self, items: Sequence[Any]) -> None:
-        """Write loops of little work, in a function of their own (NOTE [slight functions])."""
-        code, module = self.code, self.code.module
-        begin = code.fresh("begin")
-        numbers, pointers = set(self.counters.values()), set(self._pointers)
-        held = code.lines, code.allocations, code.current
-        code.lines, code.allocations, code.current, code.long = [], [], begin[1:], False
-        self._plain = True
-        self.scope = Scope()
-        for item in items:
-            self._item(item)
-            if isinstance(item, LoopTree):
-                self.scope = Scope()
-        self.scope = Scope()
-        lines, allocations, end = code.lines, code.allocations, code.current
-        code.lines, code.allocations, code.current = held
-        code.long = True
-        if len(lines) < _LONG:
-            code.jump(begin)
-            code.label(begin)
-            code.lines += lines
-            code.allocations += allocations
-            code.current = end
-            return
-        # what others read, too, has its place outside
-        private = self.storage.private
-        others = {
-            name
-            for value, name in self._pointers.items()
-            if value not in pointers and value not in private
-        }
-        own: list[str] = []
-        for line in allocations:
-            (own, code.allocations)[line.split(maxsplit=1)[0] in others].append(line)
-        text = "\n".join([*own, *lines])
-        defined = {f"%{label}" if label else name for name, label in _DEFINED.findall(text)}
-        given = [name for name in dict.fromkeys(_NAMES.findall(text)) if name not in defined]
-        parameters = ", ".join(
-            [f"{'i64' if name in numbers else 'ptr'} {name}" for name in given if name != begin]
-        )
-        head = f"define internal void @@({parameters}) {function_attributes()}"
-        symbol = module.function(SLIGHT, f"{head} {{\n{begin[1:]}:\n{text}\n  ret void\n}}")
-        code.do(f"call void @{symbol}({parameters})")
 
     def _item(self, item: Any) -> None:
         if isinstance(item, Store):
@@ -205,7 +111,7 @@ class Emission(Strips):
             inner._pointers[value] = inner.code.entry("%table", k)
         troubled = inner.code.entry("%table", len(values))
         inner.code.allocations += ["  %trouble = alloca i8", "  store i8 0, ptr %trouble"]
-        inner._once, inner._plain, inner._range = (self._once, self._plain, ("%start", "%stop"))
+        inner._once, inner._range = self._once, ("%start", "%stop")
         merged = inner._merged(tree)
         inner._item(tree)
         found = inner.code.let("load i8, ptr %trouble")
@@ -234,7 +140,7 @@ class Emission(Strips):
         self._range = None
         for each in merged:
             self.counters[each.counter] = ""
-        strip = None if self._plain else self._strip_of(merged, extent)
+        strip = self._strip_of(merged, extent)
         rest: int | str = start
         if strip is not None:
             rest = self._write_strip(strip, start, stop)
@@ -294,7 +200,7 @@ class Emission(Strips):
     def _accumulate(self, item: Accumulate) -> None:
         element = self.node(item.node)
         total = self._load(item.value, item.place)
-        self._store(item.value, item.place, self._combined(item, total, element))
+        self._store(item.value, item.place, self._lane(item).combined(item.kind, total, element))
 
     def _copy(self, target: str, source: str, size: int) -> None:
         if not size or target == source:
@@ -341,27 +247,12 @@ class Emission(Strips):
         self.code.branch(condition, leave, stay)
         self.code.label(leave)
         self.code.do("ret i8 1")
+        self.code.fails = True
         self.code.label(stay)
 
     def _check(self, check: Check) -> None:
         """Leave, marking trouble, if an index lies outside of its dimension."""
-        code, value = self.code, check.value
-        array = self.array(value)
-        cell = code.stack(np.dtype(np.bool_), 1)
-        code.do(f"store i8 0, ptr {cell}")
-        kind = llvm_type(value.dtype)
-        size = math.prod(value.shape)
-        with code.loop(size) as k:
-            found = code.load(code.at(array.pointer, value.dtype, k), value.dtype)
-            if value.dtype.itemsize < 8:
-                word = "sext" if value.dtype.kind == "i" else "zext"
-                found = code.let(f"{word} {kind} {found} to i64")
-            moved = code.let(f"add i64 {found}, {check.extent}")
-            wrong = code.let(f"icmp uge i64 {moved}, {2 * check.extent}")
-            marked = code.let(f"zext i1 {wrong} to i8")
-            before = code.let(f"load i8, ptr {cell}")
-            code.do(f"store i8 {code.let(f'or i8 {before}, {marked}')}, ptr {cell}")
-        self._leave_if(code.let(f"icmp ne i8 {code.let(f'load i8, ptr {cell}')}, 0"))
+        self._leave_if(check_indices(self.code, self.array(check.value), check.extent))
 
     def _repeat(self, repeat: Repeat, at: int) -> None:
         loop = repeat.loop

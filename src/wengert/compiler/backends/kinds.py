@@ -36,10 +36,8 @@ class Reduction(NamedTuple):
 def reduction_of(step: Step) -> Reduction | None:
     """The reduction that a step is, if it is one that loops can do."""
     kind = COMBINES[step.prim]
-    if not kind:
+    if not kind or "shape" in step.params:
         return None
-    if "shape" in step.params:
-        return _down(step, kind)
     dims = step.params.get("dim", tuple(range(len(step.args[0].shape))))
     truth = kind in ("or", "and", "count")
     kind = "add" if kind == "count" else kind
@@ -50,16 +48,6 @@ def reduction_of(step: Step) -> Reduction | None:
     if found.kind in ("max", "min") and (source.kind == "b" or not step.args[0].size):
         return None
     return found
-
-
-def _down(step: Step, kind: str) -> Reduction | None:
-    """The reduction to a shape, whose dimensions of size 1 stay."""
-    source, out = step.args[0], step.outs[0]
-    if not is_native(source.dtype) or source.dtype != out.dtype:
-        return None
-    lead = len(source.shape) - len(out.shape)
-    within = [lead + k for k, n in enumerate(out.shape) if n == 1 != source.shape[lead + k]]
-    return Reduction(kind, (*range(lead), *within), True)
 
 
 def with_values(step: Step) -> Step:

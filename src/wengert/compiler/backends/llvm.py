@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.backends.driver import drive
+from wengert.compiler.backends.kinds import is_native_step
 from wengert.compiler.backends.loops import LoopTree
 from wengert.compiler.backends.machine import Machine, State, builtin
 from wengert.compiler.backends.numpy import ordered
@@ -25,11 +26,20 @@ from wengert.compiler.backends.storage import Storage
 from wengert.compiler.backends.trees import extents_of, steps_of
 from wengert.compiler.backends.wrapper import Function, write_module
 from wengert.compiler.codegen.native.table import NATIVE
+from wengert.compiler.decompose.rules import DECOMPOSED
 from wengert.compiler.ir.executable import Description, LoopNest, isolated
-from wengert.compiler.ir.programs import Affine, Loop, Program, Step, Value, apply, substitute
+from wengert.compiler.ir.programs import (
+    Loop,
+    Program,
+    Step,
+    Value,
+    apply,
+    in_repetition,
+    substitute,
+)
 from wengert.interp.eager import K
 
-__all__ = ["Families", "LlvmExecutable", "build", "drive"]
+__all__ = ["Families", "LlvmExecutable", "build", "call_cost", "drive"]
 
 Known = dict[Value, Any]
 
@@ -45,13 +55,20 @@ class LlvmExecutable:
         inputs one by one, and returns the outputs as a list, or None if eager code would raise.
     """
 
-    __slots__ = ("_functions", "_pieces", "_program", "_wide", "call", "machine")
+    __slots__ = ("_functions", "_piece", "_pieces", "_program", "_wide", "call", "machine")
 
     def __init__(
-        self, program: Program, *, threads: int, fastmath: bool, families: Families | None = None
+        self,
+        program: Program,
+        *,
+        threads: int,
+        fastmath: bool,
+        families: Families | None = None,
+        piece: int = 0,
     ) -> None:
         self._program = program
         self._wide = threads > 1
+        self._piece = piece
         self.machine: Machine | None = None
         family = None if families is None else families.of(program)
         with nullcontext() if family is None else family.lock:
@@ -65,10 +82,10 @@ class LlvmExecutable:
                 )
         if self.machine is not None:
             plans = self._pieces.plans()
-            for (piece, _), function in zip(plans, self._functions, strict=True):
+            for (native, _), function in zip(plans, self._functions, strict=True):
                 state = State.of(function.constants, self.machine, words)
                 address = self.machine.address(function.name)
-                piece.call = builtin(address, function.name, state)
+                native.call = builtin(address, function.name, state)
         self.call = self._pieces.whole()
 
     def _written(self, program: Program, fastmath: bool) -> tuple[_Pieces, list[Function], str]:
@@ -77,7 +94,7 @@ class LlvmExecutable:
         plans = [plan for _, plan in pieces.plans()]
         if not plans:
             return pieces, [], ""
-        text, functions = write_module(plans, fastmath=fastmath, wide=self._wide)
+        text, functions = write_module(plans, fastmath=fastmath, wide=self._wide, piece=self._piece)
         return pieces, functions, text
 
     def __call__(self, arrays: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
@@ -117,6 +134,7 @@ def build(
     threads: int = 1,
     fastmath: bool = False,
     families: Families | None = None,
+    piece: int = 0,
 ) -> LlvmExecutable:
     """The executable of a program.
 
@@ -127,12 +145,23 @@ def build(
         More than 1: long loops are shared among as many threads as `wengert.get_num_threads` says.
     fastmath: Whether floats may be computed by rules that hold for real numbers only.
     families: The programs whose code may do for this one, too (NOTE [sizes that vary]).
+    piece
+        So many elements are in each array of the program, which computes each of them from those at
+        its place; `call` then takes longer arrays, and where to start and to stop (`_pieces` in
+        `wrapper`).
 
     Returns
     -------
     LlvmExecutable
     """
-    return LlvmExecutable(program, threads=threads, fastmath=fastmath, families=families)
+    return LlvmExecutable(
+        program, threads=threads, fastmath=fastmath, families=families, piece=piece
+    )
+
+
+def call_cost(step: Step) -> float:
+    """Microseconds to call the kernel of a step between native pieces; 0 if native code does it."""
+    return 0.0 if DECOMPOSED[step.prim] is not None or is_native_step(step) else 2.0
 
 
 class _Native:
@@ -199,7 +228,9 @@ class _Pieces:
                     return False
                 known.update(zip(item.program.outputs, results, strict=True))
             elif isinstance(item, Step):
-                params = {n: _at(substitute(p, value_of), i) for n, p in item.params.items()}
+                params = {
+                    n: in_repetition(substitute(p, value_of), i) for n, p in item.params.items()
+                }
                 results = ordered(item.prim.kernel, *map(value_of, item.args), **params)
                 found = [results] if item.prim.outputs == 1 else results
                 known.update(zip(item.outs, found, strict=True))
@@ -228,15 +259,6 @@ class _Pieces:
                 target[i] = result
         known.update(zip(loop.outs, [*carried, *stacked], strict=True))
         return True
-
-
-def _at(param: Any, i: int) -> Any:
-    """A parameter of a loop's body in repetition `i`."""
-    if isinstance(param, Affine):
-        return param.start + param.step * i
-    if isinstance(param, tuple):
-        return tuple([_at(part, i) for part in param])
-    return param
 
 
 def _describe(storage: Storage, description: Description, wide: bool) -> None:

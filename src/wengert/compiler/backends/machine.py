@@ -22,7 +22,6 @@ from wengert.compiler.backends.cached import file_for, keep, kept
 
 __all__ = [
     "DATA",
-    "SLIGHT",
     "Machine",
     "State",
     "builtin",
@@ -31,14 +30,12 @@ __all__ = [
     "register",
 ]
 
-SLIGHT = "slight"
-"""How the symbols of functions begin whose code is to be made in a hurry."""
-
 DATA = object.__basicsize__
 """Where in an array object the address of its elements stands."""
 
 _PYTHON = (
     "PyErr_NoMemory",
+    "PyLong_AsSsize_t",
     "PyEval_RestoreThread",
     "PyEval_SaveThread",
     "PyList_New",
@@ -135,10 +132,6 @@ def optimise(module: Any, machine: Any) -> None:
     passes.add_instruction_combine_pass()
     passes.add_simplify_cfg_pass()
     passes.run(module, builder)
-    for function in module.functions:
-        if function.name.startswith(SLIGHT):
-            function.add_function_attribute("noinline")
-            function.add_function_attribute("optnone")
 
 
 class Machine:

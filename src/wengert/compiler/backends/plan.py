@@ -232,8 +232,6 @@ class Plan(Elementwise):
         keeps = len(out.shape) == len(arg.shape)
 
         def target(place: Place) -> Place:
-            if "shape" in step.params:
-                return aligned(place, out.shape)
             kept = [ZERO if d in dims else index for d, index in enumerate(place)]
             return tuple(kept if keeps else [kept[d] for d in range(len(place)) if d not in dims])
 

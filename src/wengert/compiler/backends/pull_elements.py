@@ -60,25 +60,6 @@ def _index_selected(source: Source, step: Step, k: int, place: Place, i: Any) ->
     return source(value, at_dim(place, dim, _looked(source, indices, at, value.shape[dim])))
 
 
-@pulled(records.max_dim, records.min_dim, looked=_along)
-def _picked(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
-    value, indices = step.args
-    if not value.shape:
-        return source(value, ())
-    dim = step.params["dim"]
-    rest = (*place[:dim], *place[dim + 1 :]) if step.params["keepdim"] else place
-    at = at_dim(place, dim, ZERO) if step.params["keepdim"] else place
-    looked = _looked(source, indices, at, value.shape[dim])
-    return source(value, (*rest[:dim], looked, *rest[dim:]))
-
-
-@pulled(records.embedding, accepts=lambda step: step.args[1].dtype.kind == "i", looked=_along)
-def _embedded(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
-    weight, indices = step.args
-    row = _looked(source, indices, place[:-1], weight.shape[0])
-    return source(weight, (row, place[-1]))
-
-
 @pulled(records.take, accepts=lambda step: len(step.args[0].shape) == 1, looked=_along)
 def _taken(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     value, indices = step.args
@@ -184,13 +165,3 @@ def _has_number(step: Step) -> bool:
 @pulled(records.fill_scalar, accepts=_has_number)
 def _filled(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     return Literal(step.params["value"], step.outs[0].dtype)
-
-
-@pulled(records.assign, records.fill_tensor)
-def _assigned(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
-    node = source(step.args[1], aligned(place, step.args[1].shape))
-    if node.dtype == step.outs[0].dtype:
-        return node
-    return Apply(
-        records.to_copy, [node], step.outs[0].dtype, {"dtype": step.outs[0].dtype}, step=step
-    )

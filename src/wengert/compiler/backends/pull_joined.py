@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.compiler.backends.affine import ZERO, Index, Place
+from wengert.compiler.backends.affine import ZERO, Place
 from wengert.compiler.backends.nodes import Choice, Literal, Node
 from wengert.compiler.backends.pull import (
-    PULLS,
-    Pull,
     Source,
     at_dim,
     pulled,
@@ -163,34 +161,6 @@ def _triangle(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     return inside if (low, high + 1) == test[1:] else Choice([test], inside, zero(step))
 
 
-@pulled(records.roll, accepts=lambda step: bool(step.params["dims"]), piecewise=True)
-def _rolled(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
-    value = step.args[0]
-    found: list[tuple[list[tuple[Index, int, int]], Place]] = [([], place)]
-    for shift, dim in zip(step.params["shifts"], step.params["dims"], strict=True):
-        size = value.shape[dim]
-        shift %= size
-        if not shift:
-            continue
-        parts = []
-        for tests, at in found:
-            moved = at[dim].moved(-shift)
-            parts.append(([*tests, (moved, 0, size)], at_dim(at, dim, moved)))
-            parts.append((tests, at_dim(at, dim, moved.moved(size))))
-        found = parts
-    node = source(value, found[-1][1])
-    for tests, at in reversed(found[:-1]):
-        # earlier pieces have at least the tests of later ones, so the first that holds is right
-        node = Choice(tests, source(value, at), node)
-    return node
-
-
-@pulled(records.corner_backward, piecewise=True)
-def _cornered(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
-    value = step.args[0]
-    return _within(source, value, place, dict(enumerate(value.shape)), zero(step))
-
-
 @pulled(records.constant_pad_nd, piecewise=True)
 def _padded(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     value, pads = step.args[0], step.params["pads"]
@@ -207,6 +177,3 @@ def _shifted(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
         return fill if by else source(value, place)
     part = at_dim(place, dim, place[dim].moved(-by))
     return _within(source, value, part, {dim: value.shape[dim]}, fill)
-
-
-PULLS.of(records.repeat)(Pull(None, inline=lambda step: False))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.compiler.backends.affine import ZERO, Counter, Index, Place, linear, of, place_of
+from wengert.compiler.backends.affine import ZERO, Counter, Place, linear, of, place_of
 from wengert.compiler.backends.nodes import Node
 from wengert.compiler.backends.pull import (
     Source,
@@ -29,7 +29,7 @@ _RESHAPES = [
 ]
 
 
-@pulled(records.alias, records.clone, records.contiguous, records.corner, view=True)
+@pulled(records.alias, records.clone, records.contiguous, view=True)
 def _same(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     return source(step.args[0], place)
 
@@ -94,19 +94,7 @@ def _sliced(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     return source(value, at_dim(place, dim, index))
 
 
-@pulled(records.unbind, view=True)
-def _unbound(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
-    dim = step.params["dim"]
-    return source(step.args[0], (*place[:dim], Index(k), *place[dim:]))
-
-
-@pulled(records.split, records.split_with_sizes, view=True)
-def _split(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
-    dim = step.params["dim"]
-    return source(step.args[0], at_dim(place, dim, place[dim].moved(sum(step.params["sizes"][:k]))))
-
-
-@pulled(records.diagonal, records.diagonal_copy, view=True)
+@pulled(records.diagonal, view=True)
 def _diagonal(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     offset = step.params["offset"]
     value = step.args[0]

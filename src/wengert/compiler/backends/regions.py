@@ -1,18 +1,18 @@
 """Layer 8 · compiler: stored values that are written region by region.
 
-A concatenation that must lie in memory needs no test for each of its elements: each part is written
-to where it belongs, in loops of its own. So are zeros with something in the midst of them. A later
-region may write over what an earlier one has written.
+A concatenation of many parts that must lie in memory needs no test for each of its elements: each
+part is written to where it belongs, in loops of its own. So are zeros with something on a diagonal,
+or at every other place. A later region may write over what an earlier one has written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from wengert.compiler.backends.affine import Counter, Index, Place
-from wengert.compiler.backends.nodes import Literal, Node
-from wengert.compiler.backends.pull import Source, at_dim, whole
+from wengert.compiler.backends.nodes import Node
+from wengert.compiler.backends.pull import Source, at_dim, whole, zero
 from wengert.compiler.ir.programs import Step, Value
 from wengert.prims import records
 from wengert.prims.facet import Facet
@@ -48,9 +48,9 @@ def _all_of(value: Value, target: Callable[[Place], Place] = _same) -> Region:
     return Region(value.shape, target, lambda source, place: source(value, place))
 
 
-def _filled(step: Step, number: Any = 0) -> Region:
+def _zeros(step: Step) -> Region:
     out = step.outs[0]
-    literal = Literal(number, out.dtype)
+    literal = zero(step)
     return Region(out.shape, _same, lambda source, place: literal)
 
 
@@ -80,16 +80,7 @@ def _around(step: Step) -> tuple[Region, Value]:
     """What is behind the region of a step, and what is written into it."""
     if len(step.args) == 2:
         return _all_of(step.args[0]), step.args[1]
-    return _filled(step), step.args[0]
-
-
-@REGIONS.of(records.select_backward, records.select_scatter)
-def _selected(step: Step, i: Counter | None) -> Iterator[Region]:
-    behind, value = _around(step)
-    dim = step.params["dim"]
-    yield behind
-    index = whole(step.params["index"], i, step.outs[0].shape[dim])
-    yield _all_of(value, _inserted(dim, index))
+    return _zeros(step), step.args[0]
 
 
 @REGIONS.of(records.slice_backward, records.slice_scatter)
@@ -117,44 +108,3 @@ def _diagonal(step: Step, i: Counter | None) -> Iterator[Region]:
 
     yield behind
     yield _all_of(value, target)
-
-
-@REGIONS.of(records.corner_backward)
-def _cornered(step: Step, i: Counter | None) -> Iterator[Region]:
-    yield _filled(step)
-    yield _all_of(step.args[0])
-
-
-@REGIONS.of(records.constant_pad_nd)
-def _padded(step: Step, i: Counter | None) -> Iterator[Region]:
-    (value,) = step.args
-    pads = step.params["pads"]
-    shape = tuple(
-        [
-            max(n + min(before, 0) + min(after, 0), 0)
-            for n, (before, after) in zip(value.shape, pads, strict=True)
-        ]
-    )
-    yield _filled(step, step.params["value"])
-    yield Region(
-        shape,
-        lambda place: tuple([p.moved(max(b, 0)) for p, (b, _) in zip(place, pads, strict=True)]),
-        lambda source, place: source(
-            value, tuple([p.moved(max(-b, 0)) for p, (b, _) in zip(place, pads, strict=True)])
-        ),
-    )
-
-
-@REGIONS.of(records.repeat)
-def _repeated(step: Step, i: Counter | None) -> Iterator[Region]:
-    (value,) = step.args
-    repeats = step.params["repeats"]
-    lead = len(repeats) - len(value.shape)
-    rank = len(repeats)
-    sizes = (1,) * lead + value.shape
-    # the copies of each dimension, then the dimensions
-    yield Region(
-        (*repeats, *sizes),
-        lambda place: tuple([place[rank + d].plus(place[d].times(sizes[d])) for d in range(rank)]),
-        lambda source, place: source(value, place[rank + lead :]),
-    )

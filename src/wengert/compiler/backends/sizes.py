@@ -304,7 +304,8 @@ class Families:
 
 def _form(program: Program) -> Iterator[Any]:
     """What the programs of a family have in common."""
-    yield len(program.inputs)
+    for value in program.inputs:
+        yield value.dtype.str, len(value.shape)
     for step in program.steps:
         yield "loop" if isinstance(step, Loop) else step.prim.name
         for value in (*uses(step), *step.outs):

@@ -15,10 +15,11 @@ from collections.abc import Sequence
 from operator import is_
 from typing import Any, NamedTuple
 
-from wengert.compiler.backends.affine import Counter, Place, strides_of
+from wengert.compiler.backends.affine import Counter, Place
 from wengert.compiler.backends.loops import LoopTree, Store
 from wengert.compiler.backends.nodes import Load, walk
 from wengert.compiler.backends.plan import Call, Check, Plan, Repeat
+from wengert.compiler.codegen.code import strides_of
 from wengert.compiler.ir.programs import Value, open_ended, uses
 
 __all__ = ["Slot", "Storage"]

@@ -22,14 +22,14 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.backends.affine import Index, Looked, Place
-from wengert.compiler.backends.elements import Elements
+from wengert.compiler.backends.elements import Elements, applied
 from wengert.compiler.backends.loops import Accumulate, LoopTree, Store
 from wengert.compiler.backends.nodes import Apply, Choice, Literal, Load, Node, Position, walk
 from wengert.compiler.backends.plan import start_of
 from wengert.compiler.backends.scope import Scope
-from wengert.compiler.codegen.code import Operand, llvm_type
+from wengert.compiler.codegen.code import Cell, llvm_type
 from wengert.compiler.codegen.scalars.lane import Lane
-from wengert.compiler.codegen.scalars.table import cost, emit, has_vectors
+from wengert.compiler.codegen.scalars.table import cost, has_vectors
 from wengert.compiler.codegen.vectors import register_bytes
 from wengert.compiler.ir.programs import Value, Varying, open_ended
 
@@ -286,62 +286,27 @@ class Strips(Elements):
         terms = [(v, c) for v, c in total.terms if v is not strip.counter]
         return self._behind(value, Index(total.constant, terms))
 
-    def _cells(self, strip: _Strip, item: Accumulate) -> list[str]:
+    def _cells(self, strip: _Strip, item: Accumulate) -> list[Cell]:
         """Registers for a sum, at first empty."""
-        dtype = item.value.dtype
-        lane = Lane(self.code, dtype, count=strip.width)
-        cells = [self.code.cell(lane.type) for _ in range(strip.apart)]
-        for cell in cells:
-            start = lane.number(start_of(item.kind, dtype))
-            self.code.do(f"store {lane.type} {start}, ptr {cell}")
-        return cells
+        lane = self._lane(item, strip.width)
+        start = lane.number(start_of(item.kind, lane.dtype))
+        return [self.code.cell(lane.type, start) for _ in range(strip.apart)]
 
-    def _gather(self, strip: _Strip, item: Accumulate, cells: Sequence[str]) -> None:
+    def _gather(self, strip: _Strip, item: Accumulate, cells: Sequence[Cell]) -> None:
         """Add what registers hold to a sum in memory."""
-        dtype, code = item.value.dtype, self.code
-        kind = f"<{strip.width} x {llvm_type(dtype)}>"
-        parts = [code.let(f"load {kind}, ptr {cell}") for cell in cells]
+        lane = self._lane(item, strip.width)
+        parts = [cell.get() for cell in cells]
         while len(parts) > 1:
             pairs = zip(parts[::2], parts[1::2], strict=False)
             rest = parts[len(parts) & ~1 :]
-            parts = [self._combined(item, a, b, strip.width) for a, b in pairs] + rest
-        found = self._reduced(item, parts[0], strip.width)
+            parts = [lane.combined(item.kind, a, b) for a, b in pairs] + rest
+        found = lane.reduced(item.kind, parts[0])
         total = self._load(item.value, item.place)
-        self._store(item.value, item.place, self._combined(item, total, found))
+        self._store(item.value, item.place, self._lane(item).combined(item.kind, total, found))
 
-    # -- sums and the like ------------------------------------------------------------------------
-
-    def _combined(self, item: Accumulate, a: str, b: str, count: int = 1) -> str:
-        """Two elements, or vectors of them, combined as a statement says."""
-        dtype, code = item.value.dtype, self.code
-        lane = Lane(code, dtype, count=count)
-        real = dtype.kind == "f"
-        if item.kind in ("max", "min"):
-            return lane.intrinsic(_extreme(item, dtype), a, b)
-        how = f"f{item.kind} reassoc {code.module.flags}" if real else f"{item.kind} "
-        return code.let(f"{how}{lane.type} {a}, {b}")
-
-    def _reduced(self, item: Accumulate, vector: str, count: int) -> str:
-        """All places of a vector combined."""
-        dtype, code = item.value.dtype, self.code
-        lane = Lane(code, dtype, count=count)
-        element, real = llvm_type(dtype), dtype.kind == "f"
-        given, types, flags = f"{lane.type} {vector}", lane.type, ""
-        extreme = item.kind in ("max", "min")
-        word = f"{'f' * real}{_extreme(item, dtype) if extreme else item.kind}"
-        if real and not extreme:
-            start = "-0.0" if item.kind == "add" else "1.0"
-            given, types = f"{element} {start}, {given}", f"{element}, {types}"
-            flags = f"reassoc {code.module.flags}"
-        symbol = f"llvm.vector.reduce.{word}.v{count}{'f' if real else 'i'}{lane.bits}"
-        code.module.declare(symbol, f"declare {element} @{symbol}({types})")
-        return code.let(f"call {flags}{element} @{symbol}({given})")
-
-
-def _extreme(item: Accumulate, dtype: np.dtype[Any]) -> str:
-    if dtype.kind == "f":
-        return f"{item.kind}imum"
-    return f"{'s' if dtype.kind == 'i' else 'u'}{item.kind}"
+    def _lane(self, item: Accumulate, count: int = 1) -> Lane:
+        """What combines elements of a statement, or vectors of them."""
+        return Lane(self.code, item.value.dtype, count=count)
 
 
 class _Writer:
@@ -361,19 +326,17 @@ class _Writer:
         self._counter = counter
         self._known: dict[Any, str] = {}
 
-    def write(self, item: Any, cell: str | None) -> None:
+    def write(self, item: Any, cell: Cell | None) -> None:
         """Write a statement; `cell` is the register of its sum, if it is one."""
         found = self.node(item.node)
-        owner, code, key = self._owner, self._code, (item.value, item.place)
+        owner, key = self._owner, (item.value, item.place)
         if cell is not None:
-            kind = self._type(item.value.dtype)
-            before = code.let(f"load {kind}, ptr {cell}")
-            total = owner._combined(item, before, found, self._strip.width)
-            code.do(f"store {kind} {total}, ptr {cell}")
+            lane = owner._lane(item, self._strip.width)
+            cell.set(lane.combined(item.kind, cell.get(), found))
             return
         if isinstance(item, Accumulate):
             before = self.node(Load(*key))
-            found = owner._combined(item, before, found, self._strip.width)
+            found = owner._lane(item, self._strip.width).combined(item.kind, before, found)
         self._known[key] = found
         if not owner._is_own(self._strip, item.value, item.place):
             self._store(item.value, item.place, found)
@@ -402,33 +365,25 @@ class _Writer:
         ):
             return self._positions(node.index)
         if isinstance(node, Apply) and self._owner._is_vector(node):
-            params = dict(node.params)
-            for name, number in node.numbers.items():
-                params[name] = Operand(self.node(number), number.dtype)
-            operands = [Operand(self.node(operand), operand.dtype) for operand in node.operands]
-            return emit(
-                self._code, node.prim, operands, node.dtype, params, count=self._strip.width
-            )
+            return applied(self._code, node, self.node, self._strip.width)
         return self._one_by_one(node)
 
     def _positions(self, index: Index) -> str:
         """An index of each repetition: they are evenly apart."""
         width, factor = self._strip.width, index.factor(self._strip.counter)
         first = self._owner.index(index)
-        away = ", ".join([f"i64 {factor * k}" for k in range(width)])
-        spread = self._code.spread(first, "i64", width)
-        return self._code.let(f"add nsw <{width} x i64> {spread}, <{away}>")
+        lane = Lane(self._code, np.dtype(np.int64), count=width)
+        return lane.add(lane.spread(first), lane.numbers([factor * k for k in range(width)]))
 
     def _one_by_one(self, node: Node) -> str:
         """The elements of a node, put together."""
         code, width = self._code, self._strip.width
         kind, result = llvm_type(node.dtype), "poison"
-        operands: list[tuple[Node, str]] = []
         if isinstance(node, Apply):
-            given = [*node.operands, *node.numbers.values()]
-            operands = [(part, self.node(part)) for part in given]
+            for part in (*node.operands, *node.numbers.values()):
+                self.node(part)
         for k in range(width):
-            element = self._element(node, operands, k)
+            element = self._element(node, k)
             result = code.let(
                 f"insertelement <{width} x {kind}> {result}, {kind} {element}, i64 {k}"
             )
@@ -454,20 +409,15 @@ class _Writer:
         assert owner.scope.outer is not None
         owner.scope = owner.scope.outer
 
-    def _element(self, node: Node, operands: Sequence[tuple[Node, str]], k: int) -> str:
-        owner, code = self._owner, self._code
+    def _element(self, node: Node, k: int) -> str:
+        def part(operand: Node) -> str:
+            vector = f"{self._type(operand.dtype)} {self.node(operand)}"
+            return self._code.let(f"extractelement {vector}, i64 {k}")
+
         if isinstance(node, Apply):
-            parts = {}
-            for part, vector in operands:
-                name = code.let(f"extractelement {self._type(part.dtype)} {vector}, i64 {k}")
-                parts[id(part)] = Operand(name, part.dtype)
-            params = dict(node.params)
-            params.update({name: parts[id(part)] for name, part in node.numbers.items()})
-            return emit(
-                code, node.prim, [parts[id(part)] for part in node.operands], node.dtype, params
-            )
+            return applied(self._code, node, part)
         with self._at_place(k):
-            return owner.node(node)
+            return self._owner.node(node)
 
     # -- memory -----------------------------------------------------------------------------------
 

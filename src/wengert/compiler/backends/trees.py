@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from wengert.compiler.backends.loops import Accumulate, Block, LoopTree, Product, Statement, Store
+from wengert.compiler.backends.loops import Accumulate, LoopTree, Product, Statement, Store
 from wengert.compiler.backends.nodes import Apply, walk
-from wengert.compiler.backends.plan import Call, Plan, Repeat
+from wengert.compiler.backends.plan import Plan, Repeat
 from wengert.compiler.codegen.scalars.table import cost
 from wengert.compiler.ir.programs import Step, Value
 
 __all__ = [
     "extents_of",
     "length",
-    "slight_trees",
     "statements_of",
     "steps_of",
-    "trees_of",
     "turns",
     "work",
     "written_once",
@@ -25,16 +22,6 @@ __all__ = [
 
 # how often products count as running their innermost loop
 _TURNS = 16
-# what a call takes in any case, in cycles, the share of all work that slow loops may take, and how
-# many times longer a loop takes than in vectors: 10 cycles for each element of a short sum, not 1
-_CALL = 4000
-_SHARE = 16
-_SLOW = 8
-
-
-def trees_of(block: Block) -> Iterator[LoopTree]:
-    """The outermost loops of a block."""
-    return (item for item in block if isinstance(item, LoopTree))
 
 
 def statements_of(tree: LoopTree) -> list[Statement]:
@@ -55,21 +42,6 @@ def work(tree: LoopTree) -> int:
     nodes = walk([node for item in statements_of(tree) for node in item.nodes])
     each = sum(cost(node.prim, node.dtype) for node in nodes if isinstance(node, Apply))
     return turns(tree) * max(1, each // 4)
-
-
-def slight_trees(block: Block) -> set[int]:
-    """The loops, by their ids, whose work is so little next to everybody's that making them quick
-    takes longer than it saves."""
-    called = sum(item.native.cost(item.step) for item in block if isinstance(item, Call))
-    works = sorted([(work(tree), id(tree)) for tree in trees_of(block)])
-    left = (_CALL + called + sum(each for each, _ in works)) // _SHARE
-    slight = set()
-    for each, tree in works:
-        left -= each * _SLOW
-        if left < 0:
-            break
-        slight.add(tree)
-    return slight
 
 
 def length(plan: Plan) -> int:

@@ -20,8 +20,8 @@ from wengert.compiler.backends.plan import Plan
 from wengert.compiler.backends.scope import Workspace
 from wengert.compiler.backends.storage import Storage
 from wengert.compiler.backends.trees import length
-from wengert.compiler.codegen.code import Code, Module
-from wengert.compiler.ir.programs import Value
+from wengert.compiler.codegen.code import Code, Module, memory_type
+from wengert.compiler.ir.programs import Program, Value
 
 __all__ = ["DECLARATIONS", "Function", "constants_of", "point", "write_module", "write_run"]
 
@@ -49,6 +49,7 @@ declare ptr @PyErr_NoMemory()
 declare ptr @PyMem_RawMalloc(i64)
 declare i32 @madvise(ptr, i64, i32)
 declare void @PyMem_RawFree(ptr)
+declare i64 @PyLong_AsSsize_t(ptr)
 """
 
 
@@ -68,9 +69,14 @@ class Function(NamedTuple):
 
 
 def write_module(
-    plans: Sequence[Plan], *, fastmath: bool, wide: bool = False
+    plans: Sequence[Plan], *, fastmath: bool, wide: bool = False, piece: int = 0
 ) -> tuple[str, list[Function]]:
-    """The text of a module that runs some plans, and what its functions are."""
+    """The text of a module that runs some plans, and what its functions are.
+
+    Parameters
+    ----------
+    piece: So many elements are a piece of longer arrays, or 0: the arrays are what they are.
+    """
     module = Module(fastmath)
     texts: list[str] = []
     functions = []
@@ -85,7 +91,7 @@ def write_module(
             module.back_to(before)
             text, _ = write_run(k, module, storage, constants, wide)
         texts.append(text)
-        texts.append(_call(k, plan, storage))
+        texts.append(_pieces(k, storage, piece) if piece else _call(k, plan, storage))
         functions.append(Function(f"call{k}", constants, storage))
     body = "\n".join(texts)
     return f"{DECLARATIONS}{module.text()}\n{body}\n", functions
@@ -149,22 +155,14 @@ def write_run(
 def _call(k: int, plan: Plan, storage: Storage) -> str:
     """The function that Python calls: objects in, a list of arrays out, or None for trouble."""
     program = plan.program
-    code = Code(Module())
-    data = code.let(f"getelementptr i8, ptr %self, i64 {DATA}")
-    table = code.let(f"load ptr, ptr {data}")
-    code.do(f"%constants = getelementptr inbounds ptr, ptr {table}, i64 1")
-    inputs = code.let(f"alloca [{max(len(program.inputs), 1)} x ptr]")
-    outputs = code.let(f"alloca [{max(len(program.outputs), 1)} x ptr]")
-    objects = []
-    for i in range(len(program.inputs)):
-        at = code.let(f"getelementptr inbounds ptr, ptr %args, i64 {i}")
-        objects.append(code.let(f"load ptr, ptr {at}"))
-        point(code, objects[-1], inputs, i)
+    code, table, inputs, outputs = _begun(program)
+    objects = [_argument(code, i) for i in range(len(program.inputs))]
+    for i, given in enumerate(objects):
+        point(code, given, inputs, i)
     made: list[str] = []
     # where a call that fails drops so many of the results
     drops = [code.fresh("drop") for _ in range(len(program.outputs) + 1)]
-    found = code.cell("ptr")
-    code.do(f"store ptr null, ptr {found}")
+    found = code.cell("ptr", "null")
     for i, value in enumerate(program.outputs):
         if i in storage.over:
             made.append(objects[storage.over[i]])
@@ -197,7 +195,7 @@ def _call(k: int, plan: Plan, storage: Storage) -> str:
     code.branch(code.let(f"icmp ne i8 {trouble}, 0"), again, fine)
     code.label(again)
     code.do("call void @Py_IncRef(ptr @_Py_NoneStruct)")
-    code.do(f"store ptr @_Py_NoneStruct, ptr {found}")
+    found.set("@_Py_NoneStruct")
     code.jump(drops[-1])
     code.label(fine)
     result = code.let(f"call ptr @PyList_New(i64 {len(made)})")
@@ -210,10 +208,108 @@ def _call(k: int, plan: Plan, storage: Storage) -> str:
         code.do(f"call void @Py_DecRef(ptr {made[i]})")
         code.jump(drops[i])
     code.label(drops[0])
-    code.do(f"ret ptr {code.let(f'load ptr, ptr {found}')}")
+    code.do(f"ret ptr {found.get()}")
+    return _ended(code, k)
+
+
+def _begun(program: Program) -> tuple[Code, str, str, str]:
+    """The beginning of a function that Python calls: its state, and room for addresses."""
+    code = Code(Module())
+    data = code.let(f"getelementptr i8, ptr %self, i64 {DATA}")
+    table = code.let(f"load ptr, ptr {data}")
+    code.do(f"%constants = getelementptr inbounds ptr, ptr {table}, i64 1")
+    inputs, outputs = (
+        code.let(f"alloca [{max(len(values), 1)} x ptr]")
+        for values in (program.inputs, program.outputs)
+    )
+    return code, table, inputs, outputs
+
+
+def _argument(code: Code, i: int) -> str:
+    """An argument of a function that Python calls."""
+    return code.let(f"load ptr, ptr {code.let(f'getelementptr ptr, ptr %args, i64 {i}')}")
+
+
+def _ended(code: Code, k: int) -> str:
     body = "\n".join([*code.allocations, *code.lines])
-    header = f"define ptr @call{k}(ptr %self, ptr %args, i64 %count) nounwind"
+    header = f"define ptr @call{k}(ptr %self, ptr %args, i64 %count) {function_attributes()}"
     return f"{header} {{\nentry:\n{body}\n}}"
+
+
+def _pieces(k: int, storage: Storage, piece: int) -> str:
+    """The function that Python calls on arrays longer than those of the program, piece by piece.
+
+    It takes the inputs, what the outputs are written to, the element to start from, that to stop
+    before, and the number of elements. The last piece is a whole one, too, and computes some
+    elements twice. It returns its first argument, or None for trouble, or where an element of an
+    output is not finite.
+    """
+    program = storage.plan.program
+    code, table, inputs, outputs = _begun(program)
+    values = [*program.inputs, *program.outputs]
+    begins = []
+    for i in range(len(values)):
+        at = code.let(f"getelementptr i8, ptr {_argument(code, i)}, i64 {DATA}")
+        begins.append(code.let(f"load ptr, ptr {at}"))
+    start, stop, size = (
+        code.let(f"call i64 @PyLong_AsSsize_t(ptr {_argument(code, len(values) + i)})")
+        for i in range(3)
+    )
+    last = code.let(f"sub i64 {size}, {piece}")
+    kept = storage.arena > _STACK
+    lost = code.fresh("lost")
+    arena = _take_arena(code, table, storage.arena, lost, kept)
+    room = _aligned(code, arena) if kept else arena
+    met = code.cell("i8", "0")
+    thread = code.let("call ptr @PyEval_SaveThread()")
+    with code.loop(stop, start, step=piece) as counter:
+        before = code.let(f"icmp slt i64 {counter}, {last}")
+        first = code.let(f"select i1 {before}, i64 {counter}, i64 {last}")
+        here = [
+            code.let(f"getelementptr {memory_type(value.dtype)}, ptr {begin}, i64 {first}")
+            for value, begin in zip(values, begins, strict=True)
+        ]
+        for i, pointer in enumerate(here):
+            rows, j = (inputs, i) if i < len(program.inputs) else (outputs, i - len(program.inputs))
+            at = code.let(f"getelementptr inbounds ptr, ptr {rows}, i64 {j}")
+            code.do(f"store ptr {pointer}, ptr {at}")
+        call = f"call i8 @run{k}(ptr {inputs}, ptr {outputs}, ptr {room}, ptr %constants)"
+        found = [code.let(call)]
+        for value, pointer in zip(program.outputs, here[len(program.inputs) :], strict=True):
+            if value.dtype.kind == "f":
+                found.append(_not_finite(code, pointer, value.dtype, piece))
+        for one in found:
+            met.also(one)
+    code.do(f"call void @PyEval_RestoreThread(ptr {thread})")
+    if kept:
+        other = code.let(f"atomicrmw xchg ptr {table}, ptr {arena} acq_rel")
+        code.do(f"call void @PyMem_RawFree(ptr {other})")
+    fine = code.let(f"icmp eq i8 {met.get()}, 0")
+    result = code.let(f"select i1 {fine}, ptr {_argument(code, 0)}, ptr @_Py_NoneStruct")
+    code.do(f"call void @Py_IncRef(ptr {result})")
+    code.do(f"ret ptr {result}")
+    code.label(lost)
+    code.do("ret ptr null")
+    return _ended(code, k)
+
+
+_EXPONENTS = {4: 0x7F800000, 8: 0x7FF0000000000000}
+"""The bits that are all ones where a float is not finite."""
+
+
+def _not_finite(code: Code, pointer: str, dtype: np.dtype[Any], count: int) -> str:
+    """Whether one of so many elements, a multiple of 32, is not finite: an ``i8``."""
+    width, bits = 32, dtype.itemsize * 8
+    whole, flags = f"<{width} x i{bits}>", f"<{width} x i1>"
+    mask = f"<{', '.join([f'i{bits} {_EXPONENTS[dtype.itemsize]}'] * width)}>"
+    cell = code.cell(flags, "zeroinitializer")
+    with code.loop(count, step=width) as i:
+        at = code.at(pointer, dtype, i)
+        value = code.let(f"load {whole}, ptr {at}, align {dtype.itemsize}")
+        high = code.let(f"and {whole} {value}, {mask}")
+        cell.also(code.let(f"icmp eq {whole} {high}, {mask}"))
+    seen = code.let(f"bitcast {flags} {cell.get()} to i{width}")
+    return code.let(f"zext i1 {code.let(f'icmp ne i{width} {seen}, 0')} to i8")
 
 
 def point(code: Code, array: str, table: str, i: int) -> None:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -33,6 +33,7 @@ __all__ = [
     "MEMCPY",
     "MEMCPY_DECLARATION",
     "Array",
+    "Cell",
     "Code",
     "Module",
     "Operand",
@@ -41,6 +42,7 @@ __all__ = [
     "llvm_type",
     "memory_type",
     "several",
+    "strides_of",
 ]
 
 _TYPES: dict[np.dtype[Any], str] = {
@@ -54,6 +56,16 @@ _TYPES: dict[np.dtype[Any], str] = {
 MEMCPY = "llvm.memcpy.p0.p0.i64"
 """The symbol of what copies memory, for `Module.declare`."""
 MEMCPY_DECLARATION = f"declare void @{MEMCPY}(ptr, ptr, i64, i1)"
+
+
+def strides_of(shape: Sequence[int]) -> tuple[int, ...]:
+    """By how many elements a step along each dimension moves, in C order."""
+    strides = []
+    stride = 1
+    for size in reversed(shape):
+        strides.append(stride)
+        stride *= size
+    return tuple(reversed(strides))
 
 
 class Operand(NamedTuple):
@@ -156,6 +168,34 @@ class Module:
         return "\n".join(self._declared.values()) + "\n"
 
 
+class Cell:
+    """What holds one value that may be set again: memory, which LLVM makes a register.
+
+    Attributes
+    ----------
+    kind, pointer: The LLVM type of the value, and where it is.
+    """
+
+    __slots__ = ("_code", "kind", "pointer")
+
+    def __init__(self, code: Code, kind: str, pointer: str) -> None:
+        self._code = code
+        self.kind = kind
+        self.pointer = pointer
+
+    def get(self) -> str:
+        """The value."""
+        return self._code.let(f"load {self.kind}, ptr {self.pointer}")
+
+    def set(self, value: str) -> None:
+        """Let it hold another value."""
+        self._code.do(f"store {self.kind} {value}, ptr {self.pointer}")
+
+    def also(self, condition: str) -> None:
+        """Let it hold whether this holds, or did before: of a cell of truth values."""
+        self.set(self._code.let(f"or {self.kind} {self.get()}, {condition}"))
+
+
 class Code:
     """The instructions of one function, in the order in which they are written.
 
@@ -167,6 +207,7 @@ class Code:
     long
         Whether LLVM takes long for the function, so that it is worth sparing it work: counters are
         hidden (NOTE [hidden counters]).
+    fails: Whether what was written since this was set to False may meet trouble.
     workspace
         ``workspace(bytes)`` gives the address of aligned memory that may be used until what is
         being written is complete. It is on the stack unless the owner of the function says where.
@@ -178,6 +219,7 @@ class Code:
         self.allocations: list[str] = []
         self.current = entry
         self.long = False
+        self.fails = False
         self.workspace: Callable[[int], str] = lambda size: self.stack(np.dtype(np.uint8), size)
         self._count = 0
 
@@ -207,6 +249,8 @@ class Code:
 
     def spread(self, value: str, kind: str, count: int) -> str:
         """A vector of so many equal elements of an LLVM type."""
+        if count == 1:
+            return value
         vector = f"<{count} x {kind}>"
         first = self.let(f"insertelement {vector} poison, {kind} {value}, i64 0")
         mask = f"<{count} x i32> zeroinitializer"
@@ -220,11 +264,13 @@ class Code:
         )
         return name
 
-    def cell(self, kind: str) -> str:
-        """The address of memory for one value of an LLVM type, which becomes a register."""
-        name = self.fresh("cell")
-        self.allocations.append(f"  {name} = alloca {kind}")
-        return name
+    def cell(self, kind: str, start: str = "") -> Cell:
+        """What holds one value of an LLVM type, set to `start` if that is given."""
+        cell = Cell(self, kind, self.fresh("cell"))
+        self.allocations.append(f"  {cell.pointer} = alloca {kind}")
+        if start:
+            cell.set(start)
+        return cell
 
     def entry(self, table: str, k: int) -> str:
         """The address at a position of a table, read at the beginning of the function."""
@@ -305,6 +351,7 @@ class Code:
 
     def trouble(self, condition: str) -> None:
         """Note that a condition holds which eager code raises an error for (NOTE [trouble])."""
+        self.fails = True
         marked = self.let(f"zext i1 {condition} to i8")
         before = self.let("load i8, ptr %trouble")
         self.do(f"store i8 {self.let(f'or i8 {before}, {marked}')}, ptr %trouble")

@@ -174,9 +174,7 @@ def _constant(code: Code, value: str | int | float | bytes, element: str) -> str
     if isinstance(value, bytes):
         symbol, text = f"letter.{value.decode()}", f"i8 {value[0]}"
     elif open_ended(value):
-        cell = code.cell("i32")
-        code.do(f"store i32 {value}, ptr {cell}")
-        return cell
+        return code.cell("i32", str(value)).pointer
     elif isinstance(value, int):
         symbol, text = f"int.{value}", f"i32 {value}"
     else:

@@ -165,8 +165,7 @@ def _compile(symbol: str, count: int) -> None:
 
 def _unless_far(m: Lane, name: str, result: str) -> str:
     """The result, or what the C library makes of each angle if one is too large for the formula."""
-    code, cell = m.code, m.code.cell(m.type)
-    code.do(f"store {m.type} {result}, ptr {cell}")
+    code, cell = m.code, m.code.cell(m.type, result)
     far = m.compare("gt", m.size("%x"), m.number(LARGEST))
     mask = code.let(f"bitcast {m.flag} {far} to i{m.count}")
     slow, done = code.fresh("slow"), code.fresh("done")
@@ -176,7 +175,7 @@ def _unless_far(m: Lane, name: str, result: str) -> str:
     for i in range(m.count):
         angle = code.let(f"extractelement {m.type} %x, i64 {i}")
         value = code.let(f"call double @{name}(double {angle})")
-        code.do(f"store double {value}, ptr {code.at(cell, m.dtype, i)}")
+        code.do(f"store double {value}, ptr {code.at(cell.pointer, m.dtype, i)}")
     code.jump(done)
     code.label(done)
-    return code.let(f"load {m.type}, ptr {cell}")
+    return cell.get()

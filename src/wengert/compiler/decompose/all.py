@@ -16,12 +16,14 @@ about overflow, which a backend provides for a whole program.
 
 from __future__ import annotations
 
+from wengert.base.ports import provides
 from wengert.compiler.decompose import layers as decompose_layers
 from wengert.compiler.decompose import places as decompose_places
 from wengert.compiler.decompose import pointwise as decompose_pointwise
 from wengert.compiler.decompose import products as decompose_products
 from wengert.compiler.decompose import sums as decompose_sums
-from wengert.compiler.decompose.rules import DECOMPOSED
+from wengert.compiler.decompose.rules import DECOMPOSED, Rule
+from wengert.prims.record import Primitive
 
 __all__ = [
     "DECOMPOSED",
@@ -31,3 +33,9 @@ __all__ = [
     "decompose_products",
     "decompose_sums",
 ]
+
+
+@provides("parts")
+def parts(prim: Primitive) -> Rule | None:
+    """The rule of a primitive, for those that have no kernel for it either."""
+    return DECOMPOSED[prim]

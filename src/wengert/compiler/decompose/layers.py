@@ -71,7 +71,9 @@ def _standardise_backward(
     centre, scale = _mean_and_scale(F, input, known, dim, eps)
     standard = (input - centre) * scale
     trailing = not dim or dim[0] == n - len(dim)
-    weighed = self * (weight if trailing else _column(F, weight, n))
+    weighed = self
+    if type(weight) is not int:
+        weighed = self * (weight if trailing else _column(F, weight, n))
     along = mean(F, weighed * standard, dim, True)
     return (weighed - mean(F, weighed, dim, True) - standard * along) * scale
 
@@ -112,6 +114,21 @@ def _group_norm(
     rows = F.view(self, shape=(shape[0] * groups, math.prod(shape[1:]) // groups))
     result = F.view(_standard(F, rows, known, (1,), eps), shape=shape)
     return result * _column(F, weight, n) + _column(F, bias, n)
+
+
+@rule(records.group_norm_backward, kinds=REAL)
+def _group_norm_backward(
+    F: Any, self: Any, input: Any, weight: Any, known: Any, groups: int, eps: float
+) -> Any:
+    shape = tuple(self.shape)
+    if 0 in shape:
+        return F.clone(self)
+    rows = shape[0] * groups, math.prod(shape[1:]) // groups
+    weighed, x = (
+        F.view(each, shape=rows) for each in (self * _column(F, weight, len(shape)), input)
+    )
+    slope = F.standardise_backward(weighed, x, 1, known, dim=(1,), eps=eps)
+    return F.view(slope, shape=shape)
 
 
 @rule(records.batch_norm_fixed, kinds=REAL)

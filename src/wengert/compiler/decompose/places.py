@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from wengert.compiler.decompose.rules import Dims, rule
+from wengert.compiler.decompose.rules import REAL, Dims, rule
 from wengert.prims import records
 
 __all__: list[str] = []
@@ -109,6 +109,50 @@ def _assign(F: Any, self: Any, src: Any) -> Any:
 def _embedding(
     F: Any, weight: Any, indices: Any, padding_idx: int, scale_grad_by_freq: bool
 ) -> Any:
-    flat = F.view(indices, shape=(math.prod(indices.shape),))
-    rows = F.index_select(weight, flat, dim=0)
+    rows = F.index_select(weight, _flat(F, indices), dim=0)
     return F.view(rows, shape=(*indices.shape, *weight.shape[1:]))
+
+
+# -- values added where indices point -------------------------------------------------------------
+
+
+def _flat(F: Any, array: Any) -> Any:
+    return F.view(array, shape=(math.prod(array.shape),))
+
+
+@rule(records.index_add, kinds=REAL)
+def _index_add(F: Any, self: Any, index: Any, source: Any, dim: int, alpha: Any) -> Any:
+    if type(alpha) is int and alpha == 1:
+        return NotImplemented
+    return F.index_add(self, index, source * alpha, dim=dim, alpha=1)
+
+
+@rule(records.embedding_backward, kinds=REAL)
+def _embedding_backward(
+    F: Any, self: Any, indices: Any, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
+) -> Any:
+    if padding_idx >= 0 or scale_grad_by_freq:
+        return NotImplemented
+    width = self.shape[-1]
+    table = F.zeros(shape=(num_weights, width), dtype=self.dtype)
+    rows = F.view(self, shape=(math.prod(indices.shape), width))
+    return F.index_add(table, _flat(F, indices), rows, dim=0, alpha=1)
+
+
+@rule(records.take_backward, kinds=REAL)
+def _take_backward(F: Any, self: Any, index: Any, shape: Dims) -> Any:
+    flat = F.zeros(shape=(math.prod(shape),), dtype=self.dtype)
+    return F.view(F.index_add(flat, _flat(F, index), _flat(F, self), dim=0, alpha=1), shape=shape)
+
+
+@rule(records.pool_scatter, kinds=REAL)
+def _pool_scatter(F: Any, self: Any, indices: Any, shape: Dims) -> Any:
+    # what the indices were found by, or was picked at them, has looked whether they are in range
+    lead = self.shape[: len(self.shape) - len(shape)]
+    planes, size = math.prod(lead), math.prod(shape)
+    if not planes or not size or not math.prod(self.shape) or indices.shape != self.shape:
+        return NotImplemented
+    each = (planes, math.prod(self.shape) // planes)
+    flat = F.zeros(shape=(planes, size), dtype=self.dtype)
+    places, values = F.view(indices, shape=each), F.view(self, shape=each)
+    return F.view(F.scatter_add(flat, places, values, dim=1), shape=(*lead, *shape))

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.decompose.rules import COMPLEX, REAL, rule
+from wengert.compiler.decompose.rules import COMPLEX, REAL, Rule, rule
+from wengert.kernels.single import SHEPHERD
 from wengert.prims import records
 
 __all__: list[str] = []
@@ -118,17 +119,19 @@ def _round_decimals(F: Any, self: Any, decimals: int) -> Any:
 # -- choices --------------------------------------------------------------------------------------
 
 
-@rule(records.relu, kinds=REAL)
+@rule(records.relu, kinds=REAL, whole=True)
 def _relu(F: Any, self: Any) -> Any:
     return F.maximum(self, 0)
 
 
 @rule(records.threshold_backward, kinds=REAL)
 def _threshold_backward(F: Any, grad_output: Any, self: Any) -> Any:
+    if self.dtype == np.bool_:
+        return F.where(self, grad_output, 0)
     return F.where(self <= 0, 0, grad_output)
 
 
-@rule(records.clamp, records.clamp_tensor, kinds=REAL)
+@rule(records.clamp, records.clamp_tensor, kinds=REAL, whole=True)
 def _clamp(F: Any, self: Any, min: Any, max: Any) -> Any:
     if min is not None:
         self = F.maximum(self, min)
@@ -140,12 +143,12 @@ def _hardtanh(F: Any, self: Any, min_val: float, max_val: float) -> Any:
     return F.minimum(F.maximum(self, min_val), max_val)
 
 
-@rule(records.clamp_min, kinds=REAL)
+@rule(records.clamp_min, kinds=REAL, whole=True)
 def _clamp_min(F: Any, self: Any, min: Any) -> Any:
     return F.maximum(self, min)
 
 
-@rule(records.clamp_max, kinds=REAL)
+@rule(records.clamp_max, kinds=REAL, whole=True)
 def _clamp_max(F: Any, self: Any, max: Any) -> Any:
     return F.minimum(self, max)
 
@@ -320,13 +323,6 @@ def _entr(F: Any, self: Any) -> Any:
     return F.where(inside, size * -F.log(size), below)
 
 
-@rule(records.logit, kinds=REAL)
-def _logit(F: Any, self: Any, eps: float | None) -> Any:
-    if eps is not None:
-        self = F.minimum(F.maximum(self, eps), 1 - eps)
-    return F.log(self / (1 - self))
-
-
 @rule(records.logaddexp, kinds=REAL)
 def _logaddexp(F: Any, self: Any, other: Any) -> Any:
     # two equal infinities have no difference
@@ -340,14 +336,115 @@ def _logaddexp2(F: Any, self: Any, other: Any) -> Any:
     return F.maximum(self, other) + F.log1p(F.exp2(-gap)) * (1 / _LN2)
 
 
-@rule(records.special_ndtr, kinds=REAL)
-def _ndtr(F: Any, self: Any) -> Any:
-    return F.erfc(self * -_SQRT_HALF) * 0.5
-
-
 # -- complex numbers ------------------------------------------------------------------------------
 
 
 @rule(records.polar, kinds=REAL)
 def _polar(F: Any, abs: Any, angle: Any) -> Any:
     return F.complex(abs * F.cos(angle), abs * F.sin(angle))
+
+
+# -- single precision, computed in double ---------------------------------------------------------
+
+# NOTE [erfinv in single precision]
+# erfinv(x) / x is a smooth function of w = -log(1 - x * x), here a rational function of degree
+# 6 / 5, fitted by least squares at Chebyshev points up to the number next to 1 (relative error
+# 3e-9). In double precision 1 - x * x is exact for x of single precision.
+
+# highest power first
+_ERFINV = (
+    (
+        9.520027918878559e-08,
+        3.6571361426162066e-05,
+        0.0007569539719303998,
+        0.008536693947944598,
+        0.06298451661755052,
+        0.3136817708440126,
+        0.8862269232199858,
+    ),
+    (
+        3.00275784368624e-06,
+        0.00022737249863670643,
+        0.002187455018549597,
+        0.03391326739370018,
+        0.09215251198984233,
+        1.0,
+    ),
+)
+
+
+def _in_double(rule_of: Rule) -> Rule:
+    """The rule that computes float32 in float64, and leaves others to the kernel."""
+
+    def computed(F: Any, self: Any, **params: Any) -> Any:
+        if self.dtype != np.float32:
+            return NotImplemented
+        wide = F.to_copy(self, dtype=np.dtype(np.float64))
+        return F.to_copy(rule_of(F, wide, **params), dtype=self.dtype)
+
+    return computed
+
+
+def _horner(x: Any, coefficients: Any) -> Any:
+    total = x * coefficients[0] + coefficients[1]
+    for coefficient in coefficients[2:]:
+        total = total * x + coefficient
+    return total
+
+
+@rule(records.erfinv)
+@_in_double
+def _erfinv(F: Any, self: Any) -> Any:
+    depth = -F.log(1 - self * self)
+    top, bottom = (_horner(depth, coefficients) for coefficients in _ERFINV)
+    return F.where(F.abs(self) == 1, self * math.inf, self * (top / bottom))
+
+
+def _scaled_tail(F: Any, size: Any) -> Any:
+    """exp(y * y) erfc(y) for y >= 0 (NOTE [tail in single precision] in `kernels.normal`)."""
+    return _horner(1 - 6 / (size + 3), SHEPHERD[::-1]) / (size * 2 + 1)
+
+
+@rule(records.special_log_ndtr)
+@_in_double
+def _log_ndtr(F: Any, self: Any) -> Any:
+    size = F.abs(self) * _SQRT_HALF
+    half = _scaled_tail(F, size) * 0.5
+    square = self * self * -0.5
+    return F.where(self < 0, F.log(half) + square, F.log1p(-(half * F.exp(square))))
+
+
+@rule(records.normal_hazard)
+@_in_double
+def _normal_hazard(F: Any, self: Any) -> Any:
+    tail = _scaled_tail(F, F.abs(self) * _SQRT_HALF)
+    scaled = F.where(self > 0, F.exp(self * self * 0.5) * 2 - tail, tail)
+    return math.sqrt(2 / math.pi) / scaled
+
+
+@_in_double
+def _single_ndtr(F: Any, self: Any) -> Any:
+    tail = _scaled_tail(F, F.abs(self) * _SQRT_HALF) * F.exp(self * self * -0.5) * 0.5
+    return F.where(self > 0, 1 - tail, tail)
+
+
+@rule(records.special_ndtr, kinds=REAL)
+def _ndtr(F: Any, self: Any) -> Any:
+    return _single_ndtr(F, self) if self.dtype == np.float32 else F.erfc(self * -_SQRT_HALF) * 0.5
+
+
+@_in_double
+def _single_logit(F: Any, self: Any) -> Any:
+    return F.log(self / (1 - self))
+
+
+@rule(records.logit, kinds=REAL)
+def _logit(F: Any, self: Any, eps: float | None) -> Any:
+    if eps is not None:
+        self = F.minimum(F.maximum(self, eps), 1 - eps)
+    if self.dtype == np.float32:
+        return _single_logit(F, self)
+    # it vanishes at 1/2, near which the quotient is rounded to 1
+    rest, apart = 1 - self, self - 0.5
+    near = F.log1p(apart * 2 / rest)
+    return F.where(F.abs(apart) < 0.25, near, F.log(self / rest))

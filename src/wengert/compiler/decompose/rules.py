@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+
+import numpy as np
 
 from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
@@ -25,7 +27,7 @@ DECOMPOSED: Facet[Rule | None] = Facet("decomposed", lambda prim: None)
 """How it is computed by simpler primitives (NOTE [decompositions] in `decompose`)."""
 
 
-def rule(*prims: Primitive, kinds: str = "") -> Callable[[Rule], Rule]:
+def rule(*prims: Primitive, kinds: str = "", whole: bool = False) -> Callable[[Rule], Rule]:
     """Register a function as the rule of primitives.
 
     Parameters
@@ -33,25 +35,39 @@ def rule(*prims: Primitive, kinds: str = "") -> Callable[[Rule], Rule]:
     kinds
         The dtypes that every array argument of floating or complex dtype may have; of others, and
         where no argument has such a dtype, the rule is not asked. Empty: any.
+    whole
+        Whether it is asked, too, where all arguments are whole numbers of one dtype, to which those
+        among the parameters belong.
     """
 
     def register(rule: Rule) -> Rule:
-        DECOMPOSED.of(*prims)(_of_kinds(rule, kinds) if kinds else rule)
+        DECOMPOSED.of(*prims)(_of_kinds(rule, kinds, whole) if kinds else rule)
         return rule
 
     return register
 
 
-def _of_kinds(rule: Rule, kinds: str) -> Rule:
+def _of_kinds(rule: Rule, kinds: str, whole: bool) -> Rule:
     @functools.wraps(rule)
     def checked(F: Any, *arrays: Any, **params: Any) -> Any:
         dtypes = [array.dtype for array in arrays if hasattr(array, "dtype")]
         floats = [dtype.char for dtype in dtypes if dtype.kind not in "iub"]
-        if not floats or any(char not in kinds for char in floats):
+        if not floats and not (whole and _are_whole(dtypes, params.values())):
+            return NotImplemented
+        if any(char not in kinds for char in floats):
             return NotImplemented
         return rule(F, *arrays, **params)
 
     return checked
+
+
+def _are_whole(dtypes: Sequence[np.dtype[Any]], params: Iterable[Any]) -> bool:
+    """Whether there are no numbers but whole ones of one dtype."""
+    kinds = set(dtypes)
+    if len(kinds) != 1 or dtypes[0].kind not in "iu":
+        return False
+    limits = np.iinfo(dtypes[0])
+    return all(p is None or (type(p) is int and limits.min <= p <= limits.max) for p in params)
 
 
 def everywhere(array: Any) -> Dims:

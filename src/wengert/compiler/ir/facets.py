@@ -17,7 +17,6 @@ __all__ = [
     "COMBINES",
     "COMMUTES",
     "CYCLES",
-    "INVERSE",
     "KEEPS_NAN",
     "MAPS",
     "POSITIVE",
@@ -48,8 +47,6 @@ or on values in another way (``"values"``)."""
 POSITIVE: Facet[str] = Facet("positive", lambda prim: "")
 """Whether no element of the result is below 0: ``"always"``, or ``"kept"``, where none of the
 arguments' is and neither are numbers among the parameters. NaN is not below 0."""
-INVERSE: Facet[str] = Facet("inverse", lambda prim: "")
-"""What undoes it, but for rounding and for numbers that one of the two does not take."""
 CYCLES: Facet[int] = Facet("cycles", lambda prim: 0)
 """Rough cycles of the function of its name in the C library, where there is one that computes it;
 where several elements are computed at a time, these of one."""

@@ -27,6 +27,7 @@ __all__ = [
     "Value",
     "Varying",
     "apply",
+    "in_repetition",
     "open_ended",
     "stepped",
     "substitute",
@@ -245,24 +246,22 @@ class Program:
 
 
 def _check_loop(loop: Loop) -> None:
-    given = [
-        *(value.shape for value in loop.carried),
-        *(value.shape[1:] for value, _, _ in loop.sliced),
-        *(value.shape for value in loop.fixed),
-    ]
-    if given != [value.shape for value in loop.body.inputs]:
-        raise ValueError("what a loop gives to its body has other shapes than the body's inputs")
+    kept = len(loop.carried)
+    rows = [Value(value.dtype, value.shape[1:]) for value, _, _ in loop.sliced]
+    if _types([*loop.carried, *rows, *loop.fixed]) != _types(loop.body.inputs):
+        raise ValueError("what a loop gives to its body has other types than the body's inputs")
     for value, start, step in loop.sliced:
         last = start + step * (loop.count - 1)
         if not (0 <= start < value.shape[0] and 0 <= last < value.shape[0]):
             raise ValueError("a loop reads slices outside of a value")
-    kept = len(loop.carried)
-    made = [
-        *(value.shape for value in loop.body.outputs[:kept]),
-        *((loop.count, *value.shape) for value in loop.body.outputs[kept:]),
-    ]
-    if made != [value.shape for value in loop.outs]:
-        raise ValueError("what a loop computes has other shapes than its body's outputs")
+    made = loop.body.outputs
+    stacks = [Value(value.dtype, (loop.count, *value.shape)) for value in made[kept:]]
+    if _types([*made[:kept], *stacks]) != _types(loop.outs):
+        raise ValueError("what a loop computes has other types than its body's outputs")
+
+
+def _types(values: Iterable[Value]) -> list[Any]:
+    return [(value.dtype, value.shape) for value in values]
 
 
 _PLAIN = frozenset({int, float, bool, complex, str, type(None)})
@@ -312,16 +311,16 @@ def _number(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def _at(param: Any, i: int) -> Any:
+def in_repetition(param: Any, i: int) -> Any:
     """A parameter of a loop's body in repetition `i`."""
     if isinstance(param, Affine):
         return param.start + param.step * i
     if isinstance(param, tuple):
         if hasattr(param, "_fields"):
-            return type(param)(*[_at(part, i) for part in param])
-        return tuple([_at(part, i) for part in param])
+            return type(param)(*[in_repetition(part, i) for part in param])
+        return tuple([in_repetition(part, i) for part in param])
     if isinstance(param, list):
-        return [_at(part, i) for part in param]
+        return [in_repetition(part, i) for part in param]
     return param
 
 
@@ -347,7 +346,7 @@ def apply(program: Program, F: Any, arrays: Iterable[Any], i: int = 0) -> list[A
 
 def stepped(step: Step, F: Any, value_of: Callable[[Value], Any], i: int = 0) -> tuple[Any, ...]:
     """The results of one step, computed in the namespace `F`."""
-    params = {n: _at(substitute(p, value_of), i) for n, p in step.params.items()}
+    params = {n: in_repetition(substitute(p, value_of), i) for n, p in step.params.items()}
     results = getattr(F, step.prim.name)(*[value_of(v) for v in step.args], **params)
     return (results,) if step.prim.outputs == 1 else results
 

@@ -102,11 +102,6 @@ def _check(program: Program, repeated: bool) -> None:
                 raise ValueError(f"step {i} reads a constant of another dtype or shape")
         if isinstance(step, Loop):
             _check(step.body, repeated=True)
-            given = [*step.carried, *[value for value, _, _ in step.sliced], *step.fixed]
-            if [v.dtype for v in given] != [v.dtype for v in step.body.inputs]:
-                raise ValueError(f"step {i} (loop) gives its body other dtypes than it takes")
-            if [v.dtype for v in step.outs] != [v.dtype for v in step.body.outputs]:
-                raise ValueError(f"step {i} (loop) gives other dtypes than its body")
             continue
         counts = step.prim.outputs
         if counts is not None and len(step.outs) != counts:

@@ -11,37 +11,54 @@ else making text of a number is a decision on it.
 from __future__ import annotations
 
 import functools
+import logging
 import re
 import sys
-from bisect import bisect
-from collections.abc import Iterator
+import warnings
 from types import CodeType
 from typing import Any
 
-from wengert.compiler.objects.returns import instructions_of
-from wengert.tape.sites import OURS
+from wengert.compiler.objects.bytecode import (
+    QUIET,
+    SPEC,
+    instructions_of,
+    onwards,
+    place_of,
+    user_frame,
+)
 
-__all__ = ["is_handed_to_print", "is_printed", "is_printed_number", "questions_of"]
+__all__ = [
+    *("LEVELS", "LOGGERS", "is_handed_to_print", "is_printed", "is_printed_number"),
+    *("questions_of", "sinks_of"),
+]
 
-_QUIET = frozenset({"CACHE", "NOP", "PRECALL", "KW_NAMES", "RESUME", "EXTENDED_ARG", "NOT_TAKEN"})
-_PUSHES = {
-    **dict.fromkeys(("LOAD_FAST", "LOAD_CONST", "LOAD_DEREF", "LOAD_CLOSURE", "PUSH_NULL"), 1),
-    **dict.fromkeys(("LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_SMALL_INT"), 1),
-    **dict.fromkeys(("LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"), 2),
-}
-_TAKES = {
-    **dict.fromkeys(("BINARY_OP", "BINARY_SUBSCR", "COMPARE_OP", "IS_OP", "CONTAINS_OP"), 2),
-    **dict.fromkeys(("UNARY_NEGATIVE", "UNARY_NOT", "UNARY_INVERT", "TO_BOOL"), 1),
-    **dict.fromkeys(("FORMAT_SIMPLE", "CONVERT_VALUE"), 1),
-    "FORMAT_WITH_SPEC": 2,
-}
-"""How many values instructions take that give one."""
-_CONVERSION, _SPEC = 3, 4
-"""Parts of the argument of ``FORMAT_VALUE``."""
+_CONVERSION = 3
+"""The part of the argument of ``FORMAT_VALUE`` that says that it is converted first."""
 _LOADS = frozenset({"LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK"})
 _TEXTS = frozenset({"str", "repr", "format"})
 """Functions that give the text of their first argument."""
 _NESTED = re.compile(r"\{[^{}]*\{")
+
+
+LEVELS = {
+    name: logging.getLevelNamesMapping()[name.upper()]
+    for name in ("debug", "info", "warning", "error", "critical")
+}
+"""The methods of a logger that make a record, and functions of `logging`, with their levels."""
+LOGGERS: frozenset[type] = frozenset({logging.Logger, logging.RootLogger})
+_PRINT = frozenset({"print"})
+
+
+def sinks_of(code: CodeType, space: dict[str, Any]) -> frozenset[str]:
+    """The names, with those of attributes, by which code calls ``print`` and what is like it."""
+    found = set() if "print" in space else {"print"}
+    for name in code.co_names:
+        thing = space.get(name)
+        if thing is warnings:
+            found.add(f"{name}.warn")
+        elif thing is logging or type(thing) in LOGGERS:
+            found |= {f"{name}.{level}" for level in LEVELS}
+    return frozenset(found)
 
 
 def is_printed(as_is: bool) -> bool:
@@ -51,45 +68,47 @@ def is_printed(as_is: bool) -> bool:
     ----------
     as_is: Whether it is ``str()`` or ``repr()`` of something, that no format is applied to yet.
     """
-    frame = _user(sys._getframe(1))
+    frame = user_frame(sys._getframe(1))
     if frame is None:
         return False
-    code, k = frame.f_code, _place(frame)
+    code, k = frame.f_code, place_of(frame)
     step = instructions_of(code)[0][k]
     what, arg = step.opname, step.arg or 0
     if what == "FORMAT_VALUE":
-        if as_is and arg & _SPEC:
+        if as_is and arg & SPEC:
             return False
     elif what == "FORMAT_WITH_SPEC":
         if as_is:
             return False
     elif what == "CALL":
-        calls = _calls(code)
+        calls = _calls(code, _PRINT)
         whole = k in calls["text"] and not _TEXTS & frame.f_globals.keys()
         if not whole and (as_is or k not in calls["format"]):
             return False
     elif what not in ("FORMAT_SIMPLE", "CONVERT_VALUE"):
         return False
-    return _flows(code, k, True, frozenset()) and "print" not in frame.f_globals
+    return _flows(code, k, True, sinks_of(code, frame.f_globals))
 
 
 def is_printed_number() -> bool:
     """Whether the number that is read off a tensor just now is only printed."""
-    frame = _user(sys._getframe(1))
-    if frame is None or "print" in frame.f_globals:
+    frame = user_frame(sys._getframe(1))
+    if frame is None:
         return False
-    k = _place(frame)
-    formats = instructions_of(frame.f_code)[0][k].opname != "CALL"
-    return is_printed(False) if formats else _flows(frame.f_code, k, False, frozenset())
+    code, k = frame.f_code, place_of(frame)
+    formats = instructions_of(code)[0][k].opname != "CALL"
+    return is_printed(False) if formats else _flows(code, k, False, sinks_of(code, frame.f_globals))
 
 
 def is_handed_to_print(code: CodeType, offset: int) -> bool:
     """Whether what the instruction at an offset gives is an argument of ``print``, and no more."""
-    return _flows(code, instructions_of(code)[1].index(offset), False, frozenset())
+    return _flows(code, instructions_of(code)[1].index(offset), False, _PRINT)
 
 
 @functools.lru_cache(512)
-def questions_of(code: CodeType, name: str) -> tuple[str, ...] | None:
+def questions_of(
+    code: CodeType, name: str, sinks: frozenset[str] = _PRINT
+) -> tuple[str, ...] | None:
     """What a function asks of a parameter that is a whole number, if it does no more than that.
 
     Each is an expression of ``{0}``, such as ``({0} % 100) == 0``, whose answer is all that is used
@@ -98,14 +117,14 @@ def questions_of(code: CodeType, name: str) -> tuple[str, ...] | None:
     if name in code.co_cellvars or "vars" in code.co_names:
         return None
     asked = []
-    steps = [step for step in instructions_of(code)[0] if step.opname not in _QUIET]
+    steps = [step for step in instructions_of(code)[0] if step.opname not in QUIET]
     places = {step.offset: k for k, step in enumerate(instructions_of(code)[0])}
     for i, step in enumerate(steps):
         if not _is_variable(step, name):
             continue
         if step.opname not in _LOADS:
             return None
-        if _flows(code, places[step.offset], False, frozenset()):
+        if _flows(code, places[step.offset], False, sinks):
             continue
         question = _question(steps, i + 1)
         if question is None:
@@ -148,93 +167,25 @@ def _is_variable(step: Any, name: str) -> bool:
     return named and (step.opname.endswith("_FAST") or "_FAST_" in step.opname)
 
 
-def _user(frame: Any) -> Any:
-    while frame is not None and OURS[frame.f_code.co_filename]:
-        frame = frame.f_back
-    return frame
-
-
-def _place(frame: Any) -> int:
-    """The index of the instruction that is running."""
-    steps, offsets = instructions_of(frame.f_code)
-    # a call is left at its own offset or at that of the caches behind it
-    k = bisect(offsets, frame.f_lasti) - 1
-    return k + 1 if steps[k].opname == "PRECALL" else k
-
-
-def _effect(step: Any) -> tuple[int, int] | None:
-    """How many values an instruction takes from the stack and puts there, if that is known."""
-    what, arg = step.opname, step.arg or 0
-    if what in _QUIET:
-        return 0, 0
-    if what in _PUSHES:
-        return 0, _PUSHES[what]
-    if what in _TAKES:
-        return _TAKES[what], 1
-    if what == "LOAD_GLOBAL":
-        return 0, 1 + (arg & 1)
-    if what in ("LOAD_ATTR", "LOAD_METHOD"):
-        method = what == "LOAD_METHOD" or (sys.version_info >= (3, 12) and bool(arg & 1))
-        return 1, 1 + method
-    if what == "FORMAT_VALUE":
-        return 1 + bool(arg & _SPEC), 1
-    if what in ("BUILD_STRING", "BUILD_TUPLE", "BUILD_LIST", "BUILD_SLICE"):
-        return arg, 1
-    if what == "BUILD_CONST_KEY_MAP":
-        return arg + 1, 1
-    if what in ("CALL", "CALL_KW"):
-        return arg + 2 + (what == "CALL_KW"), 1
-    if what.startswith("POP_JUMP"):
-        return 1, 0
-    return (0, 0) if what == "JUMP_FORWARD" else None
-
-
-def _onwards(steps: list[Any], k: int) -> Iterator[tuple[int, Any, int, int]]:
-    """What follows instruction `k`, with how much each takes of what lies above its result.
-
-    Gives the index, the instruction, how many values lie above, and how many it takes, as long as
-    that is known; choices within an expression are followed.
-    """
-    above, joins = 0, dict[int, int]()
-    jumped = False
-    for i in range(k + 1, len(steps)):
-        step = steps[i]
-        if step.offset in joins:
-            above, jumped = joins[step.offset], False
-        if jumped:
-            return
-        found = _effect(step)
-        if found is None:
-            return
-        takes, gives = found
-        yield i, step, above, takes
-        above += gives - takes
-        if above < 0:
-            return
-        if "JUMP" in step.opname:
-            if step.argval <= step.offset:
-                return
-            joins[step.argval] = above
-            jumped = step.opname == "JUMP_FORWARD"
-
-
 @functools.lru_cache(512)
-def _calls(code: CodeType) -> dict[str, frozenset[int]]:
-    """The places of calls of ``print``, of functions that give text, and of ``"...".format``."""
+def _calls(code: CodeType, sinks: frozenset[str]) -> dict[str, frozenset[int]]:
+    """The places of calls of `sinks`, of functions that give text, and of ``"...".format``."""
     steps = instructions_of(code)[0]
     found: dict[str, set[int]] = {"print": set(), "text": set(), "format": set()}
     for k, step in enumerate(steps):
         kind = ""
         if step.opname == "LOAD_GLOBAL" and (step.arg or 0) & 1:
-            kind = "print" if step.argval == "print" else "text" if step.argval in _TEXTS else ""
-        elif step.opname in ("LOAD_METHOD", "LOAD_ATTR") and step.argval == "format":
+            kind = "print" if step.argval in sinks else "text" if step.argval in _TEXTS else ""
+        elif step.opname in ("LOAD_METHOD", "LOAD_ATTR"):
             text = steps[k - 1]
             plain = text.opname == "LOAD_CONST" and type(text.argval) is str
-            if plain and not _NESTED.search(text.argval):
+            if text.opname == "LOAD_GLOBAL" and f"{text.argval}.{step.argval}" in sinks:
+                kind = "print"
+            elif plain and step.argval == "format" and not _NESTED.search(text.argval):
                 kind = "format"
         if not kind:
             continue
-        for i, other, above, takes in _onwards(steps, k):
+        for i, other, above, takes in onwards(steps, k):
             # it takes the function and what lies beside it
             if takes > above:
                 if other.opname in ("CALL", "CALL_KW") and takes == above + 2:
@@ -243,18 +194,20 @@ def _calls(code: CodeType) -> dict[str, frozenset[int]]:
     return {kind: frozenset(places) for kind, places in found.items()}
 
 
-def _flows(code: CodeType, k: int, is_text: bool, seen: frozenset[int]) -> bool:
+def _flows(
+    code: CodeType, k: int, is_text: bool, sinks: frozenset[str], seen: frozenset[int] = frozenset()
+) -> bool:
     """Whether what instruction `k` leaves on the stack is only printed, or made part of text."""
     steps = instructions_of(code)[0]
-    for i, step, above, takes in _onwards(steps, k):
+    for i, step, above, takes in onwards(steps, k):
         if takes <= above:
             continue
         what, arg = step.opname, step.arg or 0
         if what in ("CALL", "CALL_KW"):
-            return i in _calls(code)["print"] and takes >= above + 3
+            return i in _calls(code, sinks)["print"] and takes >= above + 3
         if what == "FORMAT_VALUE":
-            own = above == bool(arg & _SPEC)
-            if not own or (is_text and arg) or (arg & _SPEC and arg & _CONVERSION):
+            own = above == bool(arg & SPEC)
+            if not own or (is_text and arg) or (arg & SPEC and arg & _CONVERSION):
                 return False
         elif what == "FORMAT_WITH_SPEC":
             if is_text or above != 1:
@@ -267,14 +220,16 @@ def _flows(code: CodeType, k: int, is_text: bool, seen: frozenset[int]) -> bool:
                 return False
         elif what != "FORMAT_SIMPLE" and (what != "BUILD_STRING" or not is_text):
             return False
-        return i in seen or _flows(code, i, True, seen | {i})
-    return _is_stored(code, k, is_text, seen)
+        return i in seen or _flows(code, i, True, sinks, seen | {i})
+    return _is_stored(code, k, is_text, sinks, seen)
 
 
-def _is_stored(code: CodeType, k: int, is_text: bool, seen: frozenset[int]) -> bool:
+def _is_stored(
+    code: CodeType, k: int, is_text: bool, sinks: frozenset[str], seen: frozenset[int]
+) -> bool:
     """Whether text goes into a variable which is only printed, wherever it is read."""
     steps = instructions_of(code)[0]
-    following = next((s for s in steps[k + 1 :] if s.opname not in _QUIET), None)
+    following = next((s for s in steps[k + 1 :] if s.opname not in QUIET), None)
     if not is_text or following is None or following.opname != "STORE_FAST":
         return False
     if "vars" in code.co_names:
@@ -288,6 +243,6 @@ def _is_stored(code: CodeType, k: int, is_text: bool, seen: frozenset[int]) -> b
             continue
         if step.opname not in _LOADS:
             return False
-        if i not in seen and not _flows(code, i, True, seen | {i}):
+        if i not in seen and not _flows(code, i, True, sinks, seen | {i}):
             return False
     return True

@@ -17,6 +17,7 @@ from typing import Any
 from wengert.base.names import INSTALLED
 
 __all__ = [
+    "EXACT",
     "LIBRARIES",
     "is_constant",
     "is_library_module",
@@ -75,6 +76,13 @@ _WORLDLY = {
 """What reads or sets what is nobody's argument, or does more than compute."""
 _DRAWING = ("numpy.random", "numpy.ctypeslib", "scipy.io", "scipy.stats", "scipy.datasets")
 """Modules of libraries that draw random numbers of their own, or read files."""
+EXACT = frozenset(
+    {
+        *("type", "heappush", "heappop", "heapify", "heapreplace", "heappushpop"),
+        *("Decimal", "timedelta", "Fraction", "fromtimestamp"),
+    }
+)
+"""What tells a number or a list from what stands for it."""
 _CONSTANTS = frozenset({"pi", "e", "tau", "inf", "nan", "newaxis", "euler_gamma", "NaN", "Inf"})
 
 

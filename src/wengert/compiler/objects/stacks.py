@@ -11,6 +11,8 @@ import dis
 import functools
 from types import CodeType
 
+from wengert.compiler.objects.bytecode import instructions_of
+
 __all__ = ["is_bare"]
 
 _QUIET = frozenset(
@@ -40,7 +42,7 @@ def is_bare(code: CodeType, offset: int) -> bool:
 @functools.lru_cache(512)
 def _stacks(code: CodeType) -> dict[int, bool] | None:
     """For the offset of each instruction that is reached what `is_bare` says; None if unknown."""
-    instructions = list(dis.get_instructions(code))
+    instructions = instructions_of(code)[0]
     places = {instruction.offset: i for i, instruction in enumerate(instructions)}
     stacks: dict[int, Stack] = {0: ()}
     todo = [0]

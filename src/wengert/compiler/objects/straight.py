@@ -9,7 +9,6 @@ function was traced, outside of any loop, nobody else has seen it.
 
 from __future__ import annotations
 
-import dis
 import functools
 from bisect import bisect_right
 from collections import Counter
@@ -19,15 +18,13 @@ from typing import Any
 
 import numpy as np
 
+from wengert.compiler.objects.bytecode import consumer, instructions_of
+
 __all__ = ["Places"]
 
-_QUIET = frozenset({"CACHE", "NOP", "PRECALL", "KW_NAMES", "RESUME", "EXTENDED_ARG"})
-_PUSH = frozenset({"LOAD_CONST", "LOAD_SMALL_INT", "PUSH_NULL"})
 _LOADS = ("LOAD_FAST", "LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME")
 _KNOWN = frozenset({"shape", "ndim", "dtype", "size", "itemsize", "nbytes"})
 """Attributes of an array that are conditions in any case."""
-_TAKEN = {"BINARY_OP": 2, "BINARY_SUBSCR": 2, "COMPARE_OP": 2}
-"""How many values an instruction takes off the stack that leaves one."""
 
 
 class Places:
@@ -84,27 +81,25 @@ class Places:
 
 
 @functools.lru_cache(256)
-def _instructions(code: CodeType) -> tuple[list[Any], list[int], list[tuple[int, int]]]:
-    """The instructions, their offsets, and from where to where loops reach."""
-    found = list(dis.get_instructions(code))
-    loops = [
+def _loops(code: CodeType) -> list[tuple[int, int]]:
+    """From where to where loops reach."""
+    return [
         (step.argval, step.offset)
-        for step in found
+        for step in instructions_of(code)[0]
         if "JUMP" in step.opname and isinstance(step.argval, int) and step.argval <= step.offset
     ]
-    return found, [step.offset for step in found], loops
 
 
 def _is_straight(code: CodeType, name: str, ours: set[int]) -> bool:
     """Whether all that takes a variable are the instructions at `ours`, each of them once."""
     if any(_mentions(part, name) for part in code.co_consts if isinstance(part, CodeType)):
         return False
-    found, offsets, loops = _instructions(code)
+    (found, offsets), loops = instructions_of(code), _loops(code)
     taken = {_called(found, bisect_right(offsets, offset) - 1) for offset in ours}
     for place, above in _loaded(found, name):
         if above is None:
             return False
-        end = _consumer(found, place + 1, above)
+        end = consumer(found, place, above)
         if end is not None and found[end].opname == "LOAD_ATTR" and found[end].argval in _KNOWN:
             continue
         if end is None or end not in taken:
@@ -145,31 +140,3 @@ def _called(found: list[Any], place: int) -> int:
         place -= 1
     # where the interpreter has specialised a call, it stays at what prepares it
     return place + 1 if found[place].opname == "PRECALL" else place
-
-
-def _consumer(found: list[Any], place: int, above: int) -> int | None:
-    """The instruction that takes a value off the stack that has so many above it."""
-    for at in range(place, len(found)):
-        step = found[at]
-        name, count = step.opname, step.arg or 0
-        if name in _QUIET:
-            continue
-        if name in _PUSH or name.startswith(_LOADS):
-            above += 1 + (name == "LOAD_GLOBAL" and bool(count & 1))
-            if isinstance(step.argval, tuple) and name.startswith("LOAD_FAST"):
-                above += 1
-        elif name in ("LOAD_ATTR", "LOAD_METHOD"):
-            if not above:
-                return at
-            above += "+ NULL" in step.argrepr or "NULL|self" in step.argrepr or name[5] == "M"
-        elif name in _TAKEN:
-            if above < _TAKEN[name]:
-                return at
-            above -= _TAKEN[name] - 1
-        elif name == "CALL":
-            if above < count + 2:
-                return at
-            above -= count + 1
-        else:
-            return at if above == 0 else None
-    return None

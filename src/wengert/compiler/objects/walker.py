@@ -26,6 +26,7 @@ import decimal
 import fractions
 import functools
 import itertools
+import logging
 import operator
 import pathlib
 import random
@@ -362,6 +363,8 @@ _READERS: dict[type, Reader] = {
         by_identity,
     ),
     **dict.fromkeys((Generator, _FIELD, dtype), by_identity),
+    # what is asked of them ends a trace (NOTE [reports] in `wengert.compiler.tracing.reports`)
+    **dict.fromkeys((logging.Logger, logging.RootLogger), by_identity),
     functools.cached_property: attributes("func", "attrname"),
     **dict.fromkeys(
         (operator.itemgetter, operator.attrgetter, operator.methodcaller), made_into(contents.steps)

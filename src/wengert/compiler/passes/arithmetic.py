@@ -1,10 +1,10 @@
-"""Layer 8 · compiler: identities of arithmetic, element by element.
+"""Layer 8 · compiler: identities of arithmetic, choices and copies, element by element.
 
 NOTE [identities]
-An identity holds for every number, infinities, NaN and zeros of both signs included, or it is left
-to ``fastmath``: so ``x * 1`` and ``x - 0.0`` are `x`, while ``x * 0`` and ``x + 0.0`` are not. What
-an operation itself filled with zeros (`zeros`) is not a number of the user's: adding it is adding
-nothing, be the sum 0.0 or -0.0.
+An identity holds for every number, infinities, NaN and zeros of both signs included: ``x * 1`` and
+``x - 0.0`` are `x`, while ``x * 0`` and ``x + 0.0`` are not. What holds for real numbers only is
+left to LLVM's flags. What an operation itself filled with zeros (`zeros`) is not a number of the
+user's: adding it is adding nothing, be the sum 0.0 or -0.0.
 """
 
 from __future__ import annotations
@@ -15,19 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.ir.facets import INVERSE, MAPS, POSITIVE, having
-from wengert.compiler.ir.programs import Number, Value
-from wengert.compiler.passes.builder import Book, Builder
+from wengert.compiler.ir.facets import MAPS, POSITIVE, having
+from wengert.compiler.ir.programs import Value
+from wengert.compiler.passes.builder import RULES, Builder
 from wengert.prims import records
 from wengert.prims.record import TABLE
 
-__all__ = ["ARITHMETIC"]
+__all__: list[str] = []
 
 Values = tuple[Value, ...]
 Params = Mapping[str, Any]
 
-ARITHMETIC = Book()
-_rule = ARITHMETIC.rule
+_rule = RULES.rule
 
 
 def _is_float(out: Value, args: Values) -> bool:
@@ -95,34 +94,13 @@ def _with_a_number(b: Builder, name: str, args: Values, params: Params, out: Val
         # a number is no wider than the array that it meets, however many elements have it
         if number is None or not form or array.shape != out.shape:
             continue
-        if name == "pow" and abs(number) == 0.5 and not b.fastmath:
+        if name == "pow" and abs(number) == 0.5:
             # a power to that number is a root, which differs at -0.0 and at minus infinity
             continue
         return b.emit(form, (array,), {TABLE[form].params[0]: number.item()}, out)
     if name == "div" and args[1].shape == out.shape and b.uniform(args[0]) == 1:
         return b.emit("reciprocal", (args[1],), {}, out)
     return None
-
-
-# of what form with a number each is, and whether that is to the left
-_TENSORS = {
-    **{prim.rscalar: (prim.name, True) for prim in TABLE.values() if prim.rscalar},
-    **{prim.scalar: (prim.name, False) for prim in TABLE.values() if prim.scalar},
-}
-
-
-@_rule(*[TABLE[form] for form in _TENSORS])
-def _with_a_number_of_the_program(
-    b: Builder, name: str, args: Values, params: Params, out: Value
-) -> Any:
-    (number,) = params.values()
-    form, swapped = _TENSORS[name]
-    # a power to a number that turns out to be one half is a root
-    root = name == "pow_scalar" and not b.fastmath
-    if number.__class__ is not Number or not _is_float(out, args) or root:
-        return None
-    value = b.shaped(b.cast(number.value, out.dtype), ())
-    return b.emit(form, (value, *args) if swapped else (*args, value), {}, out)
 
 
 def _known(params: Params, out: Value, args: Values) -> Any:
@@ -160,29 +138,13 @@ def _plus_a_number(b: Builder, name: str, args: Values, params: Params, out: Val
         return None
     if name == "sub_scalar":
         return b.emit("add_scalar", args, {"other": -number}, out)
-    if _is(number, -0.0) or (b.fastmath and number == 0):
-        return args[0]
-    inner = b.maker(args[0], "add_scalar") if b.fastmath else None
-    if inner is not None and inner.params["other"].__class__ is float:
-        return b.emit("add_scalar", inner.args, {"other": number + inner.params["other"]}, out)
-    return None
-
-
-@_rule(records.rsub_scalar)
-def _from_a_number(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    number = _known(params, out, args)
-    if number is None:
-        return None
-    if _is(number, -0.0) or (b.fastmath and number == 0):
-        return b.emit("neg", args, {}, out)
-    neg = b.maker(args[0], "neg")
-    return None if neg is None else b.emit("add_scalar", neg.args, {"other": number}, out)
+    return args[0] if _is(number, -0.0) else None
 
 
 # -- signs ----------------------------------------------------------------------------------------
 
 
-@_rule(records.neg, on=(records.neg, records.mul_scalar, records.sub))
+@_rule(records.neg, on=(records.neg, records.mul_scalar))
 def _of_a_sign(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     inner = b.maker(args[0], "neg")
     if inner is not None:
@@ -192,9 +154,6 @@ def _of_a_sign(b: Builder, name: str, args: Values, params: Params, out: Value) 
     inner = b.maker(args[0], "mul_scalar")
     if inner is not None and inner.params["other"].__class__ is float and b.once(args[0]):
         return b.emit("mul_scalar", inner.args, {"other": -inner.params["other"]}, out)
-    inner = b.maker(args[0], "sub") if b.fastmath else None
-    if inner is not None and b.once(args[0]):
-        return b.emit("sub", inner.args[::-1], {}, out)
     return None
 
 
@@ -213,12 +172,6 @@ def _product_of_signs(b: Builder, name: str, args: Values, params: Params, out: 
     return None
 
 
-@_rule(records.abs, on=(records.neg, records.abs))
-def _size_of_a_sign(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    inner = b.maker(args[0], "neg", "abs") if out.dtype == args[0].dtype else None
-    return None if inner is None else b.emit("abs", inner.args, {}, out)
-
-
 # -- products -------------------------------------------------------------------------------------
 
 
@@ -234,16 +187,7 @@ def _times_a_number(b: Builder, name: str, args: Values, params: Params, out: Va
     if params["other"].__class__ is int:
         return b.emit("mul_scalar", args, {"other": number}, out)
     inner = b.maker(args[0], "neg")
-    if inner is not None:
-        return b.emit("mul_scalar", inner.args, {"other": -number}, out)
-    if not b.fastmath:
-        return None
-    if number == 0:
-        return b.filled(0, out.dtype, out.shape)
-    inner = b.maker(args[0], "mul_scalar")
-    if inner is not None and inner.params["other"].__class__ is float:
-        return b.emit("mul_scalar", inner.args, {"other": number * inner.params["other"]}, out)
-    return None
+    return None if inner is None else b.emit("mul_scalar", inner.args, {"other": -number}, out)
 
 
 def _inverse(number: float, out: Value) -> float | None:
@@ -263,7 +207,7 @@ def _by_a_number(b: Builder, name: str, args: Values, params: Params, out: Value
     number = _known(params, out, args)
     if number is None or number == 0 or not math.isfinite(number):
         return None
-    inverse = 1 / number if b.fastmath else _inverse(number, out)
+    inverse = _inverse(number, out)
     if inverse is not None:
         return b.emit("mul_scalar", args, {"other": inverse}, out)
     inner = b.maker(args[0], "neg")
@@ -277,26 +221,6 @@ def _float_number(b: Builder, name: str, args: Values, params: Params, out: Valu
     if number is None or params["other"].__class__ is float:
         return None
     return b.emit(name, args, {"other": number}, out)
-
-
-@_rule(records.div)
-def _fast_quotient(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    if not b.fastmath or not _is_float(out, args) or args[1].size * 2 > out.size:
-        return None
-    share = b.emit("reciprocal", (args[1],), {}, args[1])
-    return b.emit("mul", (args[0], share), {}, out)
-
-
-@_rule(records.mul, on=(records.exp, records.zeros))
-def _fast_product(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    if not b.fastmath or not _is_float(out, args):
-        return None
-    if b.is_zero(args[0]) or b.is_zero(args[1]):
-        return b.filled(0, out.dtype, out.shape)
-    powers = [b.maker(arg, "exp") for arg in args]
-    if powers[0] is None or powers[1] is None:
-        return None
-    return b.emit("exp", (b.emit("add", (*powers[0].args, *powers[1].args), {}, out),), {}, out)
 
 
 # -- powers ---------------------------------------------------------------------------------------
@@ -342,7 +266,7 @@ def _small_power(b: Builder, name: str, args: Values, params: Params, out: Value
         power = mul(power, x) if size == 3 else mul(power, power) if size == 4 else power
     elif size == 0.5:
         power = b.emit("sqrt", (x,), {}, out)
-    elif size in (1.5, 2.5) and (b.fastmath or _is_negative_nowhere(b, x)):
+    elif size in (1.5, 2.5) and _is_negative_nowhere(b, x):
         # of minus infinity the root would be NaN
         power = mul(x, b.emit("sqrt", (x,), {}, out))
         power = mul(power, x) if size == 2.5 else power
@@ -403,7 +327,43 @@ def _is_greatest(b: Builder, value: Value) -> bool:
     return b.maker(value if choice is None else _unshaped(b, choice.args[1]), "amax") is not None
 
 
-@_rule(*having(INVERSE), on=having(INVERSE))
-def _undone(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    inner = b.maker(args[0], INVERSE[TABLE[name]]) if b.fastmath else None
-    return None if inner is None or inner.args[0].dtype != out.dtype else inner.args[0]
+# -- choices and copies ---------------------------------------------------------------------------
+
+
+@_rule(records.where)
+def _choice(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    condition, first, second = args
+    known = b.uniform(condition)
+    if not first.dtype == second.dtype == out.dtype or (known is None and first is not second):
+        return None
+    return b.expanded(second if known is not None and not known else first, out.shape)
+
+
+@_rule(records.clone, records.alias, records.contiguous)
+def _copy(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    return args[0]
+
+
+def _is_exact(source: np.dtype[Any], wider: np.dtype[Any]) -> bool:
+    """Whether every number of one dtype is one of another."""
+    if source.kind == "b":
+        return True
+    if source.kind in "iu" and wider.kind in "fc":
+        digits = np.finfo(wider).nmant + 1
+        return source.itemsize * 8 <= digits
+    return bool(np.can_cast(source, wider, "safe"))
+
+
+@_rule(records.to_copy)
+def _cast(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    (x,) = args
+    if x.dtype == out.dtype:
+        return x
+    inner = b.maker(x, "to_copy")
+    if inner is None:
+        return None
+    source = inner.args[0].dtype
+    kept = source.kind == out.dtype.kind or out.dtype.kind in "fc"
+    if kept and out.dtype.kind in "biufc" and _is_exact(source, x.dtype):
+        return b.cast(inner.args[0], out.dtype)
+    return None

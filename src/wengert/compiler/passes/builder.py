@@ -14,7 +14,7 @@ array need ever exist. `Builder.uniform` finds them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from wengert.compiler.ir.raising import is_within, may_raise
 from wengert.compiler.passes.keys import constant_key, params_key
 from wengert.prims.record import TABLE, Primitive
 
-__all__ = ["Book", "Builder", "Rule", "live", "read"]
+__all__ = ["RULES", "Builder", "Rule", "live", "read"]
 
 Rule = Callable[..., Value | None]
 """``rule(builder, name, args, params, out)``: the value that takes the place of `out`, or None."""
@@ -72,17 +72,9 @@ class Book(dict[str, Rules]):
 
         return register
 
-    def merged(self, *others: Book) -> Book:
-        """The rules of several books, those of the first first."""
-        made = Book()
-        for book in (self, *others):
-            for name, rules in book.items():
-                own = made.setdefault(name, Rules())
-                own.triggers |= rules.triggers
-                own.triggered += rules.triggered
-                own.always += rules.always
-        return made
 
+RULES = Book()
+"""All rules; of one primitive they are tried in order, until one gives a value."""
 
 _SMALL = 1024
 """Constants up to this many elements are computed and compared when a program is made."""
@@ -93,30 +85,19 @@ class Builder:
 
     Parameters
     ----------
-    book: The rules; of one primitive they are tried in order, until one gives a value.
     counts: How often each value of the old program is read.
-    fastmath: Whether rules may change results for the sake of speed.
 
     Attributes
     ----------
-    done: Results of steps that others do the work of, also where they raise.
     several: Values of which a rule wanted to know, and that are read more than once.
     """
 
-    def __init__(
-        self,
-        book: Book,
-        counts: dict[Value, int],
-        fastmath: bool = False,
-    ) -> None:
-        self.book = book
+    def __init__(self, counts: dict[Value, int]) -> None:
         self.counts = counts
         self.several: set[Value] = set()
-        self.fastmath = fastmath
         self.steps: list[Step | Loop] = []
         self.now: dict[Value, Value] = {}
         self.site: tuple[str, int] | None = None
-        self.done: set[Value] = set()
         self._makers: dict[Value, Step] = {}
         self._kinds: dict[Value, str] = {}
         self._known: dict[Any, tuple[Value, ...]] = {}
@@ -288,7 +269,7 @@ class Builder:
             known = self._folded(prim, args, params, out)
             if known is not None:
                 return known
-        rules = self.book.get(name)
+        rules = RULES.get(name)
         if rules is not None:
             kinds, triggers = self._kinds, rules.triggers
             for arg in args:
@@ -429,12 +410,11 @@ def _renamed(loop: Loop, current: Callable[[Value], Value]) -> Loop:
 
 
 def live(
-    steps: Sequence[Step | Loop], outputs: Sequence[Value], done: Container[Value] = ()
+    steps: Sequence[Step | Loop], outputs: Sequence[Value]
 ) -> tuple[list[Step | Loop], dict[Value, int]]:
     """The steps that outputs depend on, and how often each value is read by them, or given out.
 
-    Steps that may raise are among them (NOTE [raising steps] in `raising`), but for those whose
-    results are `done`: others raise what they would.
+    Steps that may raise are among them (NOTE [raising steps] in `raising`).
     """
     counts: dict[Value, int] = {}
     for value in outputs:
@@ -446,7 +426,7 @@ def live(
         outs = step.outs
         unread = outs[0] not in counts if len(outs) == 1 else counts.keys().isdisjoint(outs)
         if unread:
-            if not may_raise(step) or any(out in done for out in outs):
+            if not may_raise(step):
                 continue
             makers = makers or {out: each for each in steps for out in each.outs}
             if is_within(step, makers):

@@ -6,21 +6,17 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from wengert.compiler.ir.facets import COMBINES, having
 from wengert.compiler.ir.programs import Value
-from wengert.compiler.passes.builder import Book, Builder
+from wengert.compiler.passes.builder import RULES, Builder
 from wengert.prims import records
 
-__all__ = ["COMBINING"]
+__all__: list[str] = []
 
 Values = tuple[Value, ...]
 Params = Mapping[str, Any]
 Shape = tuple[int, ...]
 
-COMBINING = Book()
-_rule = COMBINING.rule
-
-_COMBINING = [prim for prim in having(COMBINES) if "keepdim" in prim.params]
+_rule = RULES.rule
 
 
 def _is_number(out: Value, x: Value) -> bool:
@@ -28,28 +24,6 @@ def _is_number(out: Value, x: Value) -> bool:
 
 
 # -- sums -----------------------------------------------------------------------------------------
-
-
-@_rule(records.sum)
-def _total(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    dim = tuple(range(len(args[0].shape)))
-    return b.emit("sum_dim", args, {"dim": dim, "keepdim": False}, out)
-
-
-@_rule(*_COMBINING)
-def _of_single_elements(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    (x,) = args
-    dims = params["dim"] if isinstance(params["dim"], tuple) else (params["dim"],)
-    if not _is_number(out, x) or not all(x.shape[d] == 1 for d in dims):
-        return None
-    return b.shaped(x, out.shape)
-
-
-@_rule(*_COMBINING)
-def _kept_or_not(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    # the same, but for dimensions of size 1
-    known = b.known(name, args, {**params, "keepdim": not params["keepdim"]})
-    return None if known is None else b.shaped(known, out.shape)
 
 
 def _summed(b: Builder, x: Value, dim: Shape, out: Value) -> Value:
@@ -155,12 +129,6 @@ def _sum_in_another_shape(
     return _summed(b, source, tuple([at[d] for d in dim if d in at]), out)
 
 
-@_rule(records.amax, records.amin, on=("number", records.zeros, records.expand))
-def _extreme_of_copies(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    number = b.uniform(args[0])
-    return None if number is None or not out.size else b.filled(number, out.dtype, out.shape)
-
-
 @_rule(records.gather, on=(records.argmax, records.argmin, records.view))
 def _found(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     """What is at the place of the extreme is the extreme."""
@@ -176,18 +144,6 @@ def _found(b: Builder, name: str, args: Values, params: Params, out: Value) -> A
 
 
 # -- values added where indices point -------------------------------------------------------------
-
-
-@_rule(records.add, on=(records.scatter_add, records.index_add))
-def _scattered(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    for one, other in (args, args[::-1]):
-        step = b.maker(other, "scatter_add", "index_add")
-        if step is None or not b.once(other) or not b.is_zero(step.args[0]):
-            continue
-        if one.shape == out.shape == other.shape and one.dtype == other.dtype:
-            b.done.add(other)
-            return b.emit(step.prim.name, (one, *step.args[1:]), step.params, out)
-    return None
 
 
 # -- products of matrices -------------------------------------------------------------------------
@@ -209,8 +165,6 @@ def _mm(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     (n, k), m = first.shape, second.shape[1]
     if k == 1:
         return b.emit("mul", args, {}, out)
-    if b.fastmath and (b.is_zero(first) or b.is_zero(second)):
-        return b.filled(0, out.dtype, out.shape)
     if m == 1:
         row = b.shaped(second, (k,))
         return b.shaped(b.emit("mv", (first, row), {}, Value(out.dtype, (n,))), out.shape)
@@ -224,27 +178,6 @@ def _mm(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
         product = b.emit("mm", (turns[1].args[0], turns[0].args[0]), {}, like)
         return _turned(b, product)
     return None
-
-
-@_rule(records.mv)
-def _mv(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    matrix, vector = args
-    if not _is_blas(out, args):
-        return None
-    n, k = matrix.shape
-    if k == 1:
-        return b.emit("mul", (b.shaped(matrix, (n,)), vector), {}, out)
-    if n == 1:
-        row = b.shaped(matrix, (k,))
-        return b.shaped(b.emit("dot", (row, vector), {}, Value(out.dtype, ())), out.shape)
-    return None
-
-
-@_rule(records.dot)
-def _dot(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    if not _is_blas(out, args) or args[0].shape != (1,):
-        return None
-    return b.emit("mul", (b.shaped(args[0], ()), b.shaped(args[1], ())), {}, out)
 
 
 @_rule(records.bmm)

@@ -14,17 +14,16 @@ from typing import Any
 
 from wengert.compiler.ir.facets import REARRANGES, having
 from wengert.compiler.ir.programs import Value
-from wengert.compiler.passes.builder import Book, Builder
+from wengert.compiler.passes.builder import RULES, Builder
 from wengert.prims import records
 
-__all__ = ["MOVES"]
+__all__: list[str] = []
 
 Values = tuple[Value, ...]
 Params = Mapping[str, Any]
 Shape = tuple[int, ...]
 
-MOVES = Book()
-_rule = MOVES.rule
+_rule = RULES.rule
 
 _RESHAPES, _ORDERS = (
     [prim for prim in having(REARRANGES) if REARRANGES[prim] == how] for how in ("shape", "order")
@@ -118,15 +117,6 @@ def _permuted(b: Builder, x: Value, dims: Shape) -> Value:
     if len(dims) == 2:
         return b.emit("t", (x,), {}, like)
     return b.emit("permute", (x,), {"dims": dims}, like)
-
-
-@_rule(records.flip)
-def _flip(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    (x,) = args
-    if all(x.shape[d] == 1 for d in params["dims"]):
-        return x
-    inner = b.maker(x, "flip")
-    return inner.args[0] if inner is not None and inner.params == params else None
 
 
 @_rule(records.expand)
@@ -261,36 +251,6 @@ def _slice(b: Builder, name: str, args: Values, params: Params, out: Value) -> A
     return _part(b, source, dim, first + start * by, first + last * by + 1, by * step)
 
 
-@_rule(records.select_scatter, records.slice_scatter)
-def _write(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    whole, part = args
-    if whole.dtype != part.dtype or not all(p.__class__ is int for p in params.values()):
-        return None
-    if part.shape == whole.shape:
-        return part
-    if name == "select_scatter" and whole.shape[params["dim"]] == 1:
-        return b.shaped(part, out.shape)
-    inner = b.maker(whole, name)
-    if inner is not None and inner.params == params:
-        return b.emit(name, (inner.args[0], part), params, out)
-    if b.is_zero(whole):
-        backward = name.replace("scatter", "backward")
-        return b.emit(backward, (part,), {"shape": out.shape, **params}, out)
-    return None
-
-
-@_rule(records.select_backward, records.slice_backward, records.diagonal_backward)
-def _backward(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    (g,) = args
-    if b.is_zero(g):
-        return b.filled(0, out.dtype, out.shape)
-    if g.shape == out.shape and name == "slice_backward":
-        return g
-    if name == "select_backward" and out.shape[params["dim"]] == 1:
-        return b.shaped(g, out.shape)
-    return None
-
-
 # -- joins ----------------------------------------------------------------------------------------
 
 _SEGMENT = 4
@@ -402,15 +362,3 @@ def _cat(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any
         return b.emit("cat", parts, params, out)
     run = _run(b, args, dim)
     return run and _part(b, run[0], dim, run[1], run[2])
-
-
-@_rule(records.index_select)
-def _rows(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    x, index = args
-    dim = params["dim"]
-    if index.constant is None or index.size != 1 or not x.shape:
-        return None
-    at = int(index.constant.reshape(-1)[0])
-    if not -x.shape[dim] <= at < x.shape[dim]:
-        return None
-    return b.shaped(_at(b, x, dim, at % x.shape[dim]), out.shape)

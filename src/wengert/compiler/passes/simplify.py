@@ -10,58 +10,54 @@ are used again for its derivative.
 
 from __future__ import annotations
 
-from functools import partial
-
 from wengert.compiler.ir.programs import Loop, Program
 from wengert.compiler.ir.verifier import checked
-from wengert.compiler.passes.arithmetic import ARITHMETIC
+
+# which register their rules, those first that are to be tried first
+# isort: split
+from wengert.compiler.passes import combining as combining_rules  # noqa: F401
+from wengert.compiler.passes import moves as moves_rules  # noqa: F401
+
+# isort: split
+from wengert.compiler.passes import arithmetic as arithmetic_rules  # noqa: F401
 from wengert.compiler.passes.builder import Builder, live
-from wengert.compiler.passes.choices import CHOICES
-from wengert.compiler.passes.combining import COMBINING
 from wengert.compiler.passes.gathering import gathered
-from wengert.compiler.passes.moves import MOVES
 
 __all__ = ["simplify"]
 
-_BOOK = COMBINING.merged(MOVES, ARITHMETIC, CHOICES)
 
-
-def simplify(program: Program, fastmath: bool = False) -> Program:
+def simplify(program: Program) -> Program:
     """A program with the same inputs and results, and with less to do.
 
     Parameters
     ----------
     program: Any program; it is not changed.
-    fastmath
-        Whether to use identities that do not hold for infinities, NaN or signs of zeros, or that
-        round otherwise: ``x * 0`` is 0, ``x / 3`` is ``x * (1 / 3)``, and the like.
 
     Returns
     -------
     Program: Its inputs are those of `program`. Values that have not changed are the same objects.
     """
-    rewrite = partial(_rewritten, fastmath=fastmath)
-    simple = checked("rewrite", rewrite, checked("gather", gathered, program))
+    simple = checked("rewrite", _rewritten, checked("gather", gathered, program))
     # what is read between writes is found only now, and so are sums that copies stood between
     joined = checked("gather", gathered, simple)
-    return simple if joined is simple else checked("rewrite", rewrite, joined)
+    return simple if joined is simple else checked("rewrite", _rewritten, joined)
 
 
-def _rewritten(program: Program, fastmath: bool) -> Program:
-    rewritten, found = _rewritten_once(program, fastmath)
+def _rewritten(program: Program) -> Program:
+    rewritten, found = _rewritten_once(program)
     # rules have not been tried on what only steps that are gone have read besides
-    return _rewritten_once(rewritten, fastmath)[0] if found else rewritten
+    return _rewritten_once(rewritten)[0] if found else rewritten
 
 
-def _rewritten_once(program: Program, fastmath: bool) -> tuple[Program, bool]:
+def _rewritten_once(program: Program) -> tuple[Program, bool]:
     """The program, and whether values turned out to be read once that had been read often."""
     steps, counts = live(program.steps, program.outputs)
-    builder = Builder(_BOOK, counts, fastmath)
+    builder = Builder(counts)
     for step in steps:
-        builder.take(_with_body(step, fastmath) if isinstance(step, Loop) else step)
+        builder.take(_with_body(step) if isinstance(step, Loop) else step)
     outputs = [builder.current(value) for value in program.outputs]
     writes = [(builder.current(made), over) for made, over in program.writes]
-    left, counts = live(builder.steps, outputs, builder.done)
+    left, counts = live(builder.steps, outputs)
     rewritten = Program(
         program.inputs,
         left,
@@ -72,6 +68,6 @@ def _rewritten_once(program: Program, fastmath: bool) -> tuple[Program, bool]:
     return rewritten, any(counts.get(value) == 1 for value in builder.several)
 
 
-def _with_body(loop: Loop, fastmath: bool) -> Loop:
-    body = _rewritten(loop.body, fastmath)
+def _with_body(loop: Loop) -> Loop:
+    body = _rewritten(loop.body)
     return Loop(loop.count, body, loop.carried, loop.sliced, loop.fixed, loop.outs, loop.site)

@@ -11,9 +11,10 @@ import numpy as np
 from wengert.base.containers import flatten
 from wengert.base.threads import get_num_threads
 from wengert.compiler.ir.decisions import Draw, Guard, Reason
-from wengert.compiler.ir.programs import Program, Step, Value
+from wengert.compiler.ir.programs import Program, Value
 from wengert.compiler.ir.verifier import checked, is_on, verify, verify_trace
 from wengert.compiler.passes import roll, simplify, vectorise
+from wengert.compiler.runtime.cost import gain
 from wengert.compiler.runtime.pulled import Pulled
 from wengert.compiler.tracing.capture import Captured
 from wengert.compiler.tracing.collector import seldom
@@ -22,7 +23,8 @@ from wengert.compiler.tracing.exit import Exit
 from wengert.compiler.tracing.graph import Graph, Visit
 from wengert.compiler.tracing.memory import Shared, is_turned, layout_of
 from wengert.compiler.tracing.node import Between, Variants, attach, partials
-from wengert.compiler.tracing.prints import are_known, silent
+from wengert.compiler.tracing.prints import silent
+from wengert.compiler.tracing.reports import are_known
 from wengert.compiler.tracing.sym import Sym
 from wengert.compiler.tracing.tables import finished
 from wengert.compiler.tracing.tree import Elsewhere, Missing, Tree
@@ -80,7 +82,7 @@ class Options:
         with seldom():
             if is_on():
                 verify(program, "tracing")
-            simple = simplify(program, fastmath=self.fastmath)
+            simple = simplify(program)
             return checked("vectorise", vectorise, checked("roll", roll, simple))
 
     def build(self, program: Program) -> Any:
@@ -100,14 +102,6 @@ class Options:
             return None
         with seldom():
             return make(stations, inputs, fastmath=self.fastmath)
-
-
-class Trial:
-    """How long the first runs took, in seconds, compiled and not."""
-
-    def __init__(self) -> None:
-        self.compiled: list[float] = []
-        self.eager: list[float] = []
 
 
 class Call:
@@ -241,11 +235,9 @@ class Entry:
         `wengert.compiler.tracing.memory`).
     strides: The strides of those of which some trace sees how their elements lie, by place.
     left: Why calls whose inputs lie so run the function as it is, or None.
-    operations: How many the last call computed that was traced.
     streams: The names of the streams that some trace prints to.
-    trial, gain, counted
-        The measurements under way, how much quicker compiled runs turned out to be, and whether
-        that is what they are at least, going by the number of operations.
+    ready: Whether calls may take the quick way, for which native code is made.
+    gain: How much quicker the best of its traces is than uncompiled, if that matters.
     """
 
     def __init__(
@@ -257,10 +249,8 @@ class Entry:
         self.name = name
         self._match: Matcher | None = None
         self.tree: Any = Tree((), options.finish)
-        self.trial: Trial | None = Trial()
+        self.ready = not options.measure
         self.gain: float | None = None
-        self.counted = False
-        self.operations = 0
         self._graphs = True
         self.foreign: list[Any] = []
         self.verified = True
@@ -318,8 +308,6 @@ class Entry:
         """Add a trace; False if it contradicts those that are there."""
         assert captured.exit is not None
         inputs, items, exit = self._inputs(captured), captured.trace.items, captured.exit
-        self.operations = sum(isinstance(item, Step) for item in items)
-        self.operations += captured.trace.turns.skipped
         self.streams |= exit.streams
         if is_on():
             verify_trace(captured.inputs, items, exit)
@@ -338,6 +326,13 @@ class Entry:
         if self.tree.root is None:
             self.tree = Tree(inputs, self.options.finish)
         return self.tree.add(inputs, items, exit)
+
+    def weigh(self, captured: Captured) -> None:
+        """Estimate what a trace gains, but for its derivatives (NOTE [what is gained])."""
+        if self.options.measure and captured.exit is not None and captured.exit.backward is None:
+            conditions = len(self.environment.lines())
+            found = gain(captured, self.options.backend.call_cost, conditions)
+            self.gain = max(found, self.gain or 0.0)
 
     def _inputs(self, captured: Captured) -> Sequence[Value]:
         """The inputs of a trace, as the others have them."""

@@ -18,7 +18,7 @@ class Explanation:
     reason: Why it runs as it is, or None.
     traces: How many traces there are in all.
     decisions: For each decision on values: its source line, as (file, line), and the outcomes met.
-    prints: The source lines of calls of ``print``, as (file, line), each once.
+    prints: The source lines that print, warn or log, as (file, line), each once.
     seconds: How long tracing and compiling took.
     descriptions: What the backend says of each program.
     """
@@ -42,7 +42,7 @@ class Explanation:
             for block in entry.tree.blocks()
             if block.guard is not None
         ]
-        self.prints = _prints(self._entries)
+        self.prints = [site for _, site in _reports(self._entries)]
         self.descriptions = [
             block.executable.describe()
             for entry in self._entries
@@ -88,11 +88,10 @@ class Explanation:
             yield f"  with {shapes} that share memory it runs as it is: {entry.left}"
         for entry in self._entries:
             shapes = ", ".join(entry.environment.shapes)
-            least = "at least " if entry.counted else ""
             gain = (
                 ""
                 if entry.gain is None
-                else f": {least}{entry.gain:.1f} times as quick as uncompiled"
+                else f": estimated {entry.gain:.1f} times as quick as uncompiled"
             )
             yield f"  with {shapes or 'no tensors'}{gain}"
             if getattr(entry.tree, "is_driven", False):
@@ -106,18 +105,18 @@ class Explanation:
                     outcomes = ", ".join(repr(c.outcome) for c in block.children.values())
                     yield f"    decision at {_where(block.guard.site)}: {outcomes} so far"
                     yield f"        {_source(block.guard.site)}"
-            for site in _prints([entry]):
-                yield f"    print() at {_where(site)}: Python prints when all is computed"
+            for name, site in _reports([entry]):
+                yield f"    {name}() at {_where(site)}: Python calls it when all is computed"
                 yield f"        {_source(site)}"
         for beneath in self._beneath:
             yield from beneath._lines()
 
 
-def _prints(entries: Iterable[Any]) -> list[Any]:
-    """Where traces print, each place once."""
+def _reports(entries: Iterable[Any]) -> list[tuple[str, Any]]:
+    """What traces call to print, warn or log, and where, each place once."""
     blocks = [block for entry in entries for block in entry.tree.blocks()]
     ends = [block.exit for block in blocks if block.exit is not None]
-    return list(dict.fromkeys(said.site for exit in ends for said in exit.said))
+    return list(dict.fromkeys((said.name, said.site) for exit in ends for said in exit.said))
 
 
 def _where(site: tuple[str, int] | None) -> str:

@@ -9,9 +9,11 @@ rule of such a record. There is no second version of any kernel.
 
 Native code rounds differently from NumPy. So it is used from the first call of a kind on: equal
 arguments have equal results. What works element by element has one function, for pieces of one
-size, whatever the shapes. Others have one for each combination of shapes and parameters, up to a
-limit; where sizes vary without end, the kernel computes those that come late. What is not finite
-is left to the kernel as well: NumPy warns of such elements, and native code does not.
+size, whatever the shapes, which one call of native code, or each of several threads, goes through:
+the pieces are the same ones however many threads share them. Others have one for each combination
+of shapes and parameters, up to a limit; where sizes vary without end, the kernel computes those
+that come late. What is not finite is left to the kernel as well: NumPy warns of such elements, and
+native code does not.
 """
 
 from __future__ import annotations
@@ -25,8 +27,9 @@ from typing import Any
 import numpy as np
 
 from wengert.base.ports import provides
+from wengert.base.threads import share
 from wengert.compiler.control import FUSING
-from wengert.compiler.ir.programs import Program, Step, Value
+from wengert.compiler.ir.programs import Program, Step
 from wengert.compiler.runtime.entry import Options
 from wengert.compiler.tracing.operations import S
 from wengert.compiler.tracing.sym import Sym
@@ -46,6 +49,8 @@ __all__ = ["fused"]
 
 _PIECE = LARGE
 """Elements of a piece, and of the smallest array that is large."""
+_SHARED = 16 * _PIECE
+"""Arrays of so many elements are shared between threads."""
 _MOST = 32
 """So many kinds of arguments of one primitive, or rule, have native code."""
 _DTYPES = frozenset("fd?iLlqB")
@@ -114,22 +119,20 @@ def _by_pieces(key: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     )
     if made is None:
         return None
-    arrays = [arg.reshape(-1) for arg in args if arg.__class__ is np.ndarray]
-    executable, dtype = made
+    call, dtype = made
     result = np.empty(shape, dtype)
-    arrays.append(result.reshape(-1))
-    start = 0
-    while start < size:
-        # the last piece is a whole one, too, and computes some elements twice
-        start = min(start, size - _PIECE)
-        pieces = [array[start : start + _PIECE] for array in arrays]
-        (out,) = executable(pieces)
-        if not _is_finite(out):
-            return None
-        if out is not pieces[-1]:
-            pieces[-1][...] = out
-        start += _PIECE
-    return result
+    arrays = [arg for arg in args if arg.__class__ is np.ndarray]
+    failed: list[Any] = []
+
+    def work(start: int, stop: int) -> None:
+        if not failed and call(*arrays, result, start, stop, size) is None:
+            failed.append(start)
+
+    if size < _SHARED:
+        work(0, size)
+    else:
+        share(work, size, 4 * _PIECE)
+    return None if failed else result
 
 
 def _made(key: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
@@ -168,8 +171,14 @@ def _make(key: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
         return None
     inputs = [symbol.value for symbol in symbols if isinstance(symbol, Sym)]
     outputs = [trace.symbol(result).value for result in results]
-    if how == "elements":
-        into = Value(outputs[0].dtype, outputs[0].shape)
-        program = Program([*inputs, into], steps, outputs, [(outputs[0], into)])
-        return _OPTIONS.finish(program)[1], into.dtype
-    return _OPTIONS.finish(Program(inputs, steps, outputs))[1]
+    if any(output in inputs for output in outputs):
+        # what passes an argument on makes no copy of it
+        return None
+    program = Program(inputs, steps, outputs)
+    if how != "elements":
+        made = _OPTIONS.finish(program)[1]
+        # where nothing is native the kernel is called without a detour
+        return None if made.machine is None else made
+    simple = _OPTIONS.simplified(program)
+    call = _BACKEND.build(simple, piece=_PIECE).call
+    return None if call is None else (call, outputs[0].dtype)

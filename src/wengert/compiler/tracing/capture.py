@@ -23,7 +23,7 @@ from wengert.compiler.tracing.memory import counted_together, is_turned, layout_
 from wengert.compiler.tracing.node import Backward, Between, hidden_in, partials
 from wengert.compiler.tracing.outcome import check_containers, effects_of, leaves_of, writes_to
 from wengert.compiler.tracing.payloads import real_payload
-from wengert.compiler.tracing.prints import intercepted
+from wengert.compiler.tracing.reports import intercepted
 from wengert.compiler.tracing.scalar import Scalar
 from wengert.compiler.tracing.state import Path, Surroundings
 from wengert.compiler.tracing.sym import Sym

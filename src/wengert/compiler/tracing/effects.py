@@ -28,20 +28,13 @@ from wengert.compiler.tracing.leftovers import replace
 from wengert.compiler.tracing.scalar import SMALL, Scalar
 from wengert.compiler.tracing.state import Surroundings, is_one
 
-__all__ = ["ARGUMENTS", "DONE", "EXACT", "mended", "Log", "Openings", "Place", "Search", "place_of"]
+__all__ = ["ARGUMENTS", "DONE", "mended", "Log", "Openings", "Place", "Search", "place_of"]
 
 DONE = object()
 """What is given for an object about which no more is to be said."""
 ARGUMENTS = "arguments"
 """The holder of what a function is called with."""
 _DICTS = frozenset({dict, collections.OrderedDict, collections.defaultdict})
-EXACT = frozenset(
-    {
-        *("type", "heappush", "heappop", "heapify", "heapreplace", "heappushpop"),
-        *("Decimal", "timedelta", "Fraction", "fromtimestamp"),
-    }
-)
-"""What tells a number or a list from what stands for it."""
 _NUMBERS = {int: np.dtype(np.int64), float: np.dtype(np.float64)}
 
 

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.ports import PORTS
-from wengert.compiler.objects.flows import questions_of
+from wengert.compiler.objects.flows import questions_of, sinks_of
 from wengert.compiler.objects.guards import Conditions, Matcher
 from wengert.compiler.objects.libraries import is_of_library
 from wengert.compiler.objects.names import words_of
@@ -49,6 +49,7 @@ from wengert.compiler.tracing.effects import (
 from wengert.compiler.tracing.reach import DYNAMIC, Reach
 from wengert.compiler.tracing.scalar import SMALL
 from wengert.compiler.tracing.state import Surroundings
+from wengert.interp.levels import is_elsewhere
 from wengert.ops.generator import Generator
 from wengert.tape.base import LEAF, SparseValue, TensorBase, node_of
 
@@ -300,7 +301,6 @@ class Environment(Reach):
         if (
             type(value) is not int
             or type(function) is not types.FunctionType
-            or "print" in function.__globals__
             or not self.is_outermost
         ):
             return None
@@ -310,7 +310,7 @@ class Environment(Reach):
             name = code.co_varnames[first + key] if first + key < count else ""
         else:
             name = key if key in code.co_varnames[: count + code.co_kwonlyargcount] else ""
-        return questions_of(code, name) if name else None
+        return questions_of(code, name, sinks_of(code, function.__globals__)) if name else None
 
     def _asks(self, value: int, path: str, questions: Iterable[str]) -> None:
         """The conditions on the answers to questions about a whole number."""
@@ -601,6 +601,8 @@ class Environment(Reach):
         if isinstance(payload, np.ndarray | np.generic):
             dtype = self._constant(payload.dtype)
             self._require(f"{name}.dtype is {dtype} and {name}.shape == {payload.shape!r}")
+        elif is_elsewhere(payload):
+            self._refuse("an argument is on another device")
         else:
             self._refuse("an argument belongs to a transform that is under way")
 

@@ -10,19 +10,15 @@ its place: what has been printed is not printed again (`Missing.said`).
 
 Nothing may see that the text comes later than it would. So streams are Python's own (`are_known`);
 what others do when they are written to is unknown, and meanwhile the function runs as it is.
+Warnings and records of logging are made the same way (NOTE [reports] in `reports`).
 """
 
 from __future__ import annotations
 
-import builtins
 import contextlib
-import functools
-import io
 import re
 import sys
-import threading
-from _thread import get_ident
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,21 +27,17 @@ from wengert.base.dtypes import dtype
 from wengert.compiler.ir.programs import Value
 from wengert.compiler.objects.libraries import is_of_library
 from wengert.compiler.objects.walker import VALUES
+from wengert.compiler.tracing.reports import PRINT, Report, are_known, intercepted
 from wengert.compiler.tracing.scalar import Scalar
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import current_mode
 from wengert.tensor.printing import array_text, history_of
 
 __all__ = [
-    "PRINT",
     "Marks",
     "Piece",
     "Said",
     "Shown",
-    "are_known",
-    "intercepted",
-    "is_print",
-    "is_unchanged",
     "number_text",
     "said_of",
     "silent",
@@ -54,109 +46,33 @@ __all__ = [
     "told_before",
 ]
 
-PRINT = builtins.print
-"""Python's own."""
-Handler = Callable[[tuple[Any, ...], dict[str, Any]], None]
-
-
 # -- who hears what is printed ---------------------------------------------------------------------
-
-_HANDLERS: dict[int, list[Handler]] = {}
-_CHANGING = threading.Lock()
-
-
-@functools.wraps(PRINT)
-def _stand_in(*args: Any, **kwargs: Any) -> None:
-    """``print``, or what a thread has in its place."""
-    handlers = _HANDLERS.get(get_ident())
-    if handlers is None:
-        PRINT(*args, **kwargs)
-    else:
-        handlers[-1](args, kwargs)
-
-
-@contextlib.contextmanager
-def intercepted(handler: Handler) -> Iterator[None]:
-    """Let `handler` get what this thread gives to ``print``."""
-    thread = get_ident()
-    with _CHANGING:
-        _HANDLERS.setdefault(thread, []).append(handler)
-        if builtins.print is PRINT:
-            builtins.print = _stand_in
-    try:
-        yield
-    finally:
-        with _CHANGING:
-            _HANDLERS[thread].pop()
-            if not _HANDLERS[thread]:
-                del _HANDLERS[thread]
-            if not _HANDLERS and builtins.print is _stand_in:
-                builtins.print = PRINT
-
-
-def is_print(function: Any) -> bool:
-    """Whether a function is Python's ``print``."""
-    return function is PRINT or function is _stand_in
-
-
-def is_unchanged() -> bool:
-    """Whether ``print`` is Python's, and not some other function that was put in its place."""
-    return is_print(builtins.print)
 
 
 def silent() -> contextlib.AbstractContextManager[None]:
     """Print nothing."""
-    return intercepted(lambda args, kwargs: None)
+    return intercepted(lambda report, args, kwargs: None)
 
 
 def told_before(said: Sequence[Any]) -> contextlib.AbstractContextManager[None]:
     """Print what comes after that which has been printed (see `Missing.said`)."""
     left = iter(said)
 
-    def handler(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def handler(report: Report, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         found = next(left, None)
         if isinstance(found, BaseException):
             raise found
         if found is None:
-            PRINT(*args, **kwargs)
+            report.call(*args, **kwargs)
 
     return intercepted(handler) if said else contextlib.nullcontext()
-
-
-# -- streams ---------------------------------------------------------------------------------------
-
-_OWN = frozenset({"_io", "io"})
-_NOTEBOOKS = "ipykernel.iostream"
-
-
-def are_known(streams: Iterable[str]) -> bool:
-    """Whether nothing but writing happens when standard streams are written to."""
-    return all(_is_known(getattr(sys, name, None)) for name in streams)
-
-
-def _is_known(stream: Any) -> bool:
-    if stream is None or type(stream).__module__ == _NOTEBOOKS:
-        return True
-    base = io.TextIOWrapper if isinstance(stream, io.TextIOWrapper) else io.StringIO
-    if not isinstance(stream, base) or {"write", "flush"} & getattr(stream, "__dict__", {}).keys():
-        return False
-    kind: Any = type(stream)
-    if kind.write is not base.write or kind.flush is not base.flush:
-        return False
-    # what it writes to in turn
-    below = stream.buffer if base is io.TextIOWrapper else None
-    while below is not None:
-        if type(below).__module__ not in _OWN:
-            return False
-        below = getattr(below, "raw", None)
-    return True
 
 
 # -- text ------------------------------------------------------------------------------------------
 
 
 class Piece(NamedTuple):
-    """A part of a text that follows from a value of the program.
+    """A part of a text, or an argument, that follows from a value of the program.
 
     Attributes
     ----------
@@ -168,8 +84,8 @@ class Piece(NamedTuple):
     """
 
     value: Value | None
-    text: Callable[..., str]
-    now: str
+    text: Callable[..., Any]
+    now: Any
     source: int | None = None
     key: int | str | None = None
 
@@ -178,25 +94,26 @@ Text = str | tuple[str | Piece, ...]
 
 
 class Said(NamedTuple):
-    """One call of ``print``.
+    """One call of ``print``, or of another function that reports (NOTE [reports]).
 
     Attributes
     ----------
-    texts: What is printed.
+    name: What is called.
+    texts: What is printed; of other functions the arguments, which may be other objects than texts.
     options: The arguments by keyword, as texts or values; ``file`` as the name of a stream.
     decisions: How many decisions came before it.
     site: Where it is.
+    stream: Where it goes to (see `wengert.compiler.tracing.reports.are_known`).
+    call: Makes it, in place of a line of the function.
     """
 
-    texts: tuple[Text, ...]
+    name: str
+    texts: tuple[Any, ...]
     options: dict[str, Any]
     decisions: int
     site: tuple[str, int] | None
-
-    @property
-    def stream(self) -> str:
-        """The name of the stream that it is printed to."""
-        return str(self.options.get("file", "stdout"))
+    stream: str = "stdout"
+    call: Callable[..., Any] = PRINT
 
     def values(self) -> Iterator[Value]:
         """The values that it shows."""
@@ -231,9 +148,9 @@ class Said(NamedTuple):
 
     def say(self, run: Run | None = None) -> None:
         """Print it, with the values of a run, or as it was in the one that was traced."""
-        texts = [text if text.__class__ is str else _joined(text, run) for text in self.texts]
+        texts = [_joined(text, run) if text.__class__ is tuple else text for text in self.texts]
         if not self.options:
-            PRINT(*texts)
+            self.call(*texts)
             return
         options: dict[str, Any] = {
             name: _joined(option, run) if isinstance(option, tuple) else option
@@ -248,11 +165,12 @@ Run = tuple[dict[Value, Any], Sequence[Any], Any]
 """What a run knows: values, the tensors of the environment, and the arguments of the call."""
 
 
-def _joined(text: Any, run: Run | None) -> str:
-    return "".join([part if part.__class__ is str else _shown(part, run) for part in text])
+def _joined(text: Any, run: Run | None) -> Any:
+    parts = [part if part.__class__ is str else _shown(part, run) for part in text]
+    return parts[0] if len(parts) == 1 else "".join(parts)
 
 
-def _shown(piece: Piece, run: Run | None) -> str:
+def _shown(piece: Piece, run: Run | None) -> Any:
     if run is None:
         return piece.now
     known, tensors, given = run
@@ -293,19 +211,48 @@ def text_of_int(spec: str | None, number: int) -> str:
 
 
 def said_of(
+    report: Report,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    text_of: Callable[[Any], Text],
+    argument_of: Callable[[Any], Any],
+    decisions: int,
+    site: tuple[str, int] | None,
+) -> Said | str:
+    """A call that reports, or why it cannot be made in later runs.
+
+    `text_of` gives the text of an argument, and `argument_of` one that is not made text yet.
+    """
+    for arg in args:
+        if not _is_plain(arg) and not isinstance(arg, type):
+            return f"it prints an object ({type(arg).__name__})"
+    if report.call is PRINT:
+        said = _printed(args, kwargs, text_of, decisions, site)
+    else:
+        how = report.later(args, kwargs)
+        if isinstance(how, str):
+            return how
+        given = args if report.logger is not None else args[:1]
+        texts = tuple([text_of(a) if type(a) is str else argument_of(a) for a in given])
+        if None in [text for text, a in zip(texts, given, strict=True) if a is not None]:
+            return "it hands a tensor or a container to a logger or a warning"
+        said = Said(report.name, texts, {}, decisions, site, *how)
+    if isinstance(said, str):
+        return said
+    if any(_ADDRESS.search(part) for part in said.constants()):
+        return "it prints where an object lies in memory"
+    if not are_known([said.stream]):
+        return "what it prints goes to a stream that is not Python's own"
+    return said
+
+
+def _printed(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     text_of: Callable[[Any], Text],
     decisions: int,
     site: tuple[str, int] | None,
 ) -> Said | str:
-    """A call of ``print``, or why it cannot be made in later runs.
-
-    `text_of` gives the text of an argument.
-    """
-    for arg in args:
-        if not _is_plain(arg):
-            return f"it prints an object ({type(arg).__name__})"
     options: dict[str, Any] = {}
     for name, option in kwargs.items():
         if name in ("sep", "end") and (option is None or type(option) is str):
@@ -318,12 +265,8 @@ def said_of(
             options[name] = "stderr"
         elif name != "file" or (option is not None and option is not sys.stdout):
             return f"it calls print() with {name}={type(option).__name__}"
-    said = Said(tuple(map(text_of, args)), options, decisions, site)
-    if any(_ADDRESS.search(part) for part in said.constants()):
-        return "it prints where an object lies in memory"
-    if not are_known([said.stream]):
-        return "what it prints goes to a stream that is not Python's own"
-    return said
+    stream = options.get("file", "stdout")
+    return Said("print", tuple(map(text_of, args)), options, decisions, site, stream)
 
 
 _ADDRESS = re.compile("0x[0-9a-f]{6}")
@@ -364,6 +307,11 @@ class Marks:
         parts = re.split(re.escape(self._name) + "([0-9]+)\u27e7", written)
         found = [self._pieces[int(part)] if i % 2 else part for i, part in enumerate(parts)]
         return tuple([part for part in found if part != ""])
+
+    def plain(self, written: str) -> str:
+        """A text with what its pieces are now."""
+        text = self.text(written)
+        return text if isinstance(text, str) else str(_joined(text, None))
 
 
 def tensor_text(name: str, history: str | None, array: Any, tensor: Any = None) -> str:

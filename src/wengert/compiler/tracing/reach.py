@@ -17,7 +17,7 @@ from wengert.compiler.objects.libraries import is_constant, is_library_module, i
 from wengert.compiler.objects.names import Names, line_of_name, names_of
 from wengert.compiler.objects.walker import Unknown, read
 from wengert.compiler.tracing.effects import Place
-from wengert.compiler.tracing.prints import is_unchanged
+from wengert.compiler.tracing.reports import is_report, is_unchanged
 
 __all__ = ["DYNAMIC", "Reach"]
 
@@ -185,6 +185,10 @@ class Reach(Conditions):
                 return
             raise Unknown(f"it uses the module {value.__name__}, {_OUTSIDE}")
         if is_constant(name, value):
+            return
+        if is_report(f"{module.__name__}.{name}") and is_unchanged(f"{module.__name__}.{name}"):
+            # Python runs it when all is computed
+            self._require(f"{self._tool(is_unchanged)}({f'{module.__name__}.{name}'!r})")
             return
         if callable(value) and not is_pure(module.__name__, ""):
             raise Unknown(f"it uses the module {module.__name__}, {_OUTSIDE}")

@@ -216,6 +216,16 @@ class Sym(Lifted):
     def __repr__(self) -> str:
         return f"Sym({self.array!r})"
 
+    def write(self, result: Any) -> None:
+        self.trace.write(self, result)
+
+    def shown(self) -> Any:
+        return self.trace.escape(self, "printing")
+
+    def written(self, tensor: Any, name: str) -> str | None:
+        text: str | None = self.trace.tensor_written(tensor, name)
+        return text
+
     # -- what decides on values --------------------------------------------------------------------
 
     def __bool__(self) -> bool:
@@ -253,8 +263,15 @@ class Sym(Lifted):
         return self.trace.escape(self, how)
 
     def tolist(self) -> Any:
-        """The values as Python's, which ends the trace."""
-        return self._escaped(".tolist()").tolist()
+        """The values as Python's: a few as `item` gives them; more end the trace."""
+        if not self.trace.active or not self.array.size:
+            return self.array.tolist()
+        if self.array.size > _LISTED:
+            return self._escaped(".tolist()").tolist()
+        if not self.ndim:
+            return self.item()
+        rows = [self.namespace.select(self, dim=0, index=i) for i in range(self.shape[0])]
+        return [row.tolist() for row in rows]
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         if dtype is None or dtype == self.dtype:
@@ -380,6 +397,10 @@ class Sym(Lifted):
         )
 
     __hash__ = object.__hash__
+
+
+_LISTED = 64
+"""So many elements go on as numbers of the program, one by one."""
 
 
 def _axes(value: Sym, axis: Any) -> tuple[int, ...]:

@@ -23,13 +23,12 @@ from wengert.compiler.ir.facets import SIZE
 from wengert.compiler.ir.programs import Number, Step, Value
 from wengert.compiler.objects.flows import is_printed, is_printed_number
 from wengert.compiler.objects.returns import is_returned
-from wengert.compiler.objects.walker import slots_of
+from wengert.compiler.objects.walker import VALUES, slots_of
 from wengert.compiler.tracing.leftovers import full_collections, instances, replace
 from wengert.compiler.tracing.memory import Shared, lying, shared_of
 from wengert.compiler.tracing.operations import S, run
 from wengert.compiler.tracing.payloads import real_payload, traces_of
 from wengert.compiler.tracing.prints import (
-    PRINT,
     Marks,
     Piece,
     Said,
@@ -39,6 +38,7 @@ from wengert.compiler.tracing.prints import (
     tensor_text,
     text_of_int,
 )
+from wengert.compiler.tracing.reports import Report
 from wengert.compiler.tracing.scalar import Scalar
 from wengert.compiler.tracing.state import Path, Surroundings, state_of
 from wengert.compiler.tracing.sym import Storage, Sym
@@ -130,6 +130,7 @@ class Trace:
         self.turns, self.path = Turns(), Path()
         self._mark: int | None = None
         self._is_known = True
+        self._beyond = False
         self._inner: set[int] = set()
         self.namespace = _Bound(self)
         self._drawing = False
@@ -149,6 +150,11 @@ class Trace:
         What other threads do meanwhile to tensors that it reaches is not part of the trace.
         """
         return self._running and get_ident() == self._thread
+
+    @property
+    def decisions(self) -> int:
+        """How many there have been."""
+        return sum(isinstance(item, Guard) for item in self.items)
 
     # -- values ------------------------------------------------------------------------------------
 
@@ -194,6 +200,7 @@ class Trace:
 
     def _unknown(self, array: Any) -> Sym:
         """The symbol of memory of unknown origin, which the function writes to."""
+        self._beyond = True
         symbol = self.symbol(array)
         return symbol if symbol.array is array else Sym(array, self, symbol.value)
 
@@ -324,7 +331,10 @@ class Trace:
         if not old:
             # nor will another pass find any behind these
             self._inner |= seen
-        elif any(wanted is None or node in wanted for node in old):
+            return
+        # leaves that nothing knows of get gradients
+        self._beyond = True
+        if any(wanted is None or node in wanted for node in old):
             self.give_up("a backward pass inside of it goes on to what was recorded before")
 
     def behind(self, edges: Iterable[Any]) -> Iterator[Any]:
@@ -511,18 +521,20 @@ class Trace:
 
     # -- what is printed ---------------------------------------------------------------------------
 
-    def say(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Print as the function says, and note it (see NOTE [what is printed])."""
+    def say(self, report: Report, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Report as the function says, and note it (see NOTE [what is printed])."""
         before = next(self._said_before, None)
         if isinstance(before, BaseException):
             self.discard()
             raise before
-        said = self._noted(args, kwargs)
+        said = self._noted(report, args, kwargs)
         if before is not None:
             return
         try:
             if said is None:
-                PRINT(*args, **kwargs)
+                # without what stands for values in texts
+                told = [self._marks.plain(arg) if type(arg) is str else arg for arg in args]
+                report.call(*told, **kwargs)
             else:
                 said.say()
         except BaseException:
@@ -530,18 +542,18 @@ class Trace:
             self.discard()
             raise
 
-    def _noted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Said | None:
-        decisions = sum(isinstance(item, Guard) for item in self.items)
+    def _noted(self, report: Report, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Said | None:
         self._printing = True
         try:
-            said = said_of(args, kwargs, self._text_of, decisions, self.here())
+            how = self._text_of, self._argument_of
+            said = said_of(report, args, kwargs, *how, self.decisions, self.here())
         finally:
             self._printing = False
         if isinstance(said, str):
             self.give_up(said)
             return None
         self.said.append(said)
-        self._part("it calls print()")
+        self._part(f"it calls {report.name}()")
         return said
 
     def _part(self, what: str) -> None:
@@ -550,6 +562,14 @@ class Trace:
 
     def _text_of(self, thing: Any) -> Any:
         return self._marks.text(str(thing))
+
+    def _argument_of(self, thing: Any) -> Any:
+        """An argument that is not made text where it is given; None if it cannot be noted."""
+        if type(thing) is Scalar:
+            return (Piece(thing.symbol.value, np.ndarray.item, thing.number),)
+        if type(thing) is Shown:
+            return (Piece(None, int, int(thing), key=self._arguments[id(thing)][1]),)
+        return thing if type(thing) in VALUES else None
 
     def number_written(self, symbol: Sym, spec: str | None) -> str | None:
         """What stands for the text of a number, if that is only printed."""
@@ -607,9 +627,12 @@ class Trace:
     def unmask(self) -> None:
         """Give tensors and nodes that are still there their real arrays in place of symbols.
 
-        They are found by the garbage collector, since nothing says who may hold one.
+        They are found by the garbage collector, since nothing says who may hold one. Those of the
+        environment are known; if nothing was written to, nor any node from before run, the others
+        have been made meanwhile.
         """
-        for holder in instances(TensorBase, Node):
+        written = self._beyond or any(symbol.storage.touched for symbol in self.given)
+        for holder in instances(TensorBase, Node, since=None if written else self._collections):
             if issubclass(type(holder), TensorBase):
                 payload = getattr(holder, "payload", None)
                 if isinstance(payload, Lifted) and self in traces_of(payload):

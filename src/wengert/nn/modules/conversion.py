@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Self, cast, overload
 
-from wengert.base.device import check_device, is_meta
+from wengert.base.device import as_device, is_meta
 from wengert.base.dtypes import as_dtype, is_differentiable
 from wengert.base.dtypes import dtype as DType
 from wengert.base.sections import fill_sections
@@ -67,7 +67,7 @@ class Conversion:
                 param.grad, kept = None, param.grad
                 kept.data = grad
             plain = type(param).__torch_function__ is Parameter.__torch_function__
-            if plain and made.device == param.device:
+            if plain and not is_meta(made.device):
                 param.data = made
             else:
                 param = self._parameters[name] = Parameter(made, param.requires_grad)
@@ -92,7 +92,7 @@ class Conversion:
         """Convert parameters and buffers of floating point or complex dtype, in place.
 
         Called as ``to(dtype)``, ``to(device)``, ``to(device, dtype)`` or ``to(tensor)``. Integers
-        stay integers. The one device is ``"cpu"``.
+        stay integers. Devices: ``"cpu"``, and ``"cuda"`` where there is one.
 
         Parameters
         ----------
@@ -115,7 +115,7 @@ class Conversion:
         """
         device, dtype, memory_format = _parsed(args, kwargs)
         if device is not None and not is_meta(device):
-            check_device(device)
+            device = as_device(device)
         if dtype is not None:
             if not is_differentiable(dtype.dtype):
                 raise TypeError(
@@ -158,18 +158,17 @@ class Conversion:
         return self._apply(lambda t: t.bfloat16() if t.is_floating_point() else t)
 
     def cpu(self) -> Self:
-        """This module, which is on the CPU already."""
+        """Move parameters and buffers to the CPU."""
         return self._apply(lambda tensor: tensor.cpu())
 
     def cuda(self, device: Device = None) -> Self:
-        """Raise an error, since there is no GPU backend.
+        """Move parameters and buffers to a GPU.
 
         Raises
         ------
-        RuntimeError: Always.
+        RuntimeError: If there is no GPU (see `wengert.cuda`).
         """
-        check_device("cuda" if device is None else device)
-        return self
+        return self._apply(lambda tensor: tensor.cuda(device))
 
     def share_memory(self) -> Self:
         """Move parameters and buffers to memory that other processes see (`share_memory_`)."""
@@ -179,7 +178,8 @@ class Conversion:
 
     def to_empty(self, *, device: Device, recurse: bool = True) -> Self:
         """Give parameters and buffers new memory on `device`, without values."""
-        return self._apply(lambda one: empty_like(one, device=device), recurse=recurse)
+        place = device if is_meta(device) else as_device(device)
+        return self._apply(lambda tensor: empty_like(tensor, device=place), recurse=recurse)
 
     def train(self, mode: bool = True) -> Self:
         """Set this module and all within to training (or, with False, to evaluation).
@@ -239,7 +239,7 @@ def _parsed(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, An
         )
     for value in args if tensor is None else (tensor, *args):
         if isinstance(value, Tensor):
-            dtype = value.dtype
+            device, dtype = value.device, value.dtype
         elif isinstance(value, DType) or _is_dtype(value):
             dtype = value
         elif value is not None and not isinstance(value, bool):

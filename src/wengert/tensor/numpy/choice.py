@@ -18,6 +18,7 @@ from wengert.tensor.numpy.counterparts import (
     common,
     counterpart,
     floating,
+    known,
     late,
     one_axis,
     tensor,
@@ -67,7 +68,7 @@ def _round(a: Any, decimals: int = 0, out: Any = None) -> Any:
 @counterpart("real_if_close")
 def _real_if_close(a: Any, tol: float = 100) -> Any:
     a = tensor(a)
-    close = np.real_if_close(a.payload, tol).dtype.kind != "c"
+    close = np.real_if_close(known(a), tol).dtype.kind != "c"
     return pointwise.real(a) if close and a.payload.dtype.kind == "c" else a
 
 

@@ -20,6 +20,7 @@ from wengert.tensor.numpy.counterparts import (
     common,
     counterpart,
     floating,
+    known,
     late,
     one_axis,
     tensor,
@@ -74,7 +75,7 @@ def _quantile(name: str, scale: float, ignoring: bool) -> None:
             )
         (a,) = floating(a)
         q = as_dtype(q, a.payload.dtype)
-        at = np.asarray(q.payload)
+        at = np.asarray(known(q))
         if not ((at >= 0) & (at <= scale)).all():
             bounds = "[0, 1]" if scale == 1 else "[0, 100]"
             raise ValueError(
@@ -135,7 +136,7 @@ def _sort(
 ) -> Any:
     a, dim = one_axis(a, axis)
     if a.payload.dtype.kind == "c":
-        made = along(a, np.argsort(a.payload, axis=dim), dim)
+        made = along(a, np.argsort(known(a), axis=dim), dim)
         return arrange.flip(made, (dim,)) if descending else made
     return late("sort")(a, dim=dim, descending=descending, stable=True)[0]
 
@@ -143,7 +144,7 @@ def _sort(
 @counterpart("sort_complex")
 def _sort_complex(a: Any) -> Any:
     a = tensor(a)
-    made = along(a, np.argsort(a.payload, axis=-1), -1)
+    made = along(a, np.argsort(known(a), axis=-1), -1)
     return as_dtype(made, np.result_type(a.payload.dtype, np.complex64))
 
 
@@ -152,7 +153,7 @@ def _partition(
     a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
 ) -> Any:
     a, dim = one_axis(a, axis)
-    return along(a, np.argpartition(a.payload, values(kth), axis=dim), dim)
+    return along(a, np.argpartition(known(a), values(kth), axis=dim), dim)
 
 
 # -- sets ------------------------------------------------------------------------------------------
@@ -170,7 +171,7 @@ def _unique(
     sorted: bool = True,
 ) -> Any:
     a, dim = one_axis(ar, axis)
-    own = np.asarray(tensor(ar).payload)
+    own = np.asarray(known(tensor(ar)))
     _, first, inverse, counts = np.unique(
         own, return_index=True, return_inverse=True, return_counts=True, axis=axis,
         equal_nan=equal_nan,
@@ -219,7 +220,7 @@ def _union1d(ar1: Any, ar2: Any) -> Any:
 def _setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     a, b = _flat(ar1, ar2)
     a = a if assume_unique else _unique(a)
-    return taken(a, np.flatnonzero(~np.isin(a.payload, b.payload)), 0)
+    return taken(a, np.flatnonzero(~np.isin(known(a), known(b))), 0)
 
 
 @counterpart("intersect1d")
@@ -227,7 +228,7 @@ def _intersect1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
 ) -> Any:
     a, b = _flat(ar1, ar2)
-    _, first, second = np.intersect1d(a.payload, b.payload, assume_unique, return_indices=True)
+    _, first, second = np.intersect1d(known(a), known(b), assume_unique, return_indices=True)
     made = taken(a, first, 0)
     return (made, tensor(first), tensor(second)) if return_indices else made
 
@@ -236,7 +237,7 @@ def _intersect1d(
 def _setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     a, b = _flat(ar1, ar2)
     both = join.cat([a, b] if assume_unique else [_unique(a), _unique(b)], 0)
-    _, first, counts = np.unique(both.payload, return_index=True, return_counts=True)
+    _, first, counts = np.unique(known(both), return_index=True, return_counts=True)
     return taken(both, first[counts == 1], 0)
 
 
@@ -274,7 +275,7 @@ def _histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any
     else:
         low, high = (tensor(float(v) if not hasattr(v, "payload") else v) for v in range)
     low, high = floating(low, high)
-    if float(low.payload) == float(high.payload):
+    if float(known(low)) == float(known(high)):
         low, high = low - 0.5, high + 0.5
     at = tensor(np.arange(bins + 1) / bins)
     return low + (high - low) * as_dtype(at, low.payload.dtype)
@@ -286,15 +287,15 @@ def _histogram(
 ) -> Any:
     a = shape.reshape(tensor(a), (-1,))
     edges = _histogram_bin_edges(a, bins, range)
-    known = np.histogram(a.payload, edges.payload)[0]
+    found = np.histogram(known(a), known(edges))[0]
     if weights is None:
-        counts = tensor(known)
+        counts = tensor(found)
     else:
         weights = shape.reshape(tensor(weights), (-1,))
-        at = np.searchsorted(edges.payload, a.payload, side="right") - 1
-        at = np.where(a.payload == edges.payload[-1], len(known) - 1, at)
-        inside = np.flatnonzero((at >= 0) & (at < len(known)))
-        counts = _added(taken(weights, inside, 0), at[inside], len(known))
+        at = np.searchsorted(known(edges), known(a), side="right") - 1
+        at = np.where(known(a) == known(edges)[-1], len(found) - 1, at)
+        inside = np.flatnonzero((at >= 0) & (at < len(found)))
+        counts = _added(taken(weights, inside, 0), at[inside], len(found))
     if density:
         counts, widths = floating(counts, edges[1:] - edges[:-1])
         counts = counts / widths / reduce.sum(counts)

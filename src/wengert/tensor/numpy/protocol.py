@@ -20,7 +20,7 @@ import numpy as np
 
 from wengert.base.device import check_device
 from wengert.base.sections import fill_sections
-from wengert.interp.levels import Lifted
+from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.ops.coerce import has_tangent
 from wengert.ops.matmul import matmul
 from wengert.prims.facet import NUMPY, OPERATOR
@@ -121,6 +121,8 @@ class NumpyProtocol:
 
     def __dlpack_device__(self) -> tuple[Any, int]:
         """Where the memory is, in the protocol's numbers: on the CPU, which is ``(1, 0)``."""
+        if is_elsewhere(self.payload):
+            raise BufferError("a tensor on another device is not handed over: use x.cpu()")
         return _late("dlpack").DLDeviceType.kDLCPU, 0
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:

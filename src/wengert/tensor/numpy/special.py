@@ -27,6 +27,9 @@ REQUIRES = (_records,)
 CONSTANT = frozenset({"gammasgn"})
 """Those whose results do not depend on a gradient."""
 
+_COMPLEX = frozenset({"erf", "erfc"})
+"""Those that are differentiated for complex numbers, too."""
+
 _OTHERWISE = {
     "j0": special.bessel_j0,
     "j1": special.bessel_j1,
@@ -183,6 +186,8 @@ def rule_of(name: str) -> Callable[..., Any] | None:
     def rule(*args: Any) -> Any:
         args = tuple(map(tensor, args))
         if any(value.payload.dtype.kind == "c" for value in args):
+            if name in _COMPLEX:
+                return getattr(T, f"scipy_{name}")(*args)
             if boundary.loses(args):
                 raise boundary.function_lost(
                     f"scipy.special.{name}", "It is differentiated for real numbers only."

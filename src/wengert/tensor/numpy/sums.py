@@ -196,6 +196,17 @@ def _std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, **kwargs:
     return over(moments.std, a, axis, kwargs.get("keepdims", False), correction=ddof)
 
 
+def _complex_extreme(ufunc: np.ufunc, a: Any, axis: Any, keepdims: Any) -> Any:
+    """The extreme of complex numbers in NumPy's order, by real parts first: that of those alike."""
+    dims = _dims(axis, a.ndim)
+    own = np.asarray(known(a))
+    best = ufunc.reduce(own, axis=dims, keepdims=True)
+    there = (own == best) | (np.isnan(own) & np.isnan(best))
+    made = over(reductions.sum, select.where(tensor(there), a, 0), axis, keepdims)
+    count = there.sum(dims, keepdims=given(keepdims) and bool(keepdims))
+    return made if (count == 1).all() else made / tensor(count)
+
+
 def _extreme(ours: Callable[..., Any], pair: Callable[..., Any], ufunc: str) -> Callable[..., Any]:
     def extreme(
         a: Any,
@@ -224,7 +235,10 @@ def _extreme(ours: Callable[..., Any], pair: Callable[..., Any], ufunc: str) -> 
                     )
                 return tensor(np.empty(empty.shape, a.payload.dtype))
             return expand.broadcast_to(as_dtype(initial, a.payload.dtype), np.shape(empty))
-        made = over(ours, a, axis, keepdims)
+        if a.payload.dtype.kind == "c":
+            made = _complex_extreme(getattr(np, ufunc), a, axis, keepdims)
+        else:
+            made = over(ours, a, axis, keepdims)
         return pair(*common(made, initial)) if given(initial) else made
 
     return extreme

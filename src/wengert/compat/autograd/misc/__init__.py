@@ -1,5 +1,6 @@
 """Layer 9 · compat: ``autograd.misc``: `flatten`, optimizers, fixed points."""
 
 from wengert.compat.autograd.misc.flatten import flatten
+from wengert.compat.autograd.misc.tracers import const_graph
 
-__all__ = ["flatten"]
+__all__ = ["const_graph", "flatten"]

@@ -12,7 +12,7 @@ array([1.        , 0.41997434])
 from __future__ import annotations
 
 import importlib
-import warnings
+from types import ModuleType
 from typing import Any
 
 import numpy as _np
@@ -21,27 +21,28 @@ from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import ArrayBox as _ArrayBox
 from wengert.compat.autograd.numpy import rows as _rows
 from wengert.compat.autograd.numpy.dispatch import function_of as _function_of
+from wengert.compat.autograd.numpy.dispatch import of_numpy as _of_numpy
+from wengert.compat.kit.namespaces import lazy as _lazy
 
 __version__ = _np.__version__
 _MODULES = frozenset(("fft", "linalg", "numpy_boxes", "numpy_vjps", "numpy_vspaces"))
 _MODULES |= {"numpy_wrapper", "random"}
 
 
-def __getattr__(name: str) -> Any:
+def _find(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
-    if name.startswith("__"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in _rows.__all__:
-        return globals().setdefault(name, getattr(_rows, name))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of names that NumPy is about to give up
-        value = getattr(_np, name, None)
-    if value is None and not hasattr(_np, name):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}: NumPy has none")
-    if callable(value) and not isinstance(value, type):
-        value = _function_of(name, value)
-    return globals().setdefault(name, value)
+        return getattr(_rows, name)
+    return _of_numpy(__name__, _np, "", _function_of)(name)
+
+
+def _listed() -> set[str]:
+    theirs = (name for name in dir(_np) if not isinstance(vars(_np).get(name), ModuleType))
+    return {*theirs, *_rows.__all__, *_MODULES}
+
+
+__getattr__, __dir__ = _lazy(globals(), _find, _listed)
 
 
 def _method(name: str) -> Any:
@@ -59,10 +60,6 @@ def _method(name: str) -> Any:
 
 for _name in ("dot", "max", "mean", "min", "reshape", "sum"):
     setattr(_ArrayBox, _name, _method(_name))
-
-
-def __dir__() -> list[str]:
-    return sorted({*dir(_np), *_rows.__all__, *_MODULES})
 
 
 fill_sections(globals())

@@ -13,6 +13,7 @@ called by its name; operators keep theirs.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -37,7 +38,7 @@ from wengert.tape.record import T
 from wengert.tensor.numpy.dispatch import kind_of
 from wengert.tensor.numpy.ufuncs import one_primitive
 
-__all__ = ["FILLED", "function_of", "refusal"]
+__all__ = ["FILLED", "function_of", "of_numpy", "refusal"]
 
 _FRESH = frozenset(("empty", "eye", "full", "identity", "linspace", "ones", "zeros"))
 _LIKE = frozenset(("empty_like", "full_like", "ones_like", "zeros_like"))
@@ -56,7 +57,10 @@ _INFIX = {
     "subtract": "sub",
 }
 _VALUES = ROUNDING | {"all", "any", "around", "round"}
+_JOINING = frozenset(("column_stack", "concatenate", "dstack", "hstack", "stack", "vstack"))
+"""Functions of a sequence of arrays: it may be an iterator, or the values of a dict."""
 _NESTED = (list, tuple, dict)
+_ABSENT = object()
 
 
 def refusal(name: str, args: tuple[Any, ...]) -> NotImplementedError:
@@ -89,7 +93,27 @@ def function_of(name: str, numpys: Any) -> Callable[..., Any]:
         made = _of_values(numpys)
     else:
         made = _general(name, numpys)
+    if name in _JOINING:
+        made = _of_any(made)
     return _dressed(made, name, numpys)
+
+
+def of_numpy(
+    module: str, theirs: Any, place: str, make: Callable[[str, Any], Any]
+) -> Callable[[str], Any]:
+    """What finds the names of one of NumPy's namespaces for the module that stands for it."""
+
+    def find(name: str) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of names that NumPy is about to give up
+            value = getattr(theirs, name, _ABSENT)
+        if value is _ABSENT:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}: NumPy has none")
+        if callable(value) and not isinstance(value, type):
+            return make(f"{place}{name}", value)
+        return value
+
+    return find
 
 
 def _of_unmasked(numpys: Any) -> Callable[..., Any]:
@@ -100,6 +124,15 @@ def _of_unmasked(numpys: Any) -> Callable[..., Any]:
         return numpys(*args, **kwargs)
 
     return function
+
+
+def _of_any(function: Callable[..., Any]) -> Callable[..., Any]:
+    def joined(first: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if not isinstance(first, list | tuple | _np.ndarray | TensorBase):
+            first = list(first)
+        return function(first, *args, **kwargs)
+
+    return joined
 
 
 def _dressed(made: Any, name: str, numpys: Any) -> Any:

@@ -6,25 +6,16 @@ array([ 4.,  0., -4.,  0.])
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as _np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.autograd.numpy.dispatch import function_of as _function_of
+from wengert.compat.autograd.numpy.dispatch import of_numpy as _of_numpy
+from wengert.compat.kit.namespaces import lazy as _lazy
 
-
-def __getattr__(name: str) -> Any:
-    value = None if name.startswith("_") else getattr(_np.fft, name, None)
-    if value is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}: NumPy has none")
-    if callable(value) and not isinstance(value, type):
-        value = _function_of(f"fft.{name}", value)
-    return globals().setdefault(name, value)
-
-
-def __dir__() -> list[str]:
-    return sorted(dir(_np.fft))
+__getattr__, __dir__ = _lazy(
+    globals(), _of_numpy(__name__, _np.fft, "fft.", _function_of), lambda: dir(_np.fft)
+)
 
 
 fill_sections(globals())

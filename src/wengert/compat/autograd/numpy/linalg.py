@@ -14,6 +14,8 @@ import wengert.numpy as _wnp
 from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import isbox
 from wengert.compat.autograd.numpy.dispatch import function_of as _function_of
+from wengert.compat.autograd.numpy.dispatch import of_numpy as _of_numpy
+from wengert.compat.kit.namespaces import lazy as _lazy
 
 
 def _symmetric(a: Any, UPLO: str) -> Any:
@@ -40,17 +42,9 @@ def eigvalsh(a: Any, UPLO: str = "L") -> Any:
     return _function_of("linalg.eigvalsh", _np.linalg.eigvalsh)(_symmetric(a, UPLO), UPLO)
 
 
-def __getattr__(name: str) -> Any:
-    value = None if name.startswith("_") else getattr(_np.linalg, name, None)
-    if value is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}: NumPy has none")
-    if callable(value) and not isinstance(value, type):
-        value = _function_of(f"linalg.{name}", value)
-    return globals().setdefault(name, value)
-
-
-def __dir__() -> list[str]:
-    return sorted(dir(_np.linalg))
+__getattr__, __dir__ = _lazy(
+    globals(), _of_numpy(__name__, _np.linalg, "linalg.", _function_of), lambda: dir(_np.linalg)
+)
 
 
 fill_sections(globals())

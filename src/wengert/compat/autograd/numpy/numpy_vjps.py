@@ -11,15 +11,7 @@ import wengert.compat.autograd.numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import plain
 from wengert.compat.autograd.numpy.rows import metadata
-
-__all__ = [
-    "balanced_eq",
-    "match_complex",
-    "repeat_to_match_shape",
-    "replace_zero",
-    "unbroadcast",
-    "unbroadcast_f",
-]
+from wengert.compat.kit.namespaces import defined
 
 
 def unbroadcast(x: Any, target_meta: tuple[Any, ...], broadcast_idx: int = 0) -> Any:
@@ -102,4 +94,5 @@ def match_complex(target: Any, x: Any) -> Any:
     return x + 0j if wanted else np.real(x)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

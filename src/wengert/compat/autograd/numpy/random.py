@@ -15,6 +15,8 @@ from typing import Any
 import numpy as _np
 
 from wengert.compat.autograd.boxes import holds_box
+from wengert.compat.autograd.numpy.dispatch import of_numpy as _of_numpy
+from wengert.compat.kit.namespaces import lazy as _lazy
 
 _CURES = {
     "normal": "write loc + scale * npr.randn(...)",
@@ -25,13 +27,15 @@ _CURES = {
 
 
 def _drawn(name: str, function: Any) -> Any:
+    own = name.rpartition(".")[2]
+
     @functools.wraps(function)
     def draw(*args: Any, **kwargs: Any) -> Any:
         if holds_box((args, kwargs)):
             numbers = tuple(i for i, value in enumerate(args) if holds_box(value))
-            cure = _CURES.get(name, "pass x._value for the box x, if no derivative is wanted")
+            cure = _CURES.get(own, "pass x._value for the box x, if no derivative is wanted")
             raise NotImplementedError(
-                f"VJP of {name} wrt argnums {numbers} not defined: random numbers are constants "
+                f"VJP of {own} wrt argnums {numbers} not defined: random numbers are constants "
                 f"to derivatives; {cure}"
             )
         return function(*args, **kwargs)
@@ -39,14 +43,6 @@ def _drawn(name: str, function: Any) -> Any:
     return draw
 
 
-def __getattr__(name: str) -> Any:
-    value = None if name.startswith("_") else getattr(_np.random, name, None)
-    if value is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}: NumPy has none")
-    if callable(value) and not isinstance(value, type):
-        value = _drawn(name, value)
-    return globals().setdefault(name, value)
-
-
-def __dir__() -> list[str]:
-    return sorted(dir(_np.random))
+__getattr__, __dir__ = _lazy(
+    globals(), _of_numpy(__name__, _np.random, "random.", _drawn), lambda: dir(_np.random)
+)

@@ -10,17 +10,8 @@ import numpy as _np
 import wengert.numpy as _wnp
 from wengert.base.arrays import unmasked
 from wengert.compat.autograd.boxes import boxed, holds_box, isbox, plain
-
-__all__ = [
-    "array_from_args",
-    "c_",
-    "concatenate_args",
-    "make_diagonal",
-    "metadata",
-    "r_",
-    "vectorize",
-    "wrap_if_boxes_inside",
-]
+from wengert.compat.autograd.numpy.dispatch import function_of
+from wengert.compat.kit.namespaces import defined
 
 
 class _Joined:
@@ -59,6 +50,32 @@ def vectorize(pyfunc: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable
     return each
 
 
+_where = function_of("where", _np.where)
+
+
+def where(condition: Any, *args: Any, **kwargs: Any) -> Any:
+    """`numpy.where`; of Python's own numbers and lists it gives such.
+
+    Parameters
+    ----------
+    condition : array
+    x, y : array. What is taken where it holds, and elsewhere; both or neither, by name, too.
+    """
+    if not args and not kwargs:
+        return _where(condition)
+    if len(args) + len(kwargs) != 2 or not kwargs.keys() <= {"x", "y"}:
+        raise ValueError("either both or neither of x and y should be given")
+    given = (condition, *args, *(kwargs[name] for name in ("x", "y") if name in kwargs))
+    result = _where(*given)
+    return result if any(map(_of_arrays, given)) else result.tolist()
+
+
+def _of_arrays(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_of_arrays, value))
+    return isbox(value) or isinstance(value, _np.ndarray | _np.generic)
+
+
 def concatenate_args(axis: int, *args: Any) -> Any:
     """The arrays one after another, along an axis."""
     if holds_box(args):
@@ -93,3 +110,6 @@ def metadata(A: Any) -> tuple[Any, ...]:
     """The shape, the number of dimensions, the dtype, and whether that is complex."""
     value = plain(A)
     return _np.shape(value), _np.ndim(value), _np.result_type(value), _np.iscomplexobj(value)
+
+
+__all__ = defined(globals())

@@ -8,8 +8,9 @@ from typing import Any
 from wengert.base.extras import scipy_module
 from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import boxed, holds_box
+from wengert.compat.kit.namespaces import lazy
 
-__all__ = ["found", "no_rule", "paired"]
+__all__ = ["found", "named_by", "no_rule", "paired"]
 
 
 def no_rule(name: str, place: str, args: tuple[Any, ...]) -> NotImplementedError:
@@ -69,6 +70,21 @@ def found(
     if not callable(value) or isinstance(value, type):
         return value
     return paired(name, place, lambda: value, formulas.get(name))
+
+
+def named_by(
+    namespace: dict[str, Any], part: str, own: str, formulas: dict[str, Callable[..., Any]]
+) -> Any:
+    """``__getattr__`` and ``__dir__`` of the module that stands for ``scipy.<part>.<own>``."""
+
+    def listed() -> Any:
+        scipys = scipy_module(part, f"scipy.{part}")
+        theirs = getattr(scipys, own) if own else scipys
+        return (name for name in dir(theirs) if getattr(theirs, name, None) is not None)
+
+    return lazy(
+        namespace, lambda name: found(namespace["__name__"], part, own, name, formulas), listed
+    )
 
 
 fill_sections(globals())

@@ -20,7 +20,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import boxed
 from wengert.compat.autograd.primitives import defjvp, defjvp_argnums, defvjp_argnums, primitive
 from wengert.compat.autograd.primitives import defvjp as _defvjp
-from wengert.compat.autograd.scipy.dispatch import found, no_rule
+from wengert.compat.autograd.scipy.dispatch import named_by, no_rule
 from wengert.numpy.arrays import array_of
 from wengert.ops.linear_systems import solve_triangular as _solve_triangular
 from wengert.ops.matrix_functions import matrix_exp as _matrix_exp
@@ -227,12 +227,7 @@ _FORMULAS: dict[str, Any] = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    return globals().setdefault(name, found(__name__, "linalg", "", name, _FORMULAS))
-
-
-def __dir__() -> list[str]:
-    return sorted(dir(scipy_module("linalg", "scipy.linalg")))
+__getattr__, __dir__ = named_by(globals(), "linalg", "", _FORMULAS)
 
 
 fill_sections(globals())

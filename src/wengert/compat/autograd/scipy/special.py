@@ -21,6 +21,7 @@ from wengert.base.extras import scipy_module
 from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import boxed, getval, holds_box
 from wengert.compat.autograd.scipy.dispatch import found, no_rule
+from wengert.compat.kit.namespaces import lazy
 from wengert.ops.transcendental import polygamma as _polygamma
 
 
@@ -73,16 +74,6 @@ _FORMULAS: dict[str, Any] = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name.startswith("_"):
-        raise AttributeError(name)
-    value = getattr(scipy_module("special", f"scipy.special.{name}"), name, None)
-    if isinstance(value, _np.ufunc):
-        # it comes to the boxes by NumPy's own protocol
-        return globals().setdefault(name, _of_ufunc(name, value))
-    return globals().setdefault(name, found(__name__, "special", "", name, _FORMULAS))
-
-
 def _of_ufunc(name: str, ufunc: Any) -> Any:
     def function(*args: Any, **kwargs: Any) -> Any:
         return ufunc(*args, **kwargs)
@@ -92,8 +83,14 @@ def _of_ufunc(name: str, ufunc: Any) -> Any:
     return function
 
 
-def __dir__() -> list[str]:
-    return sorted(dir(scipy_module("special", "scipy.special")))
+def _find(name: str) -> Any:
+    value = getattr(scipy_module("special", f"scipy.special.{name}"), name, None)
+    if isinstance(value, _np.ufunc):
+        # it comes to the boxes by NumPy's own protocol
+        return _of_ufunc(name, value)
+    return found(__name__, "special", "", name, _FORMULAS)
 
+
+__getattr__, __dir__ = lazy(globals(), _find, lambda: dir(scipy_module("special", "scipy.special")))
 
 fill_sections(globals())

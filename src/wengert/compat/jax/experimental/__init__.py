@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
 
 from wengert.compat.jax.callbacks import io_callback as io_callback
@@ -29,7 +30,7 @@ _MODULES = ("checkify", "layout")
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
+    if name in _MODULES or f"{__name__}.{name}" in sys.modules:
         return importlib.import_module(f"{__name__}.{name}")
     why = _ABSENT.get(name, "checkify, enable_x64, disable_x64 and io_callback are here")
     raise AttributeError(f"module 'jax.experimental' has no attribute {name!r}: {why}")

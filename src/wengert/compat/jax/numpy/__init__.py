@@ -22,7 +22,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax import methods as _methods
 from wengert.compat.jax import operators as _operators
 from wengert.compat.jax import updates as _updates
-from wengert.compat.jax.array import Array as ndarray  # noqa: F401
+from wengert.compat.jax.classes import AnyArray as ndarray  # noqa: F401
 from wengert.compat.jax.numpy.about import ABOUT as _ABOUT
 from wengert.compat.jax.numpy.choosing import CHOICES as _CHOICES
 from wengert.compat.jax.numpy.creation import CREATORS as _CREATORS
@@ -31,7 +31,9 @@ from wengert.compat.jax.numpy.ordering import ORDERS as _ORDERS
 from wengert.compat.jax.numpy.places import PLACES as _PLACES
 from wengert.compat.jax.numpy.products import PRODUCTS as _PRODUCTS
 from wengert.compat.jax.numpy.reductions import REDUCTIONS as _REDUCTIONS
+from wengert.compat.jax.numpy.scalars import EIGHTS as _EIGHTS
 from wengert.compat.jax.numpy.scalars import SCALARS as _SCALARS
+from wengert.compat.jax.numpy.scalars import extended as _extended
 from wengert.compat.jax.numpy.shapes import SHAPES as _SHAPES
 from wengert.compat.jax.numpy.ufunc_class import ufunc as ufunc
 from wengert.compat.jax.numpy.ufuncs import UFUNCS as _UFUNCS
@@ -54,7 +56,7 @@ _WRITES = "arrays are immutable: write x = x.at[...].set(y)"
 _NARROW = "NumPy has no numbers of this type: jnp.float16 and jnp.int8 are the narrowest"
 _ABSENT = {
     **dict.fromkeys(("copyto", "putmask"), _WRITES),
-    **dict.fromkeys(("bfloat16", "int1", "int2", "int4", "uint1", "uint2", "uint4"), _NARROW),
+    **dict.fromkeys(("int1", "int2", "int4", "uint1", "uint2", "uint4"), _NARROW),
     "alltrue": "write jnp.all",
     "asanyarray": "write jnp.asarray",
     "ascontiguousarray": "write jnp.asarray",
@@ -97,6 +99,8 @@ def __getattr__(name: str) -> Any:
     if name in _MAPPINGS:
         mapping = importlib.import_module(f"{__name__}.mapping")
         return globals().setdefault(name, mapping.MAPPINGS[name])
+    if name in ("bfloat16", *_EIGHTS):
+        return globals().setdefault(name, _extended(name))
     why = ""
     if name in _ABSENT or (name.startswith("float") and name[5:6].isdigit()):
         why = f": {_ABSENT.get(name, _NARROW)}"

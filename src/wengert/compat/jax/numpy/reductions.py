@@ -443,7 +443,8 @@ def _result_of_sizes(name: str) -> Callable[..., Any]:
 
 def iscomplexobj(x: Any) -> bool:
     """Whether the dtype is complex."""
-    return canonical_dtype(getattr(x, "dtype", np.result_type(x))).kind == "c"
+    dtype = getattr(x, "dtype", None)
+    return canonical_dtype(np.result_type(x) if dtype is None else dtype).kind == "c"
 
 
 REDUCTIONS: dict[str, Callable[..., Any]] = {

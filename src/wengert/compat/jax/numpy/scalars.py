@@ -9,10 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.extras import bfloat16
 from wengert.compat.jax.array import Array, asarray
 from wengert.compat.jax.dtypes import requested_dtype
 
-__all__ = ["SCALARS"]
+__all__ = ["EIGHTS", "SCALARS", "extended"]
+
+EIGHTS = frozenset(
+    f"float8_{name}" for name in ("e4m3b11fnuz", "e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz")
+)
+"""Types of eight bits, which have names, and no arrays."""
 
 
 class _ScalarMeta(type):
@@ -47,6 +53,20 @@ def _scalar(name: str, dtype: str) -> Any:
     made = _ScalarMeta(name, (), {"dtype": np.dtype(dtype), "__module__": "jax.numpy"})
     made.__doc__ = f"The dtype {np.dtype(dtype).name}; called, an array of it."
     return made
+
+
+def extended(name: str) -> Any:
+    """A type that NumPy has not.
+
+    Raises
+    ------
+    AttributeError: Unless the package ml_dtypes is installed.
+    """
+    try:
+        bfloat16()  # NumPy knows the names from then on
+        return _scalar(name, name)
+    except ImportError as error:
+        raise AttributeError(f"jax.numpy.{name}: {error}") from error
 
 
 _NAMES = (

@@ -1,8 +1,7 @@
 """Layer 9 · compat: SciPy's functions under JAX's names: ``jax.scipy``.
 
-`special`, `linalg`, `stats`, `signal`, `optimize`, `integrate`, `ndimage` and `interpolate` are
-imported when they are first named. Some special functions are SciPy's own, which must be installed
-for them.
+Its modules are imported when they are first named. Some special functions are SciPy's own, which
+must be installed for them.
 """
 
 from __future__ import annotations
@@ -10,13 +9,10 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-_MODULES = frozenset(
-    {"integrate", "interpolate", "linalg", "ndimage", "optimize", "signal", "special", "stats"}
-)
+_NAMES = "fft integrate interpolate linalg ndimage optimize signal sparse special stats"
+_MODULES = frozenset(_NAMES.split())
 _ABSENT = {
     "cluster": "write scipy.cluster on np.asarray(x)",
-    "fft": "write jax.numpy.fft",
-    "sparse": "wengert.implicit has linear solvers with derivatives",
     "spatial": "write jax.numpy",
 }
 

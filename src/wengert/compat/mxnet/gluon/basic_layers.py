@@ -7,32 +7,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet import ndarray as legacy
 from wengert.compat.mxnet import numpy_extension
 from wengert.compat.mxnet.gluon.block import Block, HybridBlock
 from wengert.compat.mxnet.neural import FUNCTIONS as NEURAL
 from wengert.compat.mxnet.results import CLASSES, computed
-
-__all__ = [
-    "ELU",
-    "GELU",
-    "SELU",
-    "Activation",
-    "BatchNorm",
-    "Dense",
-    "Dropout",
-    "Embedding",
-    "Flatten",
-    "HybridLambda",
-    "HybridSequential",
-    "Lambda",
-    "LayerNorm",
-    "LeakyReLU",
-    "PReLU",
-    "Sequential",
-    "Swish",
-    "called",
-]
 
 
 def called(name: str, x: Any, *args: Any, **kwargs: Any) -> Any:
@@ -437,4 +417,5 @@ class HybridLambda(_Function):
         return function(*args) if isinstance(self._function, str) else function(legacy, *args)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -12,6 +12,7 @@ import math
 from typing import Any
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import absent, shown
 from wengert.compat.mxnet.gluon.block import HybridBlock
@@ -24,20 +25,6 @@ from wengert.ops.select import where
 from wengert.ops.shape import reshape
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
-
-__all__ = [
-    "HingeLoss",
-    "HuberLoss",
-    "KLDivLoss",
-    "L1Loss",
-    "L2Loss",
-    "LogisticLoss",
-    "Loss",
-    "SigmoidBCELoss",
-    "SigmoidBinaryCrossEntropyLoss",
-    "SoftmaxCELoss",
-    "SoftmaxCrossEntropyLoss",
-]
 
 
 def _fitting(label: Any, pred: Any) -> Any:
@@ -277,4 +264,5 @@ def __getattr__(name: str) -> Any:
     raise absent("wengert.compat.mxnet.gluon.loss", name, {"CTCLoss": "use wengert.nn.functional"})
 
 
+__all__ = defined(globals())
 fill_sections(globals())

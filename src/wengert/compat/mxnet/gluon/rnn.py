@@ -22,6 +22,7 @@ import numpy as np
 import wengert as wg
 from wengert import numpy as wnp
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet.base import absent
 from wengert.compat.mxnet.gluon.basic_layers import called
 from wengert.compat.mxnet.gluon.block import HybridBlock
@@ -29,23 +30,6 @@ from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.results import CLASSES, computed
 from wengert.compat.mxnet.state import NUMPY, TRAINING
 from wengert.ops.recurrence import run_layers
-
-__all__ = [
-    "GRU",
-    "LSTM",
-    "RNN",
-    "BidirectionalCell",
-    "DropoutCell",
-    "GRUCell",
-    "HybridRecurrentCell",
-    "HybridSequentialRNNCell",
-    "LSTMCell",
-    "RNNCell",
-    "RecurrentCell",
-    "ResidualCell",
-    "SequentialRNNCell",
-    "ZoneoutCell",
-]
 
 _GATES = {"RNN_RELU": 1, "RNN_TANH": 1, "LSTM": 4, "GRU": 3}
 _PARTS = ("i2h_weight", "h2h_weight", "i2h_bias", "h2h_bias")
@@ -68,27 +52,37 @@ def _zeros(shape: Any, like: Any = None, func: Any = None, **kwargs: Any) -> Any
 class _Layer(HybridBlock):
     """Recurrent layers that go through whole sequences."""
 
+    mode = ""
+
     def __init__(
         self,
-        mode: str,
         hidden_size: int,
-        num_layers: int,
-        layout: str,
-        dropout: float,
-        bidirectional: bool,
-        input_size: int,
-        starts: tuple[Any, ...],
-        dtype: Any,
+        num_layers: int = 1,
+        layout: str = "TNC",
+        dropout: float = 0,
+        bidirectional: bool = False,
+        input_size: int = 0,
+        i2h_weight_initializer: Any = None,
+        h2h_weight_initializer: Any = None,
+        i2h_bias_initializer: Any = "zeros",
+        h2h_bias_initializer: Any = "zeros",
+        dtype: Any = "float32",
         **kwargs: Any,
     ) -> None:
+        starts = (
+            i2h_weight_initializer,
+            h2h_weight_initializer,
+            i2h_bias_initializer,
+            h2h_bias_initializer,
+        )
         super().__init__(**kwargs)
         if layout not in ("TNC", "NTC"):
             raise AssertionError(f"Invalid layout {layout}; must be one of ['TNC' or 'NTC']")
-        self._mode, self._hidden_size, self._num_layers = mode, hidden_size, num_layers
+        self._hidden_size, self._num_layers = hidden_size, num_layers
         self._layout, self._dropout = layout, dropout
         self._sides = ("l", "r") if bidirectional else ("l",)
         self._input_size = input_size
-        wide = _GATES[mode] * hidden_size
+        wide = _GATES[self.mode] * hidden_size
         for i in range(num_layers):
             before = input_size if not i else hidden_size * len(self._sides)
             for side in self._sides:
@@ -111,7 +105,7 @@ class _Layer(HybridBlock):
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
         """The shapes of the states, and what their dimensions are."""
         shape = (self._num_layers * len(self._sides), batch_size, self._hidden_size)
-        return [{"shape": shape, "__layout__": "LNC"}] * (2 if self._mode == "LSTM" else 1)
+        return [{"shape": shape, "__layout__": "LNC"}] * (2 if self.mode == "LSTM" else 1)
 
     def begin_state(self, batch_size: int = 0, func: Any = None, **kwargs: Any) -> list[Any]:
         """The states that a sequence begins with: zeros, or what `func` makes."""
@@ -155,7 +149,7 @@ class _Layer(HybridBlock):
         ]
         output, *after = computed(
             type(x),
-            _sequenced(self._mode, self._dropout if TRAINING.get() else 0.0, len(self._sides)),
+            _sequenced(self.mode, self._dropout if TRAINING.get() else 0.0, len(self._sides)),
             (x, len(states), *states, *(params[name] for name in names)),
             {},
         )
@@ -195,77 +189,33 @@ class RNN(_Layer):
         i2h_bias_initializer: Any = "zeros",
         h2h_bias_initializer: Any = "zeros",
         input_size: int = 0,
-        dtype: Any = "float32",
         **kwargs: Any,
     ) -> None:
-        starts = (
-            i2h_weight_initializer,
-            h2h_weight_initializer,
-            i2h_bias_initializer,
-            h2h_bias_initializer,
-        )
-        mode = f"RNN_{activation.upper()}"
-        if mode not in _GATES:
+        self.mode = f"RNN_{activation.upper()}"
+        if self.mode not in _GATES:
             raise ValueError(f"activation is 'relu' or 'tanh', not {activation!r}")
         super().__init__(
-            mode,
             hidden_size,
             num_layers,
             layout,
             dropout,
             bidirectional,
             input_size,
-            starts,
-            dtype,
-            **kwargs,
-        )
-
-
-class _Gated(_Layer):
-    mode = ""
-
-    def __init__(
-        self,
-        hidden_size: int,
-        num_layers: int = 1,
-        layout: str = "TNC",
-        dropout: float = 0,
-        bidirectional: bool = False,
-        input_size: int = 0,
-        i2h_weight_initializer: Any = None,
-        h2h_weight_initializer: Any = None,
-        i2h_bias_initializer: Any = "zeros",
-        h2h_bias_initializer: Any = "zeros",
-        dtype: Any = "float32",
-        **kwargs: Any,
-    ) -> None:
-        starts = (
             i2h_weight_initializer,
             h2h_weight_initializer,
             i2h_bias_initializer,
             h2h_bias_initializer,
-        )
-        super().__init__(
-            self.mode,
-            hidden_size,
-            num_layers,
-            layout,
-            dropout,
-            bidirectional,
-            input_size,
-            starts,
-            dtype,
             **kwargs,
         )
 
 
-class LSTM(_Gated):
+class LSTM(_Layer):
     """Layers of long short-term memory."""
 
     mode = "LSTM"
 
 
-class GRU(_Gated):
+class GRU(_Layer):
     """Layers of gated recurrent units."""
 
     mode = "GRU"
@@ -597,4 +547,5 @@ def __getattr__(name: str) -> Any:
     raise absent("wengert.compat.mxnet.gluon.rnn", name, cures)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -14,20 +14,11 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import absent
 from wengert.compat.mxnet.numpy.creation import made, numbers
 from wengert.compat.mxnet.results import CLASSES
-
-__all__ = [
-    "CSRNDArray",
-    "RowSparseNDArray",
-    "array",
-    "csr_matrix",
-    "dot",
-    "row_sparse_array",
-    "zeros",
-]
 
 
 class _Sparse:
@@ -204,4 +195,5 @@ def __getattr__(name: str) -> Any:
     raise absent("wengert.compat.mxnet.nd.sparse", name, cures)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

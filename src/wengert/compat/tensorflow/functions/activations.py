@@ -8,6 +8,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions.values import (
     FLOATING,
     REAL,
@@ -19,20 +20,6 @@ from wengert.compat.tensorflow.functions.values import (
     tensor_of,
     type_of,
 )
-
-__all__ = [
-    "crelu",
-    "elu",
-    "gelu",
-    "leaky_relu",
-    "log_softmax",
-    "relu",
-    "relu6",
-    "selu",
-    "silu",
-    "softmax",
-    "swish",
-]
 
 _SCALE = 1.0507009873554804934193349852946
 _ALPHA = 1.6732632423543772848170429916717
@@ -240,4 +227,5 @@ def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Any:
     return wg.log_softmax(x, place)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

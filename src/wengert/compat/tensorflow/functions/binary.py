@@ -38,13 +38,7 @@ __all__ = [
     "nextafter",
     "polygamma",
     "scalar_mul",
-    "subtract",
     "truediv",
-    "truncatediv",
-    "truncatemod",
-    "xdivy",
-    "xlog1py",
-    "xlogy",
     "zeta",
 ]
 
@@ -121,9 +115,6 @@ def _squared_difference(x: Any, y: Any) -> Any:
 
 
 add = hinted("AddV2", wg.add, "add", "The sum", "[1.0, 2.0], 3", "[4. 5.]")
-subtract = function_of(
-    "Sub", wg.sub, NUMBERS, "subtract", "The difference", "[1.0, 2.0], 3", "[-2. -1.]", SAME, ""
-)
 multiply = function_of(
     "Mul", wg.mul, NUMBERS, "multiply", "The product", "[1.0, 2.0], 3", "[3. 6.]", SAME, ""
 )
@@ -137,28 +128,6 @@ _atan2 = function_of(
     "[0.785 3.142]",
     SAME,
     "math.",
-)
-truncatediv = function_of(
-    "TruncateDiv",
-    _truncated,
-    REAL,
-    "truncatediv",
-    "The quotient, rounded towards 0",
-    "[7, -7], 2",
-    "[ 3 -3]",
-    FLAT,
-    "",
-)
-truncatemod = function_of(
-    "TruncateMod",
-    _remainder,
-    REAL,
-    "truncatemod",
-    "The remainder of a division that is rounded towards 0",
-    "[7, -7], 3",
-    "[ 1 -1]",
-    SAME,
-    "",
 )
 __all__ += of_rows(
     globals(),
@@ -186,12 +155,26 @@ __all__ += of_rows(
     multiply_no_nan | MulNoNan | =_product_or_zero | =COMPLEX | .
         | The product, and 0 where `y` is 0, even if `x` is not finite
         | [2.0, float('nan')], [3.0, 0.0] | [6. 0.] | =SAME | math.
+    subtract | Sub | =wg.sub | =NUMBERS | . | The difference | [1.0, 2.0], 3 | [-2. -1.] | =SAME
+        | =TOP
+    truncatediv | TruncateDiv | =_truncated | =REAL | . | The quotient, rounded towards 0
+        | [7, -7], 2 | [ 3 -3] | =FLAT | =TOP
+    truncatemod | TruncateMod | =_remainder | =REAL | .
+        | The remainder of a division that is rounded towards 0 | [7, -7], 3 | [ 1 -1] | =SAME
+        | =TOP
+    xlogy | Xlogy | =_xlogy | =COMPLEX | . | ``x * log(y)``, and 0 where `x` is 0
+        | [2.0, 0.0], [3.0, 0.0] | [2.197 0.   ] | =SAME | math.
+    xlog1py | Xlog1py | =_xlog1py | =COMPLEX | . | ``x * log(1 + y)``, and 0 where `x` is 0
+        | [2.0, 0.0], [3.0, -1.0] | [2.773 0.   ] | =SAME | math.
+    xdivy | Xdivy | =_xdivy | =COMPLEX | . | ``x / y``, and 0 where `x` is 0
+        | [2.0, 0.0], [4.0, 0.0] | [0.5 0. ] | =SAME | math.
     """,
     COMPLEX=COMPLEX,
     FLAT=FLAT,
     NUMBERS=NUMBERS,
     REAL=REAL,
     SAME=SAME,
+    TOP="",
     _floor_divided=_floor_divided,
     _greater=_greater,
     _modulus=_modulus,
@@ -199,40 +182,13 @@ __all__ += of_rows(
     _product_or_zero=_product_or_zero,
     _quotient_or_zero=_quotient_or_zero,
     _smaller=_smaller,
+    _remainder=_remainder,
     _squared_difference=_squared_difference,
-)
-xlogy = function_of(
-    "Xlogy",
-    _zero_beside_zero(wg.log),
-    COMPLEX,
-    "xlogy",
-    "``x * log(y)``, and 0 where `x` is 0",
-    "[2.0, 0.0], [3.0, 0.0]",
-    "[2.197 0.   ]",
-    SAME,
-    "math.",
-)
-xlog1py = function_of(
-    "Xlog1py",
-    _zero_beside_zero(wg.log1p),
-    COMPLEX,
-    "xlog1py",
-    "``x * log(1 + y)``, and 0 where `x` is 0",
-    "[2.0, 0.0], [3.0, -1.0]",
-    "[2.773 0.   ]",
-    SAME,
-    "math.",
-)
-xdivy = function_of(
-    "Xdivy",
-    _zero_beside_zero(wg.reciprocal),
-    COMPLEX,
-    "xdivy",
-    "``x / y``, and 0 where `x` is 0",
-    "[2.0, 0.0], [4.0, 0.0]",
-    "[0.5 0. ]",
-    SAME,
-    "math.",
+    _truncated=_truncated,
+    _xdivy=_zero_beside_zero(wg.reciprocal),
+    _xlog1py=_zero_beside_zero(wg.log1p),
+    _xlogy=_zero_beside_zero(wg.log),
+    wg=wg,
 )
 _igamma = function_of(
     "Igamma",

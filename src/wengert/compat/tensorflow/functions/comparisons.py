@@ -31,52 +31,30 @@ __all__ = [
     "bitwise_or",
     "bitwise_xor",
     "equal",
-    "greater",
-    "greater_equal",
     "invert",
     "left_shift",
-    "less",
-    "less_equal",
     "not_equal",
     "right_shift",
 ]
 
 
-less = function_of(
-    "Less", wg.lt, REAL, "less", "Whether `x` is less", "[1, 2], [2, 2]", "[ True False]", TRUTH, ""
-)
-less_equal = function_of(
-    "LessEqual",
-    wg.le,
-    REAL,
-    "less_equal",
-    "Whether `x` is less or equal",
-    "[1, 3], [1, 2]",
-    "[ True False]",
-    TRUTH,
-    "",
-)
-greater = function_of(
-    "Greater",
-    wg.gt,
-    REAL,
-    "greater",
-    "Whether `x` is greater",
-    "[1, 3], [1, 2]",
-    "[False  True]",
-    TRUTH,
-    "",
-)
-greater_equal = function_of(
-    "GreaterEqual",
-    wg.ge,
-    REAL,
-    "greater_equal",
-    "Whether `x` is greater or equal",
-    "[1, 1], [1, 2]",
-    "[ True False]",
-    TRUTH,
-    "",
+__all__ += of_rows(
+    globals(),
+    function_of,
+    """
+    less | Less | =wg.lt | =REAL | . | Whether `x` is less | [1, 2], [2, 2] | [ True False] | =TRUTH
+        | =TOP
+    less_equal | LessEqual | =wg.le | =REAL | . | Whether `x` is less or equal | [1, 3], [1, 2]
+        | [ True False] | =TRUTH | =TOP
+    greater | Greater | =wg.gt | =REAL | . | Whether `x` is greater | [1, 3], [1, 2] | [False  True]
+        | =TRUTH | =TOP
+    greater_equal | GreaterEqual | =wg.ge | =REAL | . | Whether `x` is greater or equal
+        | [1, 1], [1, 2] | [ True False] | =TRUTH | =TOP
+    """,
+    REAL=REAL,
+    TOP="",
+    TRUTH=TRUTH,
+    wg=wg,
 )
 __all__ += of_rows(
     globals(),

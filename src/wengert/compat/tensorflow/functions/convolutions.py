@@ -6,6 +6,7 @@ from typing import Any
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions.values import (
     FLOATING,
     aligned,
@@ -24,19 +25,6 @@ from wengert.compat.tensorflow.functions.windows import (
     padding_of,
     per_dimension,
 )
-
-__all__ = [
-    "atrous_conv2d",
-    "conv1d",
-    "conv1d_transpose",
-    "conv2d",
-    "conv2d_transpose",
-    "conv3d",
-    "conv3d_transpose",
-    "convolution",
-    "depthwise_conv2d",
-    "separable_conv2d",
-]
 
 _CONV = {
     1: wg.conv1d,
@@ -156,7 +144,7 @@ def _described(function: Any, d: int, stride: str = "strides") -> Any:
 
 
 @operation("Conv2D")
-def conv1d(  # noqa: D103  documented below
+def conv1d(
     input: Any,
     filters: Any,
     stride: Any,
@@ -169,7 +157,7 @@ def conv1d(  # noqa: D103  documented below
 
 
 @operation("Conv2D")
-def conv2d(  # noqa: D103
+def conv2d(
     input: Any,
     filters: Any,
     strides: Any,
@@ -182,7 +170,7 @@ def conv2d(  # noqa: D103
 
 
 @operation("Conv3D")
-def conv3d(  # noqa: D103
+def conv3d(
     input: Any,
     filters: Any,
     strides: Any,
@@ -447,4 +435,5 @@ def conv3d_transpose(
     )
 
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -8,6 +8,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions.values import (
     INTEGERS,
     aligned,
@@ -23,24 +24,6 @@ from wengert.compat.tensorflow.functions.values import (
     shape_of,
     tensor_of,
 )
-
-__all__ = [
-    "eye",
-    "fill",
-    "identity_n",
-    "linspace",
-    "one_hot",
-    "ones",
-    "ones_like",
-    "range",
-    "rank",
-    "sequence_mask",
-    "shape",
-    "shape_n",
-    "size",
-    "zeros",
-    "zeros_like",
-]
 
 _FLOAT32 = np.dtype(np.float32)
 _FLOAT64 = np.dtype(np.float64)
@@ -381,4 +364,5 @@ def identity_n(input: Any, name: str | None = None) -> list[Any]:
     return [wg.clone(tensor_of(part)) for part in input]
 
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -8,6 +8,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions.values import (
     COMPLEX,
     FLOATING,
@@ -21,17 +22,6 @@ from wengert.compat.tensorflow.functions.values import (
     shown,
     tensor_of,
 )
-
-__all__ = [
-    "compute_average_loss",
-    "l2_loss",
-    "lbeta",
-    "log_poisson_loss",
-    "sigmoid_cross_entropy_with_logits",
-    "softmax_cross_entropy_with_logits",
-    "sparse_softmax_cross_entropy_with_logits",
-    "weighted_cross_entropy_with_logits",
-]
 
 
 @operation("SoftmaxCrossEntropyWithLogits")
@@ -255,4 +245,5 @@ def lbeta(x: Any, name: str | None = None) -> Any:
     return wg.sub(wg.sum(wg.special.gammaln(x), -1), wg.special.gammaln(wg.sum(x, -1)))
 
 
+__all__ = defined(globals())
 fill_sections(globals())

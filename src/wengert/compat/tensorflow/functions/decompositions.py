@@ -9,6 +9,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions.matrices import matrices
 from wengert.compat.tensorflow.functions.products import turned
 from wengert.compat.tensorflow.functions.values import (
@@ -20,19 +21,6 @@ from wengert.compat.tensorflow.functions.values import (
     operation,
     tensor_of,
 )
-
-__all__ = [
-    "cholesky",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "lu",
-    "matrix_rank",
-    "pinv",
-    "qr",
-    "svd",
-]
 
 Qr = namedtuple("Qr", ["q", "r"])
 Lu = namedtuple("Lu", ["lu", "p"])
@@ -224,4 +212,5 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | Non
     return wg.linalg.pinv(x, rtol=rcond)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

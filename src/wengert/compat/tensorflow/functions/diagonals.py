@@ -8,6 +8,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions.values import (
     NUMBERS,
     aligned,
@@ -18,16 +19,6 @@ from wengert.compat.tensorflow.functions.values import (
     shown,
     tensor_of,
 )
-
-__all__ = [
-    "band_part",
-    "diag",
-    "diag_part",
-    "set_diag",
-    "tensor_diag",
-    "tensor_diag_part",
-    "trace",
-]
 
 
 @operation("MatrixTrace")
@@ -196,4 +187,5 @@ def tensor_diag_part(input: Any, name: str | None = None) -> Any:
     return wg.reshape(wg.diagonal(wg.reshape(x, (count, count))), sizes)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

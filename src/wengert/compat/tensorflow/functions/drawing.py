@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions.values import (
     FLOATING,
     check,
@@ -24,17 +25,6 @@ from wengert.compat.tensorflow.functions.values import (
     shape_of,
     tensor_of,
 )
-
-__all__ = [
-    "binomials",
-    "categories",
-    "gammas",
-    "normals",
-    "poissons",
-    "permuted",
-    "truncated_normals",
-    "uniforms",
-]
 
 _FLOAT32 = np.dtype(np.float32)
 
@@ -138,3 +128,6 @@ def permuted(rng: Any, value: Any) -> Any:
         return made(x)
     order = rng.permutation(x.payload.shape[0])
     return computed("RandomShuffle", wg.index_select, x, 0, wg.as_tensor(order))
+
+
+__all__ = defined(globals())

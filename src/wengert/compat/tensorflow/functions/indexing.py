@@ -10,6 +10,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions.values import (
     aligned,
     axis_of,
@@ -26,17 +27,6 @@ from wengert.compat.tensorflow.functions.values import (
     truths,
 )
 from wengert.compat.tensorflow.indexing import read
-
-__all__ = [
-    "boolean_mask",
-    "gather",
-    "flat_positions",
-    "gather_nd",
-    "positions",
-    "slice",
-    "strided_slice",
-    "where",
-]
 
 _POSITIONS = ("int16", "int32", "int64")
 
@@ -355,4 +345,5 @@ def strided_slice(
     return computed("StridedSlice", read, tensor_of(input_), tuple(index))
 
 
+__all__ = defined(globals())
 fill_sections(globals())

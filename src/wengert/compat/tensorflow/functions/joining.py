@@ -8,6 +8,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions.values import (
     aligned,
     axes_of,
@@ -19,19 +20,6 @@ from wengert.compat.tensorflow.functions.values import (
     shown,
     tensor_of,
 )
-
-__all__ = [
-    "concat",
-    "pad",
-    "repeat",
-    "reverse",
-    "reverse_sequence",
-    "roll",
-    "split",
-    "stack",
-    "tile",
-    "unstack",
-]
 
 
 @operation("ConcatV2")
@@ -389,4 +377,5 @@ def pad(
     return x
 
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -8,6 +8,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions.indexing import gather
 from wengert.compat.tensorflow.functions.norms import clip_by_norm
 from wengert.compat.tensorflow.functions.streams import stream_of
@@ -27,19 +28,6 @@ from wengert.compat.tensorflow.functions.values import (
     tensor_of,
     type_of,
 )
-
-__all__ = [
-    "batch_normalization",
-    "bias_add",
-    "depth_to_space",
-    "dropout",
-    "embedding_lookup",
-    "local_response_normalization",
-    "lrn",
-    "moments",
-    "space_to_depth",
-    "weighted_moments",
-]
 
 
 @operation("BiasAdd")
@@ -317,4 +305,5 @@ def _image(op: str, x: Any, data_format: str) -> tuple[int, int, int, int]:
     return n, h, w, c
 
 
+__all__ = defined(globals())
 fill_sections(globals())

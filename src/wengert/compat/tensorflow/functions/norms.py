@@ -8,6 +8,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions.values import (
     COMPLEX,
     aligned,
@@ -23,16 +24,6 @@ from wengert.compat.tensorflow.functions.values import (
     shown,
     tensor_of,
 )
-
-__all__ = [
-    "clip_by_global_norm",
-    "clip_by_norm",
-    "clip_by_value",
-    "global_norm",
-    "l2_normalize",
-    "norm",
-    "normalize",
-]
 
 
 @operation("ClipByValue")
@@ -273,4 +264,5 @@ def l2_normalize(
     return wg.mul(x, wg.rsqrt(bounded))
 
 
+__all__ = defined(globals())
 fill_sections(globals())

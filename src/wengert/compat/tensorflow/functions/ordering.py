@@ -9,6 +9,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions.values import (
     NUMBERS,
     REAL,
@@ -25,22 +26,6 @@ from wengert.compat.tensorflow.functions.values import (
     shown,
     tensor_of,
 )
-
-__all__ = [
-    "argmax",
-    "argmin",
-    "argsort",
-    "in_top_k",
-    "invert_permutation",
-    "is_non_decreasing",
-    "is_strictly_increasing",
-    "searchsorted",
-    "sort",
-    "top_k",
-    "unique",
-    "unique_with_counts",
-    "unravel_index",
-]
 
 _INT32 = np.dtype(np.int32)
 TopKV2 = namedtuple("TopKV2", ["values", "indices"])
@@ -364,4 +349,5 @@ def _position(op: str, function: Any, value: Any, axis: Any, output_type: Any) -
     return computed(op, lambda x: converted(function(x, place), kind), x)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

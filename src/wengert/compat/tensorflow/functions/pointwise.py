@@ -8,6 +8,7 @@ from typing import Any
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.rows import of_rows
 from wengert.compat.tensorflow.functions.values import (
     COMPLEX,
@@ -24,20 +25,6 @@ from wengert.compat.tensorflow.functions.values import (
     truths,
     type_of,
 )
-
-__all__ = [
-    "abs",
-    "angle",
-    "conj",
-    "imag",
-    "logical_not",
-    "real",
-    "reciprocal_no_nan",
-    "round",
-    "softplus",
-    "softsign",
-    "unary",
-]
 
 _DOC = """{words}, element by element.
 
@@ -140,7 +127,7 @@ _softsign = unary(
     "[0.0, 1.0]",
     "[0.  0.5]",
 )
-__all__ += of_rows(
+of_rows(
     globals(),
     _stepwise,
     """
@@ -151,7 +138,7 @@ __all__ += of_rows(
     """,
     wg=wg,
 )
-__all__ += of_rows(
+of_rows(
     globals(),
     unary,
     """
@@ -356,4 +343,5 @@ def softsign(features: Any, name: str | None = None) -> Any:
     return _softsign(features)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -8,6 +8,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions.values import (
     FLOATING,
     check,
@@ -23,18 +24,6 @@ from wengert.compat.tensorflow.functions.windows import (
     padding_of,
     per_dimension,
 )
-
-__all__ = [
-    "avg_pool",
-    "avg_pool1d",
-    "avg_pool2d",
-    "avg_pool3d",
-    "max_pool",
-    "max_pool1d",
-    "max_pool2d",
-    "max_pool3d",
-    "pool",
-]
 
 _F = wg.nn.functional
 _MAX = {1: _F.max_pool1d, 2: _F.max_pool2d, 3: _F.max_pool3d}
@@ -178,4 +167,5 @@ def pool(
     return _pooled(op, None, input, window_shape, strides, padding, data_format, dilations)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -9,6 +9,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions.values import (
     NUMBERS,
     aligned,
@@ -22,19 +23,6 @@ from wengert.compat.tensorflow.functions.values import (
     shown,
     tensor_of,
 )
-
-__all__ = [
-    "accumulate_n",
-    "add_n",
-    "adjoint",
-    "einsum",
-    "matmul",
-    "matrix_transpose",
-    "matvec",
-    "polyval",
-    "tensordot",
-    "turned",
-]
 
 
 def turned(x: Any, transpose: bool, adjoint: bool) -> Any:
@@ -330,4 +318,5 @@ def polyval(coeffs: Any, x: Any, name: str | None = None) -> Any:
     return value
 
 
+__all__ = defined(globals())
 fill_sections(globals())

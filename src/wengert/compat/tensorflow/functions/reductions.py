@@ -9,6 +9,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.rows import of_rows
 from wengert.compat.tensorflow.functions.values import (
     FLOATING,
@@ -28,22 +29,6 @@ from wengert.compat.tensorflow.functions.values import (
     truths,
     type_of,
 )
-
-__all__ = [
-    "count_nonzero",
-    "cumprod",
-    "cumsum",
-    "cumulative_logsumexp",
-    "reduce_all",
-    "reduce_any",
-    "reduce_euclidean_norm",
-    "reduce_max",
-    "reduce_min",
-    "reduce_std",
-    "reduce_sum",
-    "reduce_variance",
-    "zero_fraction",
-]
 
 _DOC = """{words}, of all elements or along dimensions.
 
@@ -165,7 +150,7 @@ reduce_min = _reduction(
     "[[1, 2], [3, 4]]",
     "[1 3]",
 )
-__all__ += of_rows(
+of_rows(
     globals(),
     _reduction,
     """
@@ -422,4 +407,5 @@ def _running_product(x: Any, axis: int) -> Any:
     return wg.cumprod(x, axis, dtype=x.payload.dtype)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -9,6 +9,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions.indexing import flat_positions, positions
 from wengert.compat.tensorflow.functions.values import (
     aligned,
@@ -18,17 +19,6 @@ from wengert.compat.tensorflow.functions.values import (
     shown,
     tensor_of,
 )
-
-__all__ = [
-    "dynamic_partition",
-    "dynamic_stitch",
-    "scatter_nd",
-    "tensor_scatter_nd_add",
-    "tensor_scatter_nd_max",
-    "tensor_scatter_nd_min",
-    "tensor_scatter_nd_sub",
-    "tensor_scatter_nd_update",
-]
 
 
 @operation("ScatterNd")
@@ -222,4 +212,5 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Any:
     return wg.index_select(rows, 0, wg.as_tensor(np.maximum(source, 0)))
 
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions.values import (
     NUMBERS,
     REAL,
@@ -18,20 +19,6 @@ from wengert.compat.tensorflow.functions.values import (
     shown,
     tensor_of,
 )
-
-__all__ = [
-    "segment_max",
-    "segment_mean",
-    "segment_min",
-    "segment_prod",
-    "segment_sum",
-    "unsorted_segment_max",
-    "unsorted_segment_mean",
-    "unsorted_segment_min",
-    "unsorted_segment_prod",
-    "unsorted_segment_sqrt_n",
-    "unsorted_segment_sum",
-]
 
 _SORTED = """{words} of the rows of each segment.
 
@@ -262,3 +249,6 @@ unsorted_segment_min = _unsorted(
     "[2. 1.]",
     "the greatest number",
 )
+
+
+__all__ = defined(globals())

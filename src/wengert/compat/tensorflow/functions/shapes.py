@@ -9,6 +9,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions.values import (
     integers,
     invalid,
@@ -19,18 +20,6 @@ from wengert.compat.tensorflow.functions.values import (
     tensor_of,
 )
 from wengert.compat.tensorflow.shapes import TensorShape
-
-__all__ = [
-    "broadcast_dynamic_shape",
-    "broadcast_static_shape",
-    "broadcast_to",
-    "ensure_shape",
-    "expand_dims",
-    "meshgrid",
-    "reshape",
-    "squeeze",
-    "transpose",
-]
 
 
 @operation("Reshape")
@@ -302,4 +291,5 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Any:
     return wg.as_tensor(np.array(found, np.int32))
 
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -10,17 +10,8 @@ from typing import Any
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions.values import integers, invalid
-
-__all__ = [
-    "extent_of",
-    "first",
-    "is_channels_first",
-    "last",
-    "padded",
-    "padding_of",
-    "per_dimension",
-]
 
 
 def first(x: Any, channels_first: bool) -> Any:
@@ -115,4 +106,5 @@ def extent_of(kernel: tuple[int, ...], dilations: tuple[int, ...]) -> tuple[int,
     return tuple((k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True))
 
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -6,34 +6,12 @@ from typing import Any
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import math as _math
 from wengert.compat.tensorflow import nn as _nn
-from wengert.compat.tensorflow.configs import deserialize_keras_object
+from wengert.compat.tensorflow.configs import getter
 from wengert.compat.tensorflow.functions.values import computed, made, tensor_of
 from wengert.compat.tensorflow.refusal import refusal
-
-__all__ = [
-    "elu",
-    "exponential",
-    "gelu",
-    "get",
-    "hard_sigmoid",
-    "leaky_relu",
-    "linear",
-    "log_sigmoid",
-    "log_softmax",
-    "mish",
-    "relu",
-    "relu6",
-    "selu",
-    "sigmoid",
-    "silu",
-    "softmax",
-    "softplus",
-    "softsign",
-    "swish",
-    "tanh",
-]
 
 _DOC = """``{name}``, element by element (see `tf.nn` and `tf.math`).
 
@@ -138,7 +116,9 @@ def log_softmax(x: Any, axis: int = -1) -> Any:
     return _nn.log_softmax(x, axis)
 
 
-_ALL = {name: globals()[name] for name in __all__ if name != "get"}
+_of_name = getter(
+    "activation function", globals(), (), {n: globals()[n] for n in defined(globals())}
+)
 
 
 def get(identifier: Any) -> Any:
@@ -153,23 +133,12 @@ def get(identifier: Any) -> Any:
     >>> tf.keras.activations.get("relu") is tf.keras.activations.relu
     True
     """
-    if identifier is None:
-        return linear
-    if isinstance(identifier, dict):
-        return deserialize_keras_object(identifier)
-    if callable(identifier):
-        return identifier
-    found = _ALL.get(identifier) if isinstance(identifier, str) else None
-    if found is None:
-        raise ValueError(
-            f"Could not interpret activation function identifier: {identifier}; there are "
-            f"{', '.join(sorted(_ALL))}"
-        )
-    return found
+    return linear if identifier is None else _of_name(identifier)
 
 
 def __getattr__(name: str) -> Any:
     raise refusal("keras.activations", name)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.tensorflow.configs import snake_case
 from wengert.compat.tensorflow.functions.values import dtype_of
 from wengert.compat.tensorflow.refusal import refusal
 
@@ -84,12 +84,6 @@ def get_uid(prefix: str = "") -> int:
     """How often a name has been asked for, this time included."""
     _COUNTS[prefix] = _COUNTS.get(prefix, 0) + 1
     return _COUNTS[prefix]
-
-
-def snake_case(kind: str) -> str:
-    """The name of a class as Keras writes it for its instances: ``batch_normalization``."""
-    parted = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", re.sub(r"\W+", "", kind))
-    return re.sub(r"([a-z])([A-Z])", r"\1_\2", parted).lower()
 
 
 def name_for(kind: str) -> str:

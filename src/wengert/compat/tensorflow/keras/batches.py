@@ -7,19 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions.streams import stream_of
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
-
-__all__ = [
-    "batches",
-    "count_of",
-    "cut",
-    "packed",
-    "size_of",
-    "unpacked",
-    "validation_parts",
-    "weighted",
-]
 
 
 def size_of(x: Any) -> Any:
@@ -137,3 +127,6 @@ def cut(x: Any, y: Any, weight: Any, share: float) -> tuple[Any, Any, Any, Any]:
     before = [_mapped(lambda array: array[:place], part) for part in (x, y, weight)]
     after = tuple(_mapped(lambda array: array[place:], part) for part in (x, y, weight))
     return before[0], before[1], before[2], after
+
+
+__all__ = defined(globals())

@@ -12,66 +12,57 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from wengert.base.sections import fill_sections
-from wengert.compat.tensorflow import initializers, nn, operations
-from wengert.compat.tensorflow.keras import activations, constraints, regularizers
+from wengert.compat.tensorflow import nn, operations
 from wengert.compat.tensorflow.keras.layer import Layer
+from wengert.compat.tensorflow.keras.settings import settings
 
 __all__ = ["Cell", "GRUCell", "LSTMCell", "SimpleRNNCell", "StackedRNNCells"]
 
-_WEIGHTS = ("kernel", "recurrent", "bias")
 
-
+@settings
 class Cell(Layer):
     """What the cells have in common: gates side by side, and dropout that stays for a sequence."""
 
     gates: ClassVar[int] = 1
+    ignored: ClassVar[tuple[str, ...]] = ("implementation",)
+    units: int
+    activation: Any = "tanh"
+    use_bias: bool = True
+    kernel_initializer: Any = "glorot_uniform"
+    recurrent_initializer: Any = "orthogonal"
+    bias_initializer: Any = "zeros"
+    kernel_regularizer: Any = None
+    recurrent_regularizer: Any = None
+    bias_regularizer: Any = None
+    kernel_constraint: Any = None
+    recurrent_constraint: Any = None
+    bias_constraint: Any = None
+    dropout: float = 0.0
+    recurrent_dropout: float = 0.0
+    seed: Any = None
 
-    def __init__(self, units: int, options: dict[str, Any], kwargs: dict[str, Any]) -> None:
-        kwargs.pop("implementation", None)
-        super().__init__(**kwargs)
-        if units <= 0:
+    def _prepare(self) -> None:
+        if self.units <= 0:
             raise ValueError(
                 "Received an invalid value for argument `units`, expected a positive integer, got "
-                f"{units}."
+                f"{self.units}."
             )
-        self.units = units
-        self.use_bias = options["use_bias"]
-        for key in ("activation", "recurrent_activation"):
-            if key in options:
-                setattr(self, key, activations.get(options[key]))
-        for key in _WEIGHTS:
-            for kind, module in (
-                ("initializer", initializers),
-                ("regularizer", regularizers),
-                ("constraint", constraints),
-            ):
-                setattr(self, f"{key}_{kind}", module.get(options[f"{key}_{kind}"]))
-        self.dropout = min(1.0, max(0.0, options["dropout"]))
-        self.recurrent_dropout = min(1.0, max(0.0, options["recurrent_dropout"]))
-        self.seed = options["seed"]
-        self.state_size: Any = units
-        self.output_size = units
+        self.dropout = min(1.0, max(0.0, self.dropout))
+        self.recurrent_dropout = min(1.0, max(0.0, self.recurrent_dropout))
+        self.state_size: Any = self.units
+        self.output_size = self.units
         self.reset_dropout_mask()
-
-    def _weight(self, key: str, name: str, shape: Any, initializer: Any = None) -> Any:
-        return self.add_weight(
-            shape=shape,
-            name=name,
-            initializer=initializer or getattr(self, f"{key}_initializer"),
-            regularizer=getattr(self, f"{key}_regularizer"),
-            constraint=getattr(self, f"{key}_constraint"),
-        )
 
     def build(self, input_shape: Any) -> None:
         """Make the kernels and the bias."""
         wide = self.units * self.gates
-        self.kernel = self._weight("kernel", "kernel", (input_shape[-1], wide))
-        self.recurrent_kernel = self._weight("recurrent", "recurrent_kernel", (self.units, wide))
+        self.kernel = self._weight("kernel", (input_shape[-1], wide))
+        self.recurrent_kernel = self._weight("recurrent_kernel", (self.units, wide), "recurrent")
         self.bias = self._bias(wide) if self.use_bias else None
         self.built = True
 
     def _bias(self, wide: int) -> Any:
-        return self._weight("bias", "bias", (wide,))
+        return self._weight("bias", (wide,))
 
     def get_initial_state(self, batch_size: Any = None, **kwargs: Any) -> list[Any]:
         """Zeros."""
@@ -150,32 +141,12 @@ class SimpleRNNCell(Cell):
     TensorShape([2, 3])
     """
 
-    def __init__(
-        self,
-        units: int,
-        activation: Any = "tanh",
-        use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        recurrent_initializer: Any = "orthogonal",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        recurrent_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        recurrent_constraint: Any = None,
-        bias_constraint: Any = None,
-        dropout: float = 0.0,
-        recurrent_dropout: float = 0.0,
-        seed: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(units, locals(), kwargs)
-
     def advanced(self, z: Any, states: Any, training: bool) -> tuple[Any, list[Any]]:
         h = self.activation(operations.add(z, self._inner(states[0], training)))
         return h, [h]
 
 
+@settings
 class LSTMCell(Cell):
     """Long short-term memory: states ``h`` and ``c``, and gates for what is kept of them.
 
@@ -189,32 +160,19 @@ class LSTMCell(Cell):
 
     gates = 4
 
-    def __init__(
-        self,
-        units: int,
-        activation: Any = "tanh",
-        recurrent_activation: Any = "sigmoid",
-        use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        recurrent_initializer: Any = "orthogonal",
-        bias_initializer: Any = "zeros",
-        unit_forget_bias: bool = True,
-        kernel_regularizer: Any = None,
-        recurrent_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        recurrent_constraint: Any = None,
-        bias_constraint: Any = None,
-        dropout: float = 0.0,
-        recurrent_dropout: float = 0.0,
-        seed: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(units, locals(), kwargs)
-        self.unit_forget_bias = unit_forget_bias
-        self.state_size = [units, units]
+    places: ClassVar[dict[str, str]] = {
+        "recurrent_activation": "activation",
+        "unit_forget_bias": "bias_initializer",
+    }
+    recurrent_activation: Any = "sigmoid"
+    unit_forget_bias: bool = True
+
+    def _prepare(self) -> None:
+        self.state_size = [self.units, self.units]
 
     def _bias(self, wide: int) -> Any:
+        if not self.unit_forget_bias:
+            return super()._bias(wide)
         start = self.bias_initializer
 
         def with_ones(shape: Any, dtype: Any = None) -> Any:
@@ -222,7 +180,7 @@ class LSTMCell(Cell):
             parts = start((self.units,), dtype=dtype), ones, start((2 * self.units,), dtype=dtype)
             return operations.concat(parts, 0)
 
-        return self._weight("bias", "bias", (wide,), with_ones if self.unit_forget_bias else None)
+        return self._weight("bias", (wide,), initializer=with_ones)
 
     def advanced(self, z: Any, states: Any, training: bool) -> tuple[Any, list[Any]]:
         h, c = states
@@ -236,6 +194,7 @@ class LSTMCell(Cell):
         return h, [h, c]
 
 
+@settings
 class GRUCell(Cell):
     """A gated recurrent unit.
 
@@ -253,32 +212,15 @@ class GRUCell(Cell):
 
     gates = 3
 
-    def __init__(
-        self,
-        units: int,
-        activation: Any = "tanh",
-        recurrent_activation: Any = "sigmoid",
-        use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        recurrent_initializer: Any = "orthogonal",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        recurrent_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        recurrent_constraint: Any = None,
-        bias_constraint: Any = None,
-        dropout: float = 0.0,
-        recurrent_dropout: float = 0.0,
-        reset_after: bool = True,
-        seed: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(units, locals(), kwargs)
-        self.reset_after = reset_after
+    places: ClassVar[dict[str, str]] = {
+        "recurrent_activation": "activation",
+        "reset_after": "recurrent_dropout",
+    }
+    recurrent_activation: Any = "sigmoid"
+    reset_after: bool = True
 
     def _bias(self, wide: int) -> Any:
-        return self._weight("bias", "bias", (2, wide) if self.reset_after else (wide,))
+        return self._weight("bias", (2, wide) if self.reset_after else (wide,))
 
     def _input_bias(self) -> Any:
         return self.bias if self.bias is None or not self.reset_after else self.bias[0]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.compat.tensorflow.configs import Configured, deserialize_keras_object
+from wengert.compat.tensorflow.configs import Configured, getter
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 from wengert.compat.tensorflow.refusal import refusal
 
@@ -42,12 +43,12 @@ class NonNeg(Constraint):
         return constant_of(value * (value >= 0).astype(value.dtype))
 
 
+@dataclass(eq=False, repr=False)
 class MaxNorm(Constraint):
     """Vectors that are longer than `max_value` are shortened to it."""
 
-    def __init__(self, max_value: float = 2, axis: Any = 0) -> None:
-        self.max_value = max_value
-        self.axis = axis
+    max_value: float = 2
+    axis: Any = 0
 
     def __call__(self, w: Any) -> Any:
         length = self._norm(w)
@@ -55,16 +56,14 @@ class MaxNorm(Constraint):
         return constant_of(numbers_of(w) * (wanted / (1e-7 + length)).astype(length.dtype))
 
 
+@dataclass(eq=False, repr=False)
 class MinMaxNorm(Constraint):
     """The lengths of vectors are brought, at some `rate`, between two numbers."""
 
-    def __init__(
-        self, min_value: float = 0.0, max_value: float = 1.0, rate: float = 1.0, axis: Any = 0
-    ) -> None:
-        self.min_value = min_value
-        self.max_value = max_value
-        self.rate = rate
-        self.axis = axis
+    min_value: float = 0.0
+    max_value: float = 1.0
+    rate: float = 1.0
+    axis: Any = 0
 
     def __call__(self, w: Any) -> Any:
         length = self._norm(w)
@@ -73,43 +72,18 @@ class MinMaxNorm(Constraint):
         return constant_of(numbers_of(w) * (wanted / (1e-7 + length)).astype(length.dtype))
 
 
+@dataclass(eq=False, repr=False)
 class UnitNorm(Constraint):
     """Vectors get the length 1."""
 
-    def __init__(self, axis: Any = 0) -> None:
-        self.axis = axis
+    axis: Any = 0
 
     def __call__(self, w: Any) -> Any:
         value, length = numbers_of(w), self._norm(w)
         return constant_of(value / (np.asarray(1e-7, value.dtype) + length))
 
 
-_NAMES: dict[str, Any] = {
-    "max_norm": MaxNorm,
-    "min_max_norm": MinMaxNorm,
-    "non_neg": NonNeg,
-    "unit_norm": UnitNorm,
-    "MaxNorm": MaxNorm,
-    "MinMaxNorm": MinMaxNorm,
-    "NonNeg": NonNeg,
-    "UnitNorm": UnitNorm,
-}
-
-
-def get(identifier: Any) -> Any:
-    """The constraint that a name stands for; others come back as they are.
-
-    Raises
-    ------
-    ValueError: If there is none of that name.
-    """
-    if isinstance(identifier, dict):
-        return deserialize_keras_object(identifier)
-    if identifier is None or callable(identifier):
-        return identifier() if isinstance(identifier, type) else identifier
-    if identifier in _NAMES:
-        return _NAMES[identifier]()
-    raise ValueError(f"Could not interpret constraint identifier: {identifier}")
+get = getter("constraint", globals(), Constraint)
 
 
 def __getattr__(name: str) -> Any:

@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.compat.tensorflow import initializers, nn, operations
-from wengert.compat.tensorflow.keras import activations, constraints, regularizers
+from wengert.compat.tensorflow import nn, operations
+from wengert.compat.tensorflow.keras import activations
 from wengert.compat.tensorflow.keras.layer import Layer
+from wengert.compat.tensorflow.keras.settings import settings
 
 __all__ = ["Activation", "Dense", "ELU", "Identity", "Lambda", "LeakyReLU", "ReLU", "Softmax"]
 
 
+@settings
 class Dense(Layer):
     """``activation(inputs @ kernel + bias)``, over the last dimension.
 
@@ -38,53 +40,28 @@ class Dense(Layer):
     TensorShape([2, 3])
     """
 
-    def __init__(
-        self,
-        units: Any,
-        activation: Any = None,
-        use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
-        if not isinstance(units, int | np.integer) or units <= 0:
+    units: Any
+    activation: Any = None
+    use_bias: bool = True
+    kernel_initializer: Any = "glorot_uniform"
+    bias_initializer: Any = "zeros"
+    kernel_regularizer: Any = None
+    bias_regularizer: Any = None
+    activity_regularizer: Any = None
+    kernel_constraint: Any = None
+    bias_constraint: Any = None
+
+    def _prepare(self) -> None:
+        if not isinstance(self.units, int | np.integer) or self.units <= 0:
             raise ValueError(
                 "Received an invalid value for `units`, expected a positive integer. Received: "
-                f"units={units}"
+                f"units={self.units}"
             )
-        self.units = int(units)
-        self.activation = activations.get(activation)
-        self.use_bias = use_bias
-        self.kernel_initializer = initializers.get(kernel_initializer)
-        self.bias_initializer = initializers.get(bias_initializer)
-        self.kernel_regularizer = regularizers.get(kernel_regularizer)
-        self.bias_regularizer = regularizers.get(bias_regularizer)
-        self.kernel_constraint = constraints.get(kernel_constraint)
-        self.bias_constraint = constraints.get(bias_constraint)
+        self.units = int(self.units)
 
     def build(self, input_shape: Any) -> None:
-        self.kernel = self.add_weight(
-            shape=(input_shape[-1], self.units),
-            initializer=self.kernel_initializer,
-            regularizer=self.kernel_regularizer,
-            constraint=self.kernel_constraint,
-            name="kernel",
-        )
-        self.bias = None
-        if self.use_bias:
-            self.bias = self.add_weight(
-                shape=(self.units,),
-                initializer=self.bias_initializer,
-                regularizer=self.bias_regularizer,
-                constraint=self.bias_constraint,
-                name="bias",
-            )
+        self.kernel = self._weight("kernel", (input_shape[-1], self.units))
+        self.bias = self._weight("bias", (self.units,)) if self.use_bias else None
         self.built = True
 
     def call(self, inputs: Any) -> Any:
@@ -102,6 +79,7 @@ class Dense(Layer):
         return self.activation(result)
 
 
+@settings
 class Activation(Layer):
     """A function of `tf.keras.activations`, as a layer.
 
@@ -111,14 +89,13 @@ class Activation(Layer):
     [0. 2.]
     """
 
-    def __init__(self, activation: Any, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.activation = activations.get(activation)
+    activation: Any
 
     def call(self, inputs: Any) -> Any:
         return self.activation(inputs)
 
 
+@settings
 class ReLU(Layer):
     """`tf.keras.activations.relu`, as a layer.
 
@@ -128,17 +105,9 @@ class ReLU(Layer):
     [0. 1.]
     """
 
-    def __init__(
-        self,
-        max_value: float | None = None,
-        negative_slope: float = 0.0,
-        threshold: float = 0.0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        self.max_value = max_value
-        self.negative_slope = negative_slope
-        self.threshold = threshold
+    max_value: float | None = None
+    negative_slope: float = 0.0
+    threshold: float = 0.0
 
     def call(self, inputs: Any) -> Any:
         return activations.relu(inputs, self.negative_slope, self.max_value, self.threshold)
@@ -162,17 +131,17 @@ class LeakyReLU(Layer):
         return nn.leaky_relu(inputs, self.negative_slope)
 
 
+@settings
 class ELU(Layer):
     """The elements, negative ones replaced by ``alpha * (exp(x) - 1)``."""
 
-    def __init__(self, alpha: float = 1.0, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.alpha = alpha
+    alpha: float = 1.0
 
     def call(self, inputs: Any) -> Any:
         return activations.elu(inputs, self.alpha)
 
 
+@settings
 class Softmax(Layer):
     """`tf.nn.softmax`, as a layer.
 
@@ -182,9 +151,7 @@ class Softmax(Layer):
     [0.5 0.5]
     """
 
-    def __init__(self, axis: int = -1, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.axis = axis
+    axis: int = -1
 
     def call(self, inputs: Any) -> Any:
         return nn.softmax(inputs, self.axis)

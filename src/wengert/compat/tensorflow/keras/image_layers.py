@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from wengert.base.sections import fill_sections
-from wengert.compat.tensorflow import initializers, nn, operations
-from wengert.compat.tensorflow.keras import activations, constraints, regularizers
+from wengert.compat.kit.namespaces import defined
+from wengert.compat.tensorflow import nn, operations
 from wengert.compat.tensorflow.keras.layer import Layer
-
-__all__ = [
-    "AveragePooling2D",
-    "Conv1D",
-    "Conv2D",
-    "Conv2DTranspose",
-    "GlobalAveragePooling1D",
-    "GlobalAveragePooling2D",
-    "GlobalMaxPooling2D",
-    "MaxPooling1D",
-    "MaxPooling2D",
-    "ZeroPadding2D",
-]
+from wengert.compat.tensorflow.keras.settings import settings
 
 
 def _several(value: Any, d: int) -> tuple[int, ...]:
@@ -38,69 +26,44 @@ def _check_last(data_format: Any) -> None:
         raise ValueError(f"data_format={data_format!r} is not offered here: channels come last")
 
 
+@settings
 class _Conv(Layer):
     """What the layers of convolutions have in common."""
 
     dimensions = 2
 
-    def __init__(
-        self,
-        filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
-        padding: str = "valid",
-        data_format: Any = None,
-        dilation_rate: Any = 1,
-        groups: int = 1,
-        activation: Any = None,
-        use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
-        _check_last(data_format)
+    filters: int
+    kernel_size: Any
+    strides: Any = 1
+    padding: str = "valid"
+    data_format: Any = None
+    dilation_rate: Any = 1
+    groups: int = 1
+    activation: Any = None
+    use_bias: bool = True
+    kernel_initializer: Any = "glorot_uniform"
+    bias_initializer: Any = "zeros"
+    kernel_regularizer: Any = None
+    bias_regularizer: Any = None
+    activity_regularizer: Any = None
+    kernel_constraint: Any = None
+    bias_constraint: Any = None
+
+    def _prepare(self) -> None:
+        _check_last(self.data_format)
         d = self.dimensions
-        self.filters = int(filters)
-        self.kernel_size = _several(kernel_size, d)
-        self.strides = _several(strides, d)
-        self.padding = _padding(padding)
-        self.dilation_rate = _several(dilation_rate, d)
-        self.groups = groups
-        self.activation = activations.get(activation)
-        self.use_bias = use_bias
-        self.kernel_initializer = initializers.get(kernel_initializer)
-        self.bias_initializer = initializers.get(bias_initializer)
-        self.kernel_regularizer = regularizers.get(kernel_regularizer)
-        self.bias_regularizer = regularizers.get(bias_regularizer)
-        self.kernel_constraint = constraints.get(kernel_constraint)
-        self.bias_constraint = constraints.get(bias_constraint)
+        self.filters = int(self.filters)
+        self.kernel_size = _several(self.kernel_size, d)
+        self.strides = _several(self.strides, d)
+        self.padding = _padding(self.padding)
+        self.dilation_rate = _several(self.dilation_rate, d)
 
     def _kernel_shape(self, channels: int) -> tuple[int, ...]:
         return (*self.kernel_size, channels // self.groups, self.filters)
 
     def build(self, input_shape: Any) -> None:
-        self.kernel = self.add_weight(
-            shape=self._kernel_shape(input_shape[-1]),
-            initializer=self.kernel_initializer,
-            regularizer=self.kernel_regularizer,
-            constraint=self.kernel_constraint,
-            name="kernel",
-        )
-        self.bias = None
-        if self.use_bias:
-            self.bias = self.add_weight(
-                shape=(self.filters,),
-                initializer=self.bias_initializer,
-                regularizer=self.bias_regularizer,
-                constraint=self.bias_constraint,
-                name="bias",
-            )
+        self.kernel = self._weight("kernel", self._kernel_shape(input_shape[-1]))
+        self.bias = self._weight("bias", (self.filters,)) if self.use_bias else None
         self.built = True
 
     def _convolved(self, inputs: Any) -> Any:
@@ -139,6 +102,12 @@ class Conv1D(_Conv):
     dimensions = 1
 
 
+class Conv3D(_Conv):
+    """The convolution of volumes with filters that are learnt."""
+
+    dimensions = 3
+
+
 class Conv2DTranspose(_Conv):
     """What the gradient of a convolution does: images that become larger.
 
@@ -159,7 +128,8 @@ class Conv2DTranspose(_Conv):
     ) -> None:
         if output_padding is not None:
             raise ValueError("output_padding is not offered here: leave it out")
-        super().__init__(filters, kernel_size, strides, padding, **kwargs)
+        given = {"filters": filters, "kernel_size": kernel_size, "strides": strides}
+        super().__init__(**given, padding=padding, **kwargs)
 
     def _kernel_shape(self, channels: int) -> tuple[int, ...]:
         return (*self.kernel_size, self.filters, channels)
@@ -176,7 +146,46 @@ class Conv2DTranspose(_Conv):
 
 # -- pooling ---------------------------------------------------------------------------------------
 
-_POOL = """{words} of the windows of {places}.
+
+@settings
+class _Pooling(Layer):
+    """What the layers have in common that pool windows."""
+
+    dimensions: ClassVar[int]
+    function: ClassVar[Any]
+    pool_size: Any = 2
+    strides: Any = None
+    padding: str = "valid"
+    data_format: Any = None
+
+    def _prepare(self) -> None:
+        _check_last(self.data_format)
+        self.pool_size = _several(self.pool_size, self.dimensions)
+        given = self.pool_size if self.strides is None else self.strides
+        self.strides = _several(given, self.dimensions)
+        self.padding = _padding(self.padding)
+
+    def call(self, inputs: Any) -> Any:
+        return self.function(inputs, self.pool_size, self.strides, self.padding)
+
+
+@settings
+class _Global(Layer):
+    """What the layers have in common that pool all of an example."""
+
+    dimensions: ClassVar[int]
+    function: ClassVar[Any]
+    data_format: Any = None
+    keepdims: bool = False
+
+    def _prepare(self) -> None:
+        _check_last(self.data_format)
+
+    def call(self, inputs: Any) -> Any:
+        return self.function(inputs, list(range(1, self.dimensions + 1)), self.keepdims)
+
+
+_POOL = """{words} of {of}.
 
 Examples
 --------
@@ -184,69 +193,36 @@ Examples
 >>> tf.keras.layers.{name}()(tf.ones({example})).shape
 TensorShape({result})
 """
+_PLACES = {1: "sequences", 2: "images", 3: "volumes"}
+_POOLED = {
+    "Max": ("max", "The greatest elements", operations.reduce_max),
+    "Average": ("avg", "The means", operations.reduce_mean),
+}
 
 
-def _pooling(name: str, function: Any, d: int, words: str) -> Any:
-    def __init__(
-        self: Any,
-        pool_size: Any = 2,
-        strides: Any = None,
-        padding: str = "valid",
-        data_format: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        Layer.__init__(self, **kwargs)
-        _check_last(data_format)
-        self.pool_size = _several(pool_size, d)
-        self.strides = self.pool_size if strides is None else _several(strides, d)
-        self.padding = _padding(padding)
-
-    def call(self: Any, inputs: Any) -> Any:
-        return function(inputs, self.pool_size, self.strides, self.padding)
-
-    call.__doc__ = "The result for `inputs`."
-    doc = _POOL.format(
-        words=words,
-        places="images" if d == 2 else "sequences",
-        name=name,
-        example=[1, *[4] * d, 1],
-        result=[1, *[2] * d, 1],
-    )
-    body = {"__init__": __init__, "call": call, "__doc__": doc, "__module__": __name__}
-    return type(name, (Layer,), body)
+def _pools(namespace: dict[str, Any], word: str, d: int) -> None:
+    """The layers that pool, of a word and a number of dimensions, by their long and short names."""
+    short, words, whole = _POOLED[word]
+    example = [1, *[4] * d, 1]
+    for base, before, function, of, result in (
+        (_Pooling, "", getattr(nn, f"{short}_pool{d}d"), "the windows of", [1, *[2] * d, 1]),
+        (_Global, "Global", whole, "each channel of", [1, 1]),
+    ):
+        name = f"{before}{word}Pooling{d}D"
+        doc = _POOL.format(
+            words=words, of=f"{of} {_PLACES[d]}", name=name, example=example, result=result
+        )
+        body = {"dimensions": d, "function": staticmethod(function), "__doc__": doc}
+        kind = type(name, (base,), {**body, "__module__": __name__})
+        namespace |= {name: kind, f"{before}{short.capitalize()}Pool{d}D": kind}
 
 
-MaxPooling2D = _pooling("MaxPooling2D", nn.max_pool2d, 2, "The greatest elements")
-MaxPooling1D = _pooling("MaxPooling1D", nn.max_pool1d, 1, "The greatest elements")
-AveragePooling2D = _pooling("AveragePooling2D", nn.avg_pool2d, 2, "The means")
+for _word in _POOLED:
+    for _d in _PLACES:
+        _pools(globals(), _word, _d)
 
 
-def _global(name: str, function: Any, d: int, words: str) -> Any:
-    def __init__(self: Any, data_format: Any = None, keepdims: bool = False, **kwargs: Any) -> None:
-        Layer.__init__(self, **kwargs)
-        _check_last(data_format)
-        self.keepdims = keepdims
-
-    def call(self: Any, inputs: Any) -> Any:
-        return function(inputs, list(range(1, d + 1)), self.keepdims)
-
-    call.__doc__ = "The result for `inputs`."
-    doc = f"{words} of each channel."
-    body = {"__init__": __init__, "call": call, "__doc__": doc, "__module__": __name__}
-    return type(name, (Layer,), body)
-
-
-GlobalAveragePooling2D = _global(
-    "GlobalAveragePooling2D", operations.reduce_mean, 2, "The mean over each image"
-)
-GlobalAveragePooling1D = _global(
-    "GlobalAveragePooling1D", operations.reduce_mean, 1, "The mean over each sequence"
-)
-GlobalMaxPooling2D = _global(
-    "GlobalMaxPooling2D", operations.reduce_max, 2, "The greatest element of each image"
-)
-
-
+@settings
 class ZeroPadding2D(Layer):
     """Rows and columns of zeros around images.
 
@@ -256,14 +232,17 @@ class ZeroPadding2D(Layer):
     TensorShape([1, 4, 4, 1])
     """
 
-    def __init__(self, padding: Any = (1, 1), data_format: Any = None, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        _check_last(data_format)
-        rows, columns = _several(padding, 2) if isinstance(padding, int) else padding
+    padding: Any = (1, 1)
+    data_format: Any = None
+
+    def _prepare(self) -> None:
+        _check_last(self.data_format)
+        rows, columns = _several(self.padding, 2) if isinstance(self.padding, int) else self.padding
         self.padding = tuple((n, n) if isinstance(n, int) else tuple(n) for n in (rows, columns))
 
     def call(self, inputs: Any) -> Any:
         return operations.pad(inputs, [(0, 0), *self.padding, (0, 0)])
 
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -115,6 +115,13 @@ class Layer(Configured):
 
     # -- weights ----------------------------------------------------------------------------------
 
+    def _weight(self, name: str, shape: Any, role: str = "", **more: Any) -> Any:
+        """A new weight that begins, and is held, as the attributes of its role say."""
+        role = role or name
+        kinds = ("initializer", "regularizer", "constraint")
+        said = {kind: getattr(self, f"{role}_{kind}", None) for kind in kinds}
+        return self.add_weight(shape=shape, name=name, **{**said, **more})
+
     def add_weight(
         self,
         shape: Any = None,

@@ -16,8 +16,8 @@ from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import gathered
 from wengert.compat.tensorflow import initializers, nn, operations
 from wengert.compat.tensorflow.functions.values import converted, made, tensor_of
-from wengert.compat.tensorflow.keras import constraints, regularizers
 from wengert.compat.tensorflow.keras.layer import Layer as Layer
+from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.keras.symbols import Symbol
 from wengert.compat.tensorflow.refusal import refusal
 
@@ -28,8 +28,12 @@ __all__ = [
         """
         keras.cells: GRUCell LSTMCell SimpleRNNCell StackedRNNCells
         keras.core_layers: Activation Dense ELU Identity Lambda LeakyReLU ReLU Softmax
-        keras.image_layers: AveragePooling2D Conv1D Conv2D Conv2DTranspose GlobalAveragePooling1D
-            GlobalAveragePooling2D GlobalMaxPooling2D MaxPooling1D MaxPooling2D ZeroPadding2D
+        keras.image_layers: AveragePooling1D AveragePooling2D AveragePooling3D AvgPool1D AvgPool2D
+            AvgPool3D Conv1D Conv2D Conv2DTranspose Conv3D GlobalAveragePooling1D
+            GlobalAveragePooling2D GlobalAveragePooling3D GlobalAvgPool1D GlobalAvgPool2D
+            GlobalAvgPool3D GlobalMaxPool1D GlobalMaxPool2D GlobalMaxPool3D GlobalMaxPooling1D
+            GlobalMaxPooling2D GlobalMaxPooling3D MaxPool1D MaxPool2D MaxPool3D MaxPooling1D
+            MaxPooling2D MaxPooling3D ZeroPadding2D
         keras.norm_layers: BatchNormalization LayerNormalization Normalization
         keras.recurrent: Bidirectional GRU LSTM Masking RNN SimpleRNN TimeDistributed
         """,
@@ -45,11 +49,19 @@ __all__ = [
     "InputLayer",
     "Layer",
     "Maximum",
+    "Minimum",
     "Multiply",
     "Permute",
     "Rescaling",
     "Reshape",
     "Subtract",
+    "add",
+    "average",
+    "concatenate",
+    "maximum",
+    "minimum",
+    "multiply",
+    "subtract",
 ]
 
 
@@ -73,6 +85,7 @@ class Flatten(Layer):
         return operations.reshape(inputs, (sizes[0], int(np.prod(sizes[1:]))))
 
 
+@settings
 class Reshape(Layer):
     """Each example in another shape, of which one size may be -1.
 
@@ -82,25 +95,29 @@ class Reshape(Layer):
     TensorShape([5, 2, 3])
     """
 
-    def __init__(self, target_shape: Any, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.target_shape = tuple(target_shape)
+    target_shape: Any
+
+    def _prepare(self) -> None:
+        self.target_shape = tuple(self.target_shape)
 
     def call(self, inputs: Any) -> Any:
         return operations.reshape(inputs, (inputs.shape[0], *self.target_shape))
 
 
+@settings
 class Permute(Layer):
     """The dimensions of each example, which are counted from 1, in another order."""
 
-    def __init__(self, dims: Any, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.dims = tuple(dims)
+    dims: Any
+
+    def _prepare(self) -> None:
+        self.dims = tuple(self.dims)
 
     def call(self, inputs: Any) -> Any:
         return operations.transpose(inputs, (0, *self.dims))
 
 
+@settings
 class Rescaling(Layer):
     """``inputs * scale + offset``.
 
@@ -110,10 +127,8 @@ class Rescaling(Layer):
     [0. 1.]
     """
 
-    def __init__(self, scale: Any, offset: Any = 0.0, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.scale = scale
-        self.offset = offset
+    scale: Any
+    offset: Any = 0.0
 
     def call(self, inputs: Any) -> Any:
         x = made(converted(tensor_of(inputs), self._kind))
@@ -121,6 +136,7 @@ class Rescaling(Layer):
         return operations.add(scaled, np.asarray(self.offset, self._kind))
 
 
+@settings
 class Embedding(Layer):
     """The rows of a matrix that whole numbers name.
 
@@ -130,34 +146,17 @@ class Embedding(Layer):
     TensorShape([1, 3, 4])
     """
 
-    def __init__(
-        self,
-        input_dim: int,
-        output_dim: int,
-        embeddings_initializer: Any = "uniform",
-        embeddings_regularizer: Any = None,
-        embeddings_constraint: Any = None,
-        mask_zero: bool = False,
-        **kwargs: Any,
-    ) -> None:
-        kwargs.pop("input_length", None)
-        super().__init__(**kwargs)
-        self.input_dim = input_dim
-        self.output_dim = output_dim
-        self.embeddings_initializer = initializers.get(embeddings_initializer)
-        self.embeddings_regularizer = regularizers.get(embeddings_regularizer)
-        self.embeddings_constraint = constraints.get(embeddings_constraint)
-        self.mask_zero = mask_zero
+    input_dim: int
+    output_dim: int
+    embeddings_initializer: Any = "uniform"
+    embeddings_regularizer: Any = None
+    embeddings_constraint: Any = None
+    mask_zero: bool = False
+    ignored = ("input_length",)
 
     def build(self, input_shape: Any) -> None:
         """Make the matrix."""
-        self.embeddings = self.add_weight(
-            shape=(self.input_dim, self.output_dim),
-            initializer=self.embeddings_initializer,
-            regularizer=self.embeddings_regularizer,
-            constraint=self.embeddings_constraint,
-            name="embeddings",
-        )
+        self.embeddings = self._weight("embeddings", (self.input_dim, self.output_dim))
         self.built = True
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
@@ -171,6 +170,7 @@ class Embedding(Layer):
 # -- chance ----------------------------------------------------------------------------------------
 
 
+@settings
 class Dropout(Layer):
     """While training, a share of the elements replaced by 0, and the others divided by the rest.
 
@@ -180,18 +180,16 @@ class Dropout(Layer):
     [1. 2.]
     """
 
-    def __init__(
-        self, rate: float, noise_shape: Any = None, seed: Any = None, **kwargs: Any
-    ) -> None:
-        super().__init__(**kwargs)
-        if not 0 <= rate <= 1:
+    rate: float
+    noise_shape: Any = None
+    seed: Any = None
+
+    def _prepare(self) -> None:
+        if not 0 <= self.rate <= 1:
             raise ValueError(
                 f"Invalid value received for argument `rate`. Expected a float value between 0 and "
-                f"1. Received: rate={rate}"
+                f"1. Received: rate={self.rate}"
             )
-        self.rate = rate
-        self.noise_shape = noise_shape
-        self.seed = seed
 
     def call(self, inputs: Any, training: bool = False) -> Any:
         if not training or self.rate == 0:
@@ -201,13 +199,12 @@ class Dropout(Layer):
         return nn.dropout(inputs, self.rate, self.noise_shape, self.seed)
 
 
+@settings
 class GaussianNoise(Layer):
     """While training, normal random numbers added."""
 
-    def __init__(self, stddev: float, seed: Any = None, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.stddev = stddev
-        self.seed = seed
+    stddev: float
+    seed: Any = None
 
     def call(self, inputs: Any, training: bool = False) -> Any:
         if not training or self.stddev == 0:
@@ -257,8 +254,10 @@ Subtract = _merging("Subtract", "difference", operations.subtract, "[-2.]")
 Multiply = _merging("Multiply", "product", operations.multiply, "[3.]")
 Average = _merging("Average", "mean", operations.add, "[2.]")
 Maximum = _merging("Maximum", "greatest", operations.maximum, "[3.]")
+Minimum = _merging("Minimum", "least", operations.minimum, "[1.]")
 
 
+@settings
 class Concatenate(Layer):
     """A list of inputs, one after the other along a dimension.
 
@@ -268,9 +267,7 @@ class Concatenate(Layer):
     TensorShape([2, 4])
     """
 
-    def __init__(self, axis: int = -1, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.axis = axis
+    axis: int = -1
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The masks, one after the other, or what none of them masks."""
@@ -286,6 +283,22 @@ class Concatenate(Layer):
 
     def call(self, inputs: Any) -> Any:
         return operations.concat(list(inputs), self.axis)
+
+
+def _alone(kind: Any) -> Any:
+    """The function of a layer that merges."""
+
+    def merge(inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        return kind(*args, **kwargs)(inputs)
+
+    merge.__name__ = merge.__qualname__ = kind.__name__.lower()
+    merge.__doc__ = f"What a layer `{kind.__name__}` makes of a list of inputs."
+    return merge
+
+
+add, subtract, multiply, average, maximum, minimum, concatenate = map(
+    _alone, (Add, Subtract, Multiply, Average, Maximum, Minimum, Concatenate)
+)
 
 
 # -- inputs ----------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions.values import (
     converted,
     made,
@@ -20,35 +21,6 @@ from wengert.compat.tensorflow.functions.values import (
 from wengert.compat.tensorflow.keras.backend import epsilon
 from wengert.compat.tensorflow.keras.pairs import both, clipped, smoothed
 from wengert.compat.tensorflow.nn import sparse_softmax_cross_entropy_with_logits
-
-__all__ = [
-    "KLD",
-    "MAE",
-    "MAPE",
-    "MSE",
-    "MSLE",
-    "binary_crossentropy",
-    "categorical_crossentropy",
-    "categorical_hinge",
-    "cosine_similarity",
-    "hinge",
-    "huber",
-    "kld",
-    "kullback_leibler_divergence",
-    "log_cosh",
-    "logcosh",
-    "mae",
-    "mape",
-    "mean_absolute_error",
-    "mean_absolute_percentage_error",
-    "mean_squared_error",
-    "mean_squared_logarithmic_error",
-    "mse",
-    "msle",
-    "poisson",
-    "sparse_categorical_crossentropy",
-    "squared_hinge",
-]
 
 _DOC = """{words}, one for each example: the mean over the last dimension.
 
@@ -335,4 +307,5 @@ msle = MSLE = mean_squared_logarithmic_error
 kld = KLD = kullback_leibler_divergence
 logcosh = log_cosh
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -6,14 +6,16 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import gathered
-from wengert.compat.tensorflow.configs import Configured, deserialize_keras_object
+from wengert.compat.kit.namespaces import defined, gathered
+from wengert.compat.kit.rows import of_rows
+from wengert.compat.tensorflow.configs import Configured, getter
 from wengert.compat.tensorflow.functions.values import (
     constant_of,
     converted,
@@ -25,39 +27,20 @@ from wengert.compat.tensorflow.functions.values import (
 from wengert.compat.tensorflow.keras import loss_functions as each
 from wengert.compat.tensorflow.keras.backend import float_type
 from wengert.compat.tensorflow.keras.pairs import same_rank
+from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.refusal import refusal
 
-__all__ = [
-    *gathered(
-        globals(),
-        "wengert.compat.tensorflow",
-        """
-        keras.loss_functions: KLD MAE MAPE MSE MSLE binary_crossentropy categorical_crossentropy
-            categorical_hinge cosine_similarity hinge huber kld kullback_leibler_divergence log_cosh
-            logcosh mae mape mean_absolute_error mean_absolute_percentage_error mean_squared_error
-            mean_squared_logarithmic_error mse msle poisson sparse_categorical_crossentropy
-            squared_hinge
-        """,
-    ),
-    "BinaryCrossentropy",
-    "CategoricalCrossentropy",
-    "CategoricalHinge",
-    "CosineSimilarity",
-    "Hinge",
-    "Huber",
-    "KLDivergence",
-    "LogCosh",
-    "Loss",
-    "MeanAbsoluteError",
-    "MeanAbsolutePercentageError",
-    "MeanSquaredError",
-    "MeanSquaredLogarithmicError",
-    "Poisson",
-    "Reduction",
-    "SparseCategoricalCrossentropy",
-    "SquaredHinge",
-    "get",
-]
+_FUNCTIONS = gathered(
+    globals(),
+    "wengert.compat.tensorflow",
+    """
+    keras.loss_functions: KLD MAE MAPE MSE MSLE binary_crossentropy categorical_crossentropy
+        categorical_hinge cosine_similarity hinge huber kld kullback_leibler_divergence log_cosh
+        logcosh mae mape mean_absolute_error mean_absolute_percentage_error mean_squared_error
+        mean_squared_logarithmic_error mse msle poisson sparse_categorical_crossentropy
+        squared_hinge
+    """,
+)
 
 
 class Reduction:
@@ -163,121 +146,75 @@ TensorShape([])
 """
 
 
-def _class(name: str, function: Any, label: str, defaults: dict[str, Any] | None = None) -> Any:
+def _class(name: str, function: Any, label: str, defaults: str = "") -> Any:
     """The class of a loss that is a function with these further arguments."""
-    options = defaults or {}
+    pairs = (pair.split("=") for pair in defaults.split(", ") if pair)
+    options = {key: ast.literal_eval(value) for key, value in pairs}
     sparse = name.startswith("Sparse")
+    fields = {**options, "reduction": "sum_over_batch_size", "name": label, "dtype": None}
 
-    def __init__(
-        self: Any, *args: Any, reduction: Any = "sum_over_batch_size", **kwargs: Any
-    ) -> None:
-        names = [*options, "reduction", "name", "dtype"]
-        if len(args) > len(names):
-            raise TypeError(f"{name}() takes at most {len(names)} arguments, got {len(args)}")
-        given = {**dict(zip(names, args, strict=False)), **kwargs}
-        for key in given:
-            if key not in names:
-                raise TypeError(f"{name}() got an unexpected keyword argument {key!r}")
-        self.options = {key: given.pop(key, value) for key, value in options.items()}
-        Loss.__init__(
-            self,
-            given.get("name") or label,
-            given.get("reduction", reduction),
-            given.get("dtype"),
-        )
-        for key, value in self.options.items():
-            setattr(self, key, value)
+    def chosen(self: Any) -> dict[str, Any]:
+        return {key: getattr(self, key) for key in options}
 
     def call(self: Any, y_true: Any, y_pred: Any) -> Any:
-        return function(y_true, y_pred, **self.options)
+        return function(y_true, y_pred, **chosen(self))
 
     def get_config(self: Any) -> dict[str, Any]:
-        return {**Loss.get_config(self), **self.options}
+        return {**Loss.get_config(self), **chosen(self)}
 
-    keys = ", ".join(f"{key}={value!r}" for key, value in options.items())
     doc = _CLASS_DOC.format(
-        function=getattr(function, "__name__", name),
+        function=function.__name__,
         name=name,
-        default=f"with {keys} by default, " if keys else "",
+        default=f"with {defaults} by default, " if defaults else "",
         true="[1]" if sparse else "[[0.0, 1.0]]",
     )
     body = {
-        "__init__": __init__,
-        "call": call,
-        "get_config": get_config,
+        **fields,
+        "__annotations__": dict.fromkeys(fields, Any),
         "__doc__": doc,
         "__module__": __name__,
         "_takes_numbers": sparse,
+        "call": call,
+        "get_config": get_config,
     }
-    return type(name, (Loss,), body)
+    return settings(type(name, (Loss,), body))
 
 
-MeanSquaredError = _class("MeanSquaredError", each.mean_squared_error, "mean_squared_error")
-MeanAbsoluteError = _class("MeanAbsoluteError", each.mean_absolute_error, "mean_absolute_error")
-MeanAbsolutePercentageError = _class(
-    "MeanAbsolutePercentageError",
-    each.mean_absolute_percentage_error,
-    "mean_absolute_percentage_error",
-)
-MeanSquaredLogarithmicError = _class(
-    "MeanSquaredLogarithmicError",
-    each.mean_squared_logarithmic_error,
-    "mean_squared_logarithmic_error",
-)
-Hinge = _class("Hinge", each.hinge, "hinge")
-SquaredHinge = _class("SquaredHinge", each.squared_hinge, "squared_hinge")
-CategoricalHinge = _class("CategoricalHinge", each.categorical_hinge, "categorical_hinge")
-KLDivergence = _class("KLDivergence", each.kullback_leibler_divergence, "kl_divergence")
-LogCosh = _class("LogCosh", each.log_cosh, "log_cosh")
-Poisson = _class("Poisson", each.poisson, "poisson")
-Huber = _class("Huber", each.huber, "huber_loss", {"delta": 1.0})
-CosineSimilarity = _class(
-    "CosineSimilarity", each.cosine_similarity, "cosine_similarity", {"axis": -1}
-)
-BinaryCrossentropy = _class(
-    "BinaryCrossentropy",
-    each.binary_crossentropy,
-    "binary_crossentropy",
-    {"from_logits": False, "label_smoothing": 0.0, "axis": -1},
-)
-CategoricalCrossentropy = _class(
-    "CategoricalCrossentropy",
-    each.categorical_crossentropy,
-    "categorical_crossentropy",
-    {"from_logits": False, "label_smoothing": 0.0, "axis": -1},
-)
-SparseCategoricalCrossentropy = _class(
-    "SparseCategoricalCrossentropy",
-    each.sparse_categorical_crossentropy,
-    "sparse_categorical_crossentropy",
-    {"from_logits": False, "ignore_class": None},
-)
-
-
-def get(identifier: Any) -> Any:
-    """The loss that a name stands for; others come back as they are.
-
-    Raises
-    ------
-    ValueError: If there is none of that name.
-
-    Examples
-    --------
-    >>> tf.keras.losses.get("mse") is tf.keras.losses.mean_squared_error
-    True
+of_rows(
+    globals(),
+    _class,
     """
-    if isinstance(identifier, dict):
-        return deserialize_keras_object(identifier)
-    if identifier is None or callable(identifier):
-        return identifier() if isinstance(identifier, type) else identifier
-    found = globals().get(identifier) if identifier in __all__ else None
-    if found is None or identifier in ("get", "Loss", "Reduction"):
-        raise ValueError(f"Could not interpret loss identifier: {identifier}")
-    return found() if isinstance(found, type) else found
+    MeanSquaredError | . | =each.mean_squared_error | mean_squared_error
+    MeanAbsoluteError | . | =each.mean_absolute_error | mean_absolute_error
+    MeanAbsolutePercentageError | . | =each.mean_absolute_percentage_error
+        | mean_absolute_percentage_error
+    MeanSquaredLogarithmicError | . | =each.mean_squared_logarithmic_error
+        | mean_squared_logarithmic_error
+    Hinge | . | =each.hinge | hinge
+    SquaredHinge | . | =each.squared_hinge | squared_hinge
+    CategoricalHinge | . | =each.categorical_hinge | categorical_hinge
+    KLDivergence | . | =each.kullback_leibler_divergence | kl_divergence
+    LogCosh | . | =each.log_cosh | log_cosh
+    Poisson | . | =each.poisson | poisson
+    Huber | . | =each.huber | huber_loss | delta=1.0
+    CosineSimilarity | . | =each.cosine_similarity | cosine_similarity | axis=-1
+    BinaryCrossentropy | . | =each.binary_crossentropy | binary_crossentropy
+        | from_logits=False, label_smoothing=0.0, axis=-1
+    CategoricalCrossentropy | . | =each.categorical_crossentropy | categorical_crossentropy
+        | from_logits=False, label_smoothing=0.0, axis=-1
+    SparseCategoricalCrossentropy | . | =each.sparse_categorical_crossentropy
+        | sparse_categorical_crossentropy | from_logits=False, ignore_class=None
+    """,
+    each=each,
+)
+
+
+get = getter("loss", globals(), Loss, {name: getattr(each, name) for name in _FUNCTIONS})
 
 
 def __getattr__(name: str) -> Any:
     raise refusal("keras.losses", name)
 
 
+__all__ = [*_FUNCTIONS, *defined(globals())]
 fill_sections(globals())

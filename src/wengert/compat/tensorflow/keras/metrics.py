@@ -2,46 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import initializers
-from wengert.compat.tensorflow.configs import Configured, deserialize_keras_object
+from wengert.compat.tensorflow.configs import Configured, getter, snake_case
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 from wengert.compat.tensorflow.keras import losses as _losses
-from wengert.compat.tensorflow.keras.backend import float_type, snake_case
+from wengert.compat.tensorflow.keras.backend import float_type
 from wengert.compat.tensorflow.refusal import refusal
 from wengert.compat.tensorflow.variable import Variable
-
-__all__ = [
-    "Accuracy",
-    "BinaryAccuracy",
-    "BinaryCrossentropy",
-    "CategoricalAccuracy",
-    "CategoricalCrossentropy",
-    "CosineSimilarity",
-    "KLDivergence",
-    "Mean",
-    "MeanAbsoluteError",
-    "MeanMetricWrapper",
-    "MeanSquaredError",
-    "Metric",
-    "Precision",
-    "Recall",
-    "RootMeanSquaredError",
-    "SparseCategoricalAccuracy",
-    "SparseCategoricalCrossentropy",
-    "SparseTopKCategoricalAccuracy",
-    "Sum",
-    "TopKCategoricalAccuracy",
-    "binary_accuracy",
-    "categorical_accuracy",
-    "get",
-    "sparse_categorical_accuracy",
-    "top_k_categorical_accuracy",
-]
 
 
 class Metric(Configured):
@@ -417,50 +391,23 @@ class Recall(_Share):
         return y
 
 
-_SHORT: dict[str, Any] = {
-    "mse": MeanSquaredError,
-    "MSE": MeanSquaredError,
-    "mae": MeanAbsoluteError,
-    "MAE": MeanAbsoluteError,
-    "kld": KLDivergence,
-    "mean_squared_error": MeanSquaredError,
-    "mean_absolute_error": MeanAbsoluteError,
-    "binary_accuracy": BinaryAccuracy,
-    "categorical_accuracy": CategoricalAccuracy,
-    "sparse_categorical_accuracy": SparseCategoricalAccuracy,
-    "binary_crossentropy": BinaryCrossentropy,
-    "categorical_crossentropy": CategoricalCrossentropy,
-    "sparse_categorical_crossentropy": SparseCategoricalCrossentropy,
-    "root_mean_squared_error": RootMeanSquaredError,
+_SHORT = {
+    name: functools.partial(kind, name=name)
+    for kind, names in (
+        (MeanSquaredError, ("mse", "MSE")),
+        (MeanAbsoluteError, ("mae", "MAE")),
+        (KLDivergence, ("kld",)),
+    )
+    for name in names
 }
 
 
-def get(identifier: Any) -> Any:
-    """The metric that a name stands for; others come back as they are.
-
-    Raises
-    ------
-    ValueError: If there is none of that name.
-
-    Examples
-    --------
-    >>> tf.keras.metrics.get("mae").name
-    'mae'
-    """
-    if isinstance(identifier, dict):
-        return deserialize_keras_object(identifier)
-    if identifier is None or callable(identifier):
-        return identifier() if isinstance(identifier, type) else identifier
-    found = _SHORT.get(identifier)
-    if found is None and identifier in __all__ and isinstance(globals()[identifier], type):
-        found = globals()[identifier]
-    if found is None:
-        raise ValueError(f"Could not interpret metric identifier: {identifier}")
-    return found(name=identifier) if identifier in _SHORT else found()
+get = getter("metric", globals(), Metric, _SHORT)
 
 
 def __getattr__(name: str) -> Any:
     raise refusal("keras.metrics", name)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.compat.tensorflow import initializers, nn, operations
+from wengert.compat.tensorflow import nn, operations
 from wengert.compat.tensorflow.functions.values import numbers_of
 from wengert.compat.tensorflow.keras.layer import Layer
+from wengert.compat.tensorflow.keras.settings import settings
 
 __all__ = ["BatchNormalization", "LayerNormalization", "Normalization"]
 
 
+@settings
 class BatchNormalization(Layer):
     """Each channel with mean 0 and variance 1, then scaled and moved by weights.
 
@@ -35,64 +37,25 @@ class BatchNormalization(Layer):
     [-1.  1.]
     """
 
-    def __init__(
-        self,
-        axis: int = -1,
-        momentum: float = 0.99,
-        epsilon: float = 1e-3,
-        center: bool = True,
-        scale: bool = True,
-        beta_initializer: Any = "zeros",
-        gamma_initializer: Any = "ones",
-        moving_mean_initializer: Any = "zeros",
-        moving_variance_initializer: Any = "ones",
-        beta_regularizer: Any = None,
-        gamma_regularizer: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        self.axis = axis
-        self.momentum = momentum
-        self.epsilon = epsilon
-        self.center = center
-        self.scale = scale
-        self.beta_initializer = initializers.get(beta_initializer)
-        self.gamma_initializer = initializers.get(gamma_initializer)
-        self.moving_mean_initializer = initializers.get(moving_mean_initializer)
-        self.moving_variance_initializer = initializers.get(moving_variance_initializer)
-        self.beta_regularizer = beta_regularizer
-        self.gamma_regularizer = gamma_regularizer
+    axis: int = -1
+    momentum: float = 0.99
+    epsilon: float = 1e-3
+    center: bool = True
+    scale: bool = True
+    beta_initializer: Any = "zeros"
+    gamma_initializer: Any = "ones"
+    moving_mean_initializer: Any = "zeros"
+    moving_variance_initializer: Any = "ones"
+    beta_regularizer: Any = None
+    gamma_regularizer: Any = None
 
     def build(self, input_shape: Any) -> None:
         """Make the weights and the running means."""
         size = (input_shape[self.axis],)
-        self.gamma = self.beta = None
-        if self.scale:
-            self.gamma = self.add_weight(
-                shape=size,
-                initializer=self.gamma_initializer,
-                regularizer=self.gamma_regularizer,
-                name="gamma",
-            )
-        if self.center:
-            self.beta = self.add_weight(
-                shape=size,
-                initializer=self.beta_initializer,
-                regularizer=self.beta_regularizer,
-                name="beta",
-            )
-        self.moving_mean = self.add_weight(
-            shape=size,
-            initializer=self.moving_mean_initializer,
-            trainable=False,
-            name="moving_mean",
-        )
-        self.moving_variance = self.add_weight(
-            shape=size,
-            initializer=self.moving_variance_initializer,
-            trainable=False,
-            name="moving_variance",
-        )
+        self.gamma = self._weight("gamma", size) if self.scale else None
+        self.beta = self._weight("beta", size) if self.center else None
+        self.moving_mean = self._weight("moving_mean", size, trainable=False)
+        self.moving_variance = self._weight("moving_variance", size, trainable=False)
         self.built = True
 
     def call(self, inputs: Any, training: bool = False) -> Any:
@@ -116,6 +79,7 @@ class BatchNormalization(Layer):
         return nn.batch_normalization(inputs, mean, variance, beta, gamma, self.epsilon)
 
 
+@settings
 class LayerNormalization(Layer):
     """Each example with mean 0 and variance 1, then scaled and moved by weights.
 
@@ -126,23 +90,12 @@ class LayerNormalization(Layer):
     [[-1.  1.]]
     """
 
-    def __init__(
-        self,
-        axis: Any = -1,
-        epsilon: float = 1e-3,
-        center: bool = True,
-        scale: bool = True,
-        beta_initializer: Any = "zeros",
-        gamma_initializer: Any = "ones",
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        self.axis = axis
-        self.epsilon = epsilon
-        self.center = center
-        self.scale = scale
-        self.beta_initializer = initializers.get(beta_initializer)
-        self.gamma_initializer = initializers.get(gamma_initializer)
+    axis: Any = -1
+    epsilon: float = 1e-3
+    center: bool = True
+    scale: bool = True
+    beta_initializer: Any = "zeros"
+    gamma_initializer: Any = "ones"
 
     def _axes(self, ndim: int) -> list[int]:
         axes = self.axis if isinstance(self.axis, list | tuple) else [self.axis]
@@ -151,13 +104,8 @@ class LayerNormalization(Layer):
     def build(self, input_shape: Any) -> None:
         """Make the weights."""
         size = tuple(input_shape[axis] for axis in self._axes(len(input_shape)))
-        self.gamma = self.beta = None
-        if self.scale:
-            self.gamma = self.add_weight(
-                shape=size, initializer=self.gamma_initializer, name="gamma"
-            )
-        if self.center:
-            self.beta = self.add_weight(shape=size, initializer=self.beta_initializer, name="beta")
+        self.gamma = self._weight("gamma", size) if self.scale else None
+        self.beta = self._weight("beta", size) if self.center else None
         self.built = True
 
     def call(self, inputs: Any) -> Any:
@@ -172,6 +120,7 @@ class LayerNormalization(Layer):
         return nn.batch_normalization(inputs, mean, variance, beta, gamma, self.epsilon)
 
 
+@settings
 class Normalization(Layer):
     """``(inputs - mean) / sqrt(variance)``, with numbers that are given or found by `adapt`.
 
@@ -183,24 +132,19 @@ class Normalization(Layer):
     [[3.]]
     """
 
-    def __init__(
-        self,
-        axis: Any = -1,
-        mean: Any = None,
-        variance: Any = None,
-        invert: bool = False,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        if (mean is None) is not (variance is None):
+    axis: Any = -1
+    mean: Any = None
+    variance: Any = None
+    invert: bool = False
+
+    def _prepare(self) -> None:
+        if (self.mean is None) is not (self.variance is None):
             raise ValueError(
                 "When setting values directly, both `mean` and `variance` must be set. Received: "
-                f"mean={mean} and variance={variance}"
+                f"mean={self.mean} and variance={self.variance}"
             )
-        self.axis = axis
-        self.invert = invert
-        self.mean = None if mean is None else np.asarray(mean, self._kind)
-        self.variance = None if variance is None else np.asarray(variance, self._kind)
+        self.mean = None if self.mean is None else np.asarray(self.mean, self._kind)
+        self.variance = None if self.variance is None else np.asarray(self.variance, self._kind)
 
     def adapt(self, data: Any) -> None:
         """Find the mean and the variance of examples."""

@@ -17,9 +17,10 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.kit import updates
-from wengert.compat.tensorflow.configs import deserialize_keras_object
+from wengert.compat.tensorflow.configs import getter
 from wengert.compat.tensorflow.keras import schedules
 from wengert.compat.tensorflow.keras.optimizer import Optimizer
+from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.refusal import refusal
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 
+@settings
 class SGD(Optimizer):
     """Gradient descent: ``w -= learning_rate * g``, with momentum, and Nesterov's way.
 
@@ -47,19 +49,14 @@ class SGD(Optimizer):
     [0.5 1.5]
     """
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.01,
-        momentum: float = 0.0,
-        nesterov: bool = False,
-        weight_decay: float | None = None,
-        **kwargs: Any,
-    ) -> None:
-        if not 0 <= momentum <= 1:
+    learning_rate: Any = 0.01
+    momentum: float = 0.0
+    nesterov: bool = False
+    weight_decay: float | None = None
+
+    def _prepare(self) -> None:
+        if not 0 <= self.momentum <= 1:
             raise ValueError("`momentum` must be a float between [0, 1].")
-        super().__init__(learning_rate, weight_decay, **kwargs)
-        self.momentum = momentum
-        self.nesterov = nesterov
 
     kept = ("momentum",)
 
@@ -67,6 +64,7 @@ class SGD(Optimizer):
         return updates.momentum(g, state, lr, self.momentum, self.nesterov)
 
 
+@settings
 class Adam(Optimizer):
     """Steps divided by the root of a running mean of squared gradients, with momentum.
 
@@ -78,21 +76,12 @@ class Adam(Optimizer):
     0.9
     """
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        beta_1: float = 0.9,
-        beta_2: float = 0.999,
-        epsilon: float = 1e-7,
-        amsgrad: bool = False,
-        weight_decay: float | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(learning_rate, weight_decay, **kwargs)
-        self.beta_1 = beta_1
-        self.beta_2 = beta_2
-        self.epsilon = epsilon
-        self.amsgrad = amsgrad
+    learning_rate: Any = 0.001
+    beta_1: float = 0.9
+    beta_2: float = 0.999
+    epsilon: float = 1e-7
+    amsgrad: bool = False
+    weight_decay: float | None = None
 
     kept = ("momentum", "velocity", "velocity_hat")
 
@@ -103,6 +92,7 @@ class Adam(Optimizer):
         return updates.adam(g, state, rate, self.beta_1, self.beta_2, self.epsilon, self.amsgrad)
 
 
+@settings
 class AdamW(Adam):
     """`Adam` with decay of the weights, 0.004 by default.
 
@@ -112,19 +102,15 @@ class AdamW(Adam):
     0.004
     """
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        weight_decay: float = 0.004,
-        beta_1: float = 0.9,
-        beta_2: float = 0.999,
-        epsilon: float = 1e-7,
-        amsgrad: bool = False,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(learning_rate, beta_1, beta_2, epsilon, amsgrad, weight_decay, **kwargs)
+    learning_rate: Any = 0.001
+    weight_decay: float = 0.004
+    beta_1: float = 0.9
+    beta_2: float = 0.999
+    epsilon: float = 1e-7
+    amsgrad: bool = False
 
 
+@settings
 class RMSprop(Optimizer):
     """Steps divided by the root of a running mean of squared gradients.
 
@@ -136,21 +122,12 @@ class RMSprop(Optimizer):
     0.684
     """
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        rho: float = 0.9,
-        momentum: float = 0.0,
-        epsilon: float = 1e-7,
-        centered: bool = False,
-        weight_decay: float | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(learning_rate, weight_decay, **kwargs)
-        self.rho = rho
-        self.momentum = momentum
-        self.epsilon = epsilon
-        self.centered = centered
+    learning_rate: Any = 0.001
+    rho: float = 0.9
+    momentum: float = 0.0
+    epsilon: float = 1e-7
+    centered: bool = False
+    weight_decay: float | None = None
 
     kept = ("velocity", "momentum", "average_gradient")
 
@@ -158,6 +135,7 @@ class RMSprop(Optimizer):
         return updates.rmsprop(g, state, lr, self.rho, self.epsilon, self.momentum, self.centered)
 
 
+@settings
 class Adagrad(Optimizer):
     """Steps divided by the root of the sum of all squared gradients so far.
 
@@ -169,17 +147,10 @@ class Adagrad(Optimizer):
     0.9
     """
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        initial_accumulator_value: float = 0.1,
-        epsilon: float = 1e-7,
-        weight_decay: float | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(learning_rate, weight_decay, **kwargs)
-        self.initial_accumulator_value = initial_accumulator_value
-        self.epsilon = epsilon
+    learning_rate: Any = 0.001
+    initial_accumulator_value: float = 0.1
+    epsilon: float = 1e-7
+    weight_decay: float | None = None
 
     def _new(self, value: Any) -> dict[str, Any]:
         return updates.kept(value, "accumulator", value=self.initial_accumulator_value)
@@ -188,6 +159,7 @@ class Adagrad(Optimizer):
         return updates.adagrad(g, state, lr, self.epsilon)
 
 
+@settings
 class Adadelta(Optimizer):
     """Steps scaled by the sizes of gradients and of steps so far.
 
@@ -197,17 +169,10 @@ class Adadelta(Optimizer):
     0.95
     """
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        rho: float = 0.95,
-        epsilon: float = 1e-7,
-        weight_decay: float | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(learning_rate, weight_decay, **kwargs)
-        self.rho = rho
-        self.epsilon = epsilon
+    learning_rate: Any = 0.001
+    rho: float = 0.95
+    epsilon: float = 1e-7
+    weight_decay: float | None = None
 
     kept = ("accumulated_grad", "accumulated_delta_var")
 
@@ -215,6 +180,7 @@ class Adadelta(Optimizer):
         return lr * updates.adadelta(g, state, self.rho, self.epsilon)
 
 
+@settings
 class Adamax(Optimizer):
     """`Adam` with the greatest gradient in place of the mean of squares.
 
@@ -226,19 +192,11 @@ class Adamax(Optimizer):
     0.9
     """
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        beta_1: float = 0.9,
-        beta_2: float = 0.999,
-        epsilon: float = 1e-7,
-        weight_decay: float | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(learning_rate, weight_decay, **kwargs)
-        self.beta_1 = beta_1
-        self.beta_2 = beta_2
-        self.epsilon = epsilon
+    learning_rate: Any = 0.001
+    beta_1: float = 0.9
+    beta_2: float = 0.999
+    epsilon: float = 1e-7
+    weight_decay: float | None = None
 
     kept = ("momentum", "norm")
 
@@ -248,31 +206,7 @@ class Adamax(Optimizer):
         return updates.adamax(g, state, rate, self.beta_1, self.beta_2, self.epsilon)
 
 
-_NAMES: dict[str, Any] = {
-    kind.__name__.lower(): kind for kind in (SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax)
-}
-
-
-def get(identifier: Any) -> Any:
-    """The optimizer that a name stands for; others come back as they are.
-
-    Raises
-    ------
-    ValueError: If there is none of that name.
-
-    Examples
-    --------
-    >>> type(tf.keras.optimizers.get("adam")).__name__
-    'Adam'
-    """
-    if isinstance(identifier, dict):
-        return deserialize_keras_object(identifier)
-    if isinstance(identifier, Optimizer):
-        return identifier
-    found = _NAMES.get(identifier.lower()) if isinstance(identifier, str) else None
-    if found is None:
-        raise ValueError(f"Could not interpret optimizer identifier: {identifier}")
-    return found()
+get = getter("optimizer", globals(), Optimizer)
 
 
 def __getattr__(name: str) -> Any:

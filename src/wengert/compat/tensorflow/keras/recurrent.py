@@ -25,6 +25,7 @@ from wengert.compat.tensorflow.keras.cells import (
     stepped,
 )
 from wengert.compat.tensorflow.keras.layer import Layer
+from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.variable import Variable
 
 __all__ = ["GRU", "LSTM", "RNN", "Bidirectional", "Masking", "SimpleRNN", "TimeDistributed"]
@@ -215,6 +216,7 @@ LSTM = _of_cell(LSTMCell, "Long short-term memory")
 GRU = _of_cell(GRUCell, "Gated recurrent units")
 
 
+@settings
 class Masking(Layer):
     """Mask the steps all of whose elements are `mask_value`.
 
@@ -225,9 +227,7 @@ class Masking(Layer):
     array([[False,  True]])
     """
 
-    def __init__(self, mask_value: float = 0.0, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.mask_value = mask_value
+    mask_value: float = 0.0
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """Where an element is another one."""
@@ -238,6 +238,7 @@ class Masking(Layer):
         return inputs * operations.cast(operations.expand_dims(seen, -1), inputs.dtype)
 
 
+@settings
 class TimeDistributed(Layer):
     """A layer, applied to each step by itself.
 
@@ -248,11 +249,13 @@ class TimeDistributed(Layer):
     TensorShape([2, 5, 4])
     """
 
-    def __init__(self, layer: Any, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        if not isinstance(layer, Layer):
-            raise ValueError(f"Layer {layer} supplied to Wrapper is not a supported layer type")
-        self.layer = layer
+    layer: Any
+
+    def _prepare(self) -> None:
+        if not isinstance(self.layer, Layer):
+            raise ValueError(
+                f"Layer {self.layer} supplied to Wrapper is not a supported layer type"
+            )
 
     def build(self, input_shape: Any) -> None:
         """Build the layer, for one step."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import wengert as wg
 from wengert.base.sections import fill_sections
-from wengert.compat.tensorflow.configs import Configured, deserialize_keras_object
+from wengert.compat.tensorflow.configs import Configured, getter
 from wengert.compat.tensorflow.functions.values import computed, tensor_of
 from wengert.compat.tensorflow.refusal import refusal
 
@@ -76,23 +77,9 @@ def l1_l2(l1: float = 0.01, l2: float = 0.01) -> L1L2:
 
 
 l1, l2 = L1, L2
-_NAMES: dict[str, Any] = {"l1": L1, "l2": L2, "l1_l2": l1_l2, "L1": L1, "L2": L2, "L1L2": L1L2}
 
 
-def get(identifier: Any) -> Any:
-    """The regularizer that a name stands for; others come back as they are.
-
-    Raises
-    ------
-    ValueError: If there is none of that name.
-    """
-    if isinstance(identifier, dict):
-        return deserialize_keras_object(identifier)
-    if identifier is None or callable(identifier):
-        return identifier() if isinstance(identifier, type) else identifier
-    if identifier in _NAMES:
-        return _NAMES[identifier]()
-    raise ValueError(f"Could not interpret regularizer identifier: {identifier}")
+get = getter("regularizer", globals(), Regularizer, {"l1_l2": functools.partial(L1L2, 0.01, 0.01)})
 
 
 def __getattr__(name: str) -> Any:

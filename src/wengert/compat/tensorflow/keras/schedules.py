@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.configs import Configured
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
-
-__all__ = [
-    "CosineDecay",
-    "ExponentialDecay",
-    "InverseTimeDecay",
-    "LearningRateSchedule",
-    "PiecewiseConstantDecay",
-    "PolynomialDecay",
-]
 
 
 class LearningRateSchedule(Configured):
@@ -39,6 +32,7 @@ def _rate(value: float) -> Any:
     return constant_of(np.float32(value))
 
 
+@dataclass(eq=False, repr=False)
 class ExponentialDecay(LearningRateSchedule):
     """``initial_learning_rate * decay_rate ** (step / decay_steps)``.
 
@@ -49,23 +43,17 @@ class ExponentialDecay(LearningRateSchedule):
     0.25
     """
 
-    def __init__(
-        self,
-        initial_learning_rate: float,
-        decay_steps: float,
-        decay_rate: float,
-        staircase: bool = False,
-        name: str = "ExponentialDecay",
-    ) -> None:
-        if decay_steps <= 0:
+    initial_learning_rate: float
+    decay_steps: float
+    decay_rate: float
+    staircase: bool = False
+    name: str = "ExponentialDecay"
+
+    def __post_init__(self) -> None:
+        if self.decay_steps <= 0:
             raise ValueError(
-                f"Argument `decay_steps` must be > 0. Received: decay_steps={decay_steps}"
+                f"Argument `decay_steps` must be > 0. Received: decay_steps={self.decay_steps}"
             )
-        self.initial_learning_rate = initial_learning_rate
-        self.decay_steps = decay_steps
-        self.decay_rate = decay_rate
-        self.staircase = staircase
-        self.name = name
 
     def __call__(self, step: Any) -> Any:
         share = _step(step) / self.decay_steps
@@ -74,6 +62,7 @@ class ExponentialDecay(LearningRateSchedule):
         return _rate(self.initial_learning_rate * self.decay_rate**share)
 
 
+@dataclass(eq=False, repr=False)
 class InverseTimeDecay(LearningRateSchedule):
     """``initial_learning_rate / (1 + decay_rate * step / decay_steps)``.
 
@@ -83,19 +72,11 @@ class InverseTimeDecay(LearningRateSchedule):
     0.25
     """
 
-    def __init__(
-        self,
-        initial_learning_rate: float,
-        decay_steps: float,
-        decay_rate: float,
-        staircase: bool = False,
-        name: str = "InverseTimeDecay",
-    ) -> None:
-        self.initial_learning_rate = initial_learning_rate
-        self.decay_steps = decay_steps
-        self.decay_rate = decay_rate
-        self.staircase = staircase
-        self.name = name
+    initial_learning_rate: float
+    decay_steps: float
+    decay_rate: float
+    staircase: bool = False
+    name: str = "InverseTimeDecay"
 
     def __call__(self, step: Any) -> Any:
         share = _step(step) / self.decay_steps
@@ -104,6 +85,7 @@ class InverseTimeDecay(LearningRateSchedule):
         return _rate(self.initial_learning_rate / (1 + self.decay_rate * share))
 
 
+@dataclass(eq=False, repr=False)
 class PiecewiseConstantDecay(LearningRateSchedule):
     """One value up to the first boundary, the next one up to the second, and so on.
 
@@ -114,16 +96,17 @@ class PiecewiseConstantDecay(LearningRateSchedule):
     (1.0, 0.5)
     """
 
-    def __init__(self, boundaries: Any, values: Any, name: str = "PiecewiseConstant") -> None:
-        if len(boundaries) != len(values) - 1:
+    boundaries: Any
+    values: Any
+    name: str = "PiecewiseConstant"
+
+    def __post_init__(self) -> None:
+        if len(self.boundaries) != len(self.values) - 1:
             raise ValueError(
                 "The length of boundaries should be 1 less than the length of values. Received: "
-                f"boundaries={boundaries} of length {len(boundaries)}, and values={values} of "
-                f"length {len(values)}."
+                f"boundaries={self.boundaries} of length {len(self.boundaries)}, and values="
+                f"{self.values} of length {len(self.values)}."
             )
-        self.boundaries = boundaries
-        self.values = values
-        self.name = name
 
     def __call__(self, step: Any) -> Any:
         at = _step(step)
@@ -131,6 +114,7 @@ class PiecewiseConstantDecay(LearningRateSchedule):
         return _rate(float(self.values[place]))
 
 
+@dataclass(eq=False, repr=False)
 class PolynomialDecay(LearningRateSchedule):
     """From one rate to another in `decay_steps`, along a power.
 
@@ -140,21 +124,12 @@ class PolynomialDecay(LearningRateSchedule):
     0.5
     """
 
-    def __init__(
-        self,
-        initial_learning_rate: float,
-        decay_steps: float,
-        end_learning_rate: float = 0.0001,
-        power: float = 1.0,
-        cycle: bool = False,
-        name: str = "PolynomialDecay",
-    ) -> None:
-        self.initial_learning_rate = initial_learning_rate
-        self.decay_steps = decay_steps
-        self.end_learning_rate = end_learning_rate
-        self.power = power
-        self.cycle = cycle
-        self.name = name
+    initial_learning_rate: float
+    decay_steps: float
+    end_learning_rate: float = 0.0001
+    power: float = 1.0
+    cycle: bool = False
+    name: str = "PolynomialDecay"
 
     def __call__(self, step: Any) -> Any:
         at, steps = _step(step), float(self.decay_steps)
@@ -166,6 +141,7 @@ class PolynomialDecay(LearningRateSchedule):
         return _rate((start - end) * (1 - at / steps) ** self.power + end)
 
 
+@dataclass(eq=False, repr=False)
 class CosineDecay(LearningRateSchedule):
     """From one rate to `alpha` times that, along half a wave of the cosine; rising before that.
 
@@ -184,21 +160,12 @@ class CosineDecay(LearningRateSchedule):
     0.5
     """
 
-    def __init__(
-        self,
-        initial_learning_rate: float,
-        decay_steps: float,
-        alpha: float = 0.0,
-        name: str = "CosineDecay",
-        warmup_target: float | None = None,
-        warmup_steps: float = 0,
-    ) -> None:
-        self.initial_learning_rate = initial_learning_rate
-        self.decay_steps = decay_steps
-        self.alpha = alpha
-        self.name = name
-        self.warmup_target = warmup_target
-        self.warmup_steps = warmup_steps
+    initial_learning_rate: float
+    decay_steps: float
+    alpha: float = 0.0
+    name: str = "CosineDecay"
+    warmup_target: float | None = None
+    warmup_steps: float = 0
 
     def __call__(self, step: Any) -> Any:
         at, start = _step(step), self.initial_learning_rate
@@ -213,4 +180,5 @@ class CosineDecay(LearningRateSchedule):
         return _rate(start * ((1 - self.alpha) * wave + self.alpha))
 
 
+__all__ = defined(globals())
 fill_sections(globals())

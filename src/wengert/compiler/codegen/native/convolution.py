@@ -19,9 +19,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.compiler.codegen.code import MEMCPY, MEMCPY_DECLARATION, Array, Code, llvm_type
+from wengert.compiler.codegen.code import (
+    MEMCPY,
+    MEMCPY_DECLARATION,
+    Array,
+    Cell,
+    Code,
+    llvm_type,
+    strides_of,
+)
 from wengert.compiler.codegen.native.forms import NATIVE, Native, fill_zeros, nest, outlined
-from wengert.compiler.codegen.native.vectors import Vector
+from wengert.compiler.codegen.scalars.lane import Lane
 from wengert.compiler.codegen.vectors import register_bytes
 from wengert.compiler.ir.programs import Step
 from wengert.kernels.convolution import phases_of
@@ -86,9 +94,9 @@ class _Box:
         shifts = [[k * gap // step for k in range(n)] for n, step, gap in each]
         phases = [sorted({k * gap % step for k in range(n)}) for n, step, gap in each]
         room = [n + max(shift) for n, shift in zip(size, shifts, strict=True)]
-        self.pitches = _strides(room)
+        self.pitches = strides_of(room)
         whole = math.prod(room)
-        grid = _strides([len(found) for found in phases])
+        grid = strides_of([len(found) for found in phases])
         self.plane = whole * math.prod(map(len, phases))
         self.taps = []
         for tap in product(*map(range, kernel)):
@@ -97,7 +105,7 @@ class _Box:
                 phase = phases[d].index(k * gap % step)
                 at += phase * grid[d] * whole + shifts[d][k] * self.pitches[d]
             self.taps.append(at)
-        steps = _strides(sizes)
+        steps = strides_of(sizes)
         self.copies = []
         for number, chosen in enumerate(product(*phases)):
             source, target, counts = 0, number * whole, []
@@ -130,10 +138,6 @@ class _Box:
                 with code.loop(counts[-1]) as i:
                     at = code.at(given, image.dtype, code.offset((steps[-1],), [i]))
                     code.store(code.load(at, image.dtype), code.at(to, box.dtype, i), box.dtype)
-
-
-def _strides(shape: Sequence[int]) -> Shape:
-    return tuple([math.prod(shape[d + 1 :]) for d in range(len(shape))])
 
 
 # -- tiles ----------------------------------------------------------------------------------------
@@ -223,7 +227,7 @@ class _Job:
         self.planes, self.plane = given[1] // groups, math.prod(given[2:])
         self.taps = self.planes * math.prod(kernel)
         self.places = math.prod(size)
-        self.start, self.steps = 0, _strides(size)
+        self.start, self.steps = 0, strides_of(size)
 
     def seen(self, size: Shape, stride: Shape, padding: Shape, dilation: Shape) -> _Job:
         """Let there be so many windows."""
@@ -234,7 +238,7 @@ class _Job:
 
     def apart(self, places: Sequence[slice], size: Shape) -> _Job:
         """Let the results be some of all that there are."""
-        own = _strides(size)
+        own = strides_of(size)
         pairs = list(zip(own, places, strict=True))
         self.start = sum(step * place.start for step, place in pairs)
         self.steps = tuple([step * place.step for step, place in pairs])
@@ -263,7 +267,7 @@ def _jobs(step: Step) -> list[_Job]:
     given, weight = (value.shape for value in step.args[:2])
     kernel, groups, size = weight[2:], params["groups"], step.outs[0].shape[2:]
     window = {name: params[name] for name in ("stride", "padding", "dilation")}
-    taps, own = math.prod(kernel), _strides(kernel)
+    taps, own = math.prod(kernel), strides_of(kernel)
     if not _turned(step):
         each, planes = weight[0] // groups, weight[1]
         weights = _Weights(0, each * planes * taps, planes * taps, taps, own)
@@ -334,7 +338,7 @@ def _blocks(each: int, write: Callable[[int, int, int], None]) -> None:
 
 def _packed(code: Code, job: _Job, weight: Array) -> Array:
     """Emit the weights of some planes of results after the other, tap by tap."""
-    dtype, taps = weight.dtype, _strides(job.kernel)
+    dtype, taps = weight.dtype, strides_of(job.kernel)
     size = job.groups * job.each * job.taps
     packed = Array(code.workspace(size * dtype.itemsize), dtype, (size,), (1,))
     own, window = job.weights, math.prod(job.kernel)
@@ -417,7 +421,7 @@ def _emit_job(
 
 def _scatter(code: Code, job: _Job, given: Array, out: Array, count: int) -> None:
     """Put the results of so many planes to their places."""
-    own, to = _strides((count, *job.size)), (job.places, *job.steps)
+    own, to = strides_of((count, *job.size)), (job.places, *job.steps)
     with nest(code, (count, *job.size), own, to, start=("0", str(job.start))) as (source, target):
         value = code.load(code.at(given.pointer, given.dtype, source), given.dtype)
         code.store(value, code.at(out.pointer, out.dtype, target), out.dtype)
@@ -439,7 +443,7 @@ def _results(
     steps, own = (0, *pitches)[-2:], (length, 1)
     outer = size[:-2]
     places = math.prod(size)
-    with nest(code, outer, pitches[:-2], _strides(size)[: len(outer)]) as (at, to):
+    with nest(code, outer, pitches[:-2], strides_of(size)[: len(outer)]) as (at, to):
         for line, start, pieces in _tiles(code, lines, _pieces(length, _lanes(box.dtype))):
             head = code.added(at, code.offset(steps, [line, start]))
             target = code.added(to, code.offset(own, [line, start]))
@@ -456,7 +460,7 @@ class _Tile:
         self, code: Code, dtype: np.dtype[Any], pieces: Sequence[_Piece], count: int
     ) -> None:
         self.code, self.dtype, self.pieces = code, dtype, pieces
-        self.vectors = [Vector(code, dtype, piece.width) for piece in pieces]
+        self.vectors = [Lane(code, dtype, count=piece.width) for piece in pieces]
         self.sums = [[code.cell(vector.type) for vector in self.vectors] for _ in range(count)]
 
     def begin(self, bias: Sequence[str]) -> None:
@@ -467,7 +471,7 @@ class _Tile:
             for head in bias:
                 number = code.load(code.at(head, self.dtype, r), self.dtype)
             for vector, cell in zip(self.vectors, cells, strict=True):
-                code.do(f"store {vector.type} {vector.spread(number)}, ptr {cell}")
+                cell.set(vector.spread(number))
 
     def walk(self, steps: int, head: str, table: Array, weights: Array, pitch: int) -> None:
         """Emit the sums over all taps."""
@@ -484,9 +488,7 @@ class _Tile:
             for r, cells in enumerate(self.sums):
                 factor = code.load(code.at(own, dtype, r), dtype)
                 for vector, part, cell in zip(self.vectors, given, cells, strict=True):
-                    total = code.let(f"load {vector.type}, ptr {cell}")
-                    total = vector.multiply_add(vector.spread(factor), part, total)
-                    code.do(f"store {vector.type} {total}, ptr {cell}")
+                    cell.set(vector.fma(vector.spread(factor), part, cell.get()))
 
     def end(self, target: str, places: int, length: int) -> None:
         """Emit what writes the sums."""
@@ -494,7 +496,7 @@ class _Tile:
         for r, cells in enumerate(self.sums):
             for vector, piece, cell in zip(self.vectors, self.pieces, cells, strict=True):
                 to = code.at(target, self.dtype, r * places + piece.line * length + piece.start)
-                vector.store_some(code.let(f"load {vector.type}, ptr {cell}"), to, piece.used)
+                vector.store_some(cell.get(), to, piece.used)
 
 
 # -- the derivative by the weights ----------------------------------------------------------------
@@ -610,20 +612,18 @@ def _sums(
     parts = [(0, whole[0].width * len(whole), whole[0])] if whole else []
     parts += [(piece.start, piece.start + 1, piece) for piece in pieces[len(whole) :]]
     widths = dict.fromkeys([piece.width for _, _, piece in parts])
-    totals: dict[int, list[list[str]]] = {}
+    totals: dict[int, list[list[Cell]]] = {}
     for width in widths:
-        vector = Vector(code, dtype, width)
-        totals[width] = [[code.cell(vector.type) for _ in seen] for _ in range(count)]
-        for cells in totals[width]:
-            for cell in cells:
-                code.do(f"store {vector.type} zeroinitializer, ptr {cell}")
-    own = _strides(box.size)[:-1]
+        vector = Lane(code, dtype, count=width)
+        zeros = "zeroinitializer"
+        totals[width] = [[code.cell(vector.type, zeros) for _ in seen] for _ in range(count)]
+    own = strides_of(box.size)[:-1]
     with code.loop(images) as i:
         of_image = job.groups * job.each * job.places
         start = (code.offset((box.planes * box.plane,), [i]), code.offset((of_image,), [i]))
         with nest(code, box.size[:-1], box.pitches[:-1], own, start=start) as (at, given):
             for first, end, piece in parts:
-                vector = Vector(code, dtype, piece.width)
+                vector = Lane(code, dtype, count=piece.width)
                 with code.loop(end, str(first), step=piece.width) as x:
                     here, place = code.added(at, x), code.added(given, x)
                     windows = [
@@ -634,17 +634,15 @@ def _sums(
                         to = code.at(code.at(head, dtype, place), dtype, r * job.places)
                         factor = vector.load_some(to, piece.used)
                         for window, cell in zip(windows, totals[piece.width][r], strict=True):
-                            total = code.let(f"load {vector.type}, ptr {cell}")
-                            total = vector.multiply_add(factor, window, total)
-                            code.do(f"store {vector.type} {total}, ptr {cell}")
+                            cell.set(vector.fma(factor, window, cell.get()))
     for r in range(count):
         for k in range(len(seen)):
             to = code.at(target, dtype, r * job.steps + k)
             total = code.load(to, dtype)
             for width in widths:
-                vector = Vector(code, dtype, width)
+                vector = Lane(code, dtype, count=width)
                 cell = totals[width][r][k]
-                found = vector.sum(code.let(f"load {vector.type}, ptr {cell}"))
+                found = vector.reduced("add", cell.get())
                 total = code.let(f"fadd {kind} {total}, {found}")
             code.store(total, to, dtype)
 

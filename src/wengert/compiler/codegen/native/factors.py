@@ -284,21 +284,18 @@ def _logarithm(
 ) -> tuple[str, str]:
     """The sign of a determinant, and the logarithm of its size, from LU factors."""
     lane = Lane(code, dtype)
-    sign, total = code.cell(lane.type), code.cell(lane.type)
-    code.do(f"store {lane.type} {lane.number(1)}, ptr {sign}")
-    code.do(f"store {lane.type} {lane.number(0)}, ptr {total}")
+    sign, total = (code.cell(lane.type, lane.number(start)) for start in (1, 0))
     with code.loop(n) as i:
         value = code.load(code.at(factors, dtype, code.offset((n + 1,), [i])), dtype)
         # pivots count from 1
         pivot = code.let(f"sext i32 {code.load(code.at(pivots, _INT, i), _INT)} to i64")
         stays = code.let(f"icmp eq i64 {pivot}, {code.let(f'add i64 {i}, 1')}")
         kept = code.let(f"xor i1 {stays}, {lane.compare('lt', value, lane.number(0))}")
-        last = code.let(f"load {lane.type}, ptr {sign}")
-        code.do(f"store {lane.type} {lane.select(kept, last, lane.neg(last))}, ptr {sign}")
+        last = sign.get()
+        sign.set(lane.select(kept, last, lane.neg(last)))
         grown = call_function(code, "log", lane.type, [lane.size(value)])
-        last = code.let(f"load {lane.type}, ptr {total}")
-        code.do(f"store {lane.type} {lane.add(last, grown)}, ptr {total}")
-    return code.let(f"load {lane.type}, ptr {sign}"), code.let(f"load {lane.type}, ptr {total}")
+        total.set(lane.add(total.get(), grown))
+    return sign.get(), total.get()
 
 
 def _determinant(

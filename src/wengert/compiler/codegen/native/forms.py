@@ -75,7 +75,7 @@ def outlined(
     inner = Code(code.module)
     write(inner, [array._replace(pointer=f"%p{i}") for i, array in enumerate(arrays)])
     given = ", ".join([f"ptr {array.pointer}" for array in arrays])
-    if not any("%trouble" in line for line in inner.lines):
+    if not inner.fails:
         parameters = ", ".join([f"ptr noalias %p{i}" for i in range(len(arrays))])
         head = f"internal void @@({parameters}) noinline nounwind"
         symbol = code.module.function(name, inner.function(head))
@@ -193,14 +193,10 @@ def check_indices(code: Code, array: Array, size: int) -> str:
     count = 1
     for extent in array.shape:
         count *= extent
-    cell = code.cell("i8")
-    code.do(f"store i8 0, ptr {cell}")
+    cell = code.cell("i1", "false")
     with code.loop(count) as i:
         index = _index(code, array, i)
         least = size if array.dtype.kind == "i" else 0
         raised = code.let(f"add i64 {index}, {least}") if least else index
-        outside = code.let(f"icmp uge i64 {raised}, {size + least}")
-        seen = code.let(f"load i8, ptr {cell}")
-        found = code.let(f"zext i1 {outside} to i8")
-        code.do(f"store i8 {code.let(f'or i8 {seen}, {found}')}, ptr {cell}")
-    return code.let(f"icmp ne i8 {code.let(f'load i8, ptr {cell}')}, 0")
+        cell.also(code.let(f"icmp uge i64 {raised}, {size + least}"))
+    return cell.get()

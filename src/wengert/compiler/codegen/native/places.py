@@ -6,13 +6,12 @@ remains, as in NumPy.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from wengert.compiler.codegen.code import Array, Code, is_native, literal, llvm_type
+from wengert.compiler.codegen.code import Array, Code, is_native, literal, llvm_type, strides_of
 from wengert.compiler.codegen.native.forms import (
     NATIVE,
     Native,
@@ -32,15 +31,10 @@ Shape = tuple[int, ...]
 _BOOL = np.dtype(np.bool_)
 
 
-def _strides(shape: Shape) -> Shape:
-    """The strides of a contiguous array, in elements."""
-    return tuple([math.prod(shape[d + 1 :]) for d in range(len(shape))])
-
-
 def _spread(shape: Shape, onto: Shape) -> Shape:
     """The strides of a contiguous array that is broadcast to a shape."""
     lead = len(onto) - len(shape)
-    own = [0 if n == 1 else s for n, s in zip(shape, _strides(shape), strict=True)]
+    own = [0 if n == 1 else s for n, s in zip(shape, strides_of(shape), strict=True)]
     return (*[0] * lead, *own)
 
 
@@ -124,7 +118,7 @@ def _indexed(
 ) -> None:
     """Write `values`, which are broadcast, where `indices` point; `rows` are these in memory."""
     chosen = _Selection(out.shape, indices)
-    steps, own = _strides(out.shape), _spread(values.shape, chosen.shape)
+    steps, own = strides_of(out.shape), _spread(values.shape, chosen.shape)
     front, depth = chosen.front, len(chosen.picked)
     of_picked, of_rest = own[front : front + depth], (*own[:front], *own[front + depth :])
     sizes = [out.shape[d] for d in chosen.dims]
@@ -197,88 +191,33 @@ def _index_put(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Arra
     outlined(code, "index_put", [*outs, *ins[1:]], write)
 
 
-# -- an index for each position of a dimension, or for each element -------------------------------
-
-
-def _accepts_along(step: Step) -> bool:
-    self, index = step.args[:2]
-    if not self.shape or not all(self.shape) or index.dtype.kind not in "iu":
+def _accepts_index_add(step: Step) -> bool:
+    (self, index, source), dim = step.args, step.params["dim"]
+    if step.params["alpha"] != 1 or len(index.shape) != 1 or not _takes_numbers(step):
         return False
-    if any(value.dtype != self.dtype for value in step.args[2:]) or not is_native(self.dtype):
+    chosen = (*self.shape[:dim], *index.shape, *self.shape[dim + 1 :])
+    return bool(self.shape) and source.shape == chosen
+
+
+def _takes_numbers(step: Step) -> bool:
+    """Whether there is something to write to, by whole numbers, of the dtype of what is written."""
+    self, index, *source = step.args
+    if not all(self.shape) or index.dtype.kind not in "iu" or self.dtype == _BOOL:
         return False
-    value = step.params.get("value", 0)
-    factor = step.params.get("alpha", 1)
-    plain = isinstance(value, int | float) and isinstance(factor, int | float)
-    return plain and (factor == 1 or self.dtype.kind == "f") and self.dtype != _BOOL
-
-
-def _added_along(
-    code: Code,
-    out: Array,
-    index: tuple[Value, Array],
-    source: Array,
-    dim: int,
-    alpha: float,
-) -> None:
-    """Add the positions of a dimension of `source`, times `alpha`, to those that `index` names."""
-    shape, size = source.shape, out.shape[dim]
-    steps, own = _strides(out.shape), _strides(shape)
-
-    def add() -> None:
-        outer = nest(code, shape[:dim], steps[:dim], own[:dim])
-        with outer as (before, read), code.loop(shape[dim]) as i:
-            place = wrapped(code, index[1], i, size)
-            place = code.added(before, code.offset((steps[dim],), [place]))
-            first = code.added(read, code.offset((own[dim],), [i]))
-            rest = (shape[dim + 1 :], steps[dim + 1 :], own[dim + 1 :])
-            with nest(code, *rest, start=(place, first)) as (to, at):
-                value = code.load(code.at(source.pointer, out.dtype, at), out.dtype)
-                if alpha != 1:
-                    scaled = f"{llvm_type(out.dtype)} {value}, {literal(alpha, out.dtype)}"
-                    value = code.let(f"fmul {code.module.flags}{scaled}")
-                _write(code, out, to, value, True)
-
-    _guarded(code, [(*index, size)], add)
+    return is_native(self.dtype) and all(value.dtype == self.dtype for value in source)
 
 
 def _index_add(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    indices = (*[None] * step.params["dim"], step.args[1])
+
     def write(inner: Code, arrays: list[Array]) -> None:
         out, index, source = arrays
-        dim, alpha = step.params["dim"], step.params["alpha"]
-        _added_along(inner, out, (step.args[1], index), source, dim, alpha)
+        _indexed(inner, out, indices, [index], source, True)
 
     outlined(code, "index_add", [*outs, *ins[1:]], write)
 
 
-def _accepts_embedding_backward(step: Step) -> bool:
-    self, indices = step.args
-    if step.params["padding_idx"] >= 0 or step.params["scale_grad_by_freq"]:
-        return False
-    return self.dtype.kind == "f" and is_native(self.dtype) and indices.dtype.kind in "iu"
-
-
-def _embedding_backward(
-    code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]
-) -> None:
-    def write(inner: Code, arrays: list[Array]) -> None:
-        out, source, index = arrays
-        fill_zeros(inner, out.pointer, step.outs[0].size * out.dtype.itemsize)
-        rows = source._replace(shape=(step.args[1].size, out.shape[1]))
-        if 0 not in (*rows.shape, *out.shape):
-            _added_along(inner, out, (step.args[1], index), rows, 0, 1)
-
-    outlined(code, "embedding_backward", [*outs, *ins], write)
-
-
-def _accepts_index_add(step: Step) -> bool:
-    self, index, source = step.args
-    dim = step.params["dim"]
-    if not _accepts_along(step) or len(source.shape) != len(self.shape):
-        return False
-    fits = [
-        n == m for d, (n, m) in enumerate(zip(self.shape, source.shape, strict=True)) if d != dim
-    ]
-    return all(fits) and index.size == source.shape[dim]
+# -- an index for each element --------------------------------------------------------------------
 
 
 def _scatter(accumulate: bool) -> Callable[..., None]:
@@ -288,12 +227,12 @@ def _scatter(accumulate: bool) -> Callable[..., None]:
 
         def write(inner: Code, arrays: list[Array]) -> None:
             out, index, *source = arrays
-            steps = _strides(out.shape)
+            steps = strides_of(out.shape)
             fixed = [0 if d == dim else stride for d, stride in enumerate(steps)]
-            read = _strides(source[0].shape) if source else fixed
+            read = strides_of(source[0].shape) if source else fixed
 
             def put() -> None:
-                with nest(inner, shape, _strides(shape), fixed, read) as (at, base, place):
+                with nest(inner, shape, strides_of(shape), fixed, read) as (at, base, place):
                     chosen = wrapped(inner, index, at, out.shape[dim])
                     to = inner.added(base, inner.offset((steps[dim],), [chosen]))
                     if source:
@@ -310,39 +249,16 @@ def _scatter(accumulate: bool) -> Callable[..., None]:
 
 
 def _accepts_scatter(step: Step) -> bool:
-    self, index, *source = step.args
-    if not _accepts_along(step) or len(index.shape) != len(self.shape):
+    (self, index, *source), dim = step.args, step.params["dim"]
+    number = isinstance(step.params.get("value", 0), int | float)
+    if not number or not self.shape or not _takes_numbers(step):
         return False
-    dim = step.params["dim"]
-    inside = [d == dim or index.shape[d] <= self.shape[d] for d in range(len(self.shape))] + [
+    if len(index.shape) != len(self.shape):
+        return False
+    inside = [d == dim or index.shape[d] <= self.shape[d] for d in range(len(self.shape))]
+    return all(inside) and all(
         n <= m for value in source for n, m in zip(index.shape, value.shape, strict=True)
-    ]
-    return all(inside)
-
-
-# -- positions in the order of memory -------------------------------------------------------------
-
-
-def _accepts_take_backward(step: Step) -> bool:
-    self, index = step.args
-    plain = is_native(self.dtype) and self.dtype != _BOOL and index.dtype.kind in "iu"
-    return plain and self.size == index.size and all(step.params["shape"])
-
-
-def _take_backward(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
-    def write(inner: Code, arrays: list[Array]) -> None:
-        out, source, index = arrays
-        size = step.outs[0].size
-        fill_zeros(inner, out.pointer, size * out.dtype.itemsize)
-
-        def add() -> None:
-            with inner.loop(step.args[1].size) as i:
-                value = inner.load(inner.at(source.pointer, out.dtype, i), out.dtype)
-                _write(inner, out, wrapped(inner, index, i, size), value, True)
-
-        _guarded(inner, [(step.args[1], index, size)], add)
-
-    outlined(code, "take_backward", [*outs, *ins], write)
+    )
 
 
 # -- what has a form ------------------------------------------------------------------------------
@@ -356,11 +272,7 @@ def _cost(step: Step) -> int:
 NATIVE.of(records.index_backward)(Native(_accepts_index_backward, _index_backward, _cost))
 NATIVE.of(records.index_put)(Native(_accepts_index_put, _index_put, _cost, into=0))
 NATIVE.of(records.index_add)(Native(_accepts_index_add, _index_add, _cost, into=0))
-NATIVE.of(records.embedding_backward)(
-    Native(_accepts_embedding_backward, _embedding_backward, _cost)
-)
 NATIVE.of(records.scatter_add)(Native(_accepts_scatter, _scatter(True), _cost, into=0))
 NATIVE.of(records.scatter, records.scatter_value)(
     Native(_accepts_scatter, _scatter(False), _cost, into=0)
 )
-NATIVE.of(records.take_backward)(Native(_accepts_take_backward, _take_backward, _cost))

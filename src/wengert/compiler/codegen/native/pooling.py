@@ -21,10 +21,10 @@ from wengert.compiler.codegen.code import (
     Array,
     Code,
     literal,
-    llvm_type,
+    strides_of,
 )
-from wengert.compiler.codegen.native.forms import NATIVE, Native, fill_zeros, nest, outlined
-from wengert.compiler.codegen.native.vectors import Vector
+from wengert.compiler.codegen.native.forms import NATIVE, Native, nest, outlined
+from wengert.compiler.codegen.scalars.lane import Lane
 from wengert.compiler.codegen.vectors import register_bytes
 from wengert.compiler.ir.programs import Step
 from wengert.prims import records
@@ -40,10 +40,6 @@ _MOST = 64
 """Windows of so many elements are written out."""
 _LARGEST = 1 << 20
 """Bytes of the copy of a plane."""
-
-
-def _strides(shape: Sequence[int]) -> Shape:
-    return tuple([math.prod(shape[d + 1 :]) for d in range(len(shape))])
 
 
 class _Windows:
@@ -84,7 +80,7 @@ class _Windows:
 
     def taps(self, sizes: Shape) -> list[int]:
         """How far the elements of a window are from its first in such an array, in order."""
-        steps = [n * gap for n, gap in zip(_strides(sizes), self.dilation, strict=True)]
+        steps = [n * gap for n, gap in zip(strides_of(sizes), self.dilation, strict=True)]
         return [
             sum(k * step for k, step in zip(tap, steps, strict=True))
             for tap in product(*map(range, self.kernel))
@@ -147,7 +143,7 @@ def _fill(code: Code, windows: _Windows, given: Array, box: Array) -> None:
     code.module.declare(MEMCPY, MEMCPY_DECLARATION)
     along = zip(windows.sizes, windows.room, windows.padding, strict=True)
     *lines, length = [min(n, m - p) for n, m, p in along]
-    own, to = _strides(windows.sizes), _strides(windows.room)
+    own, to = strides_of(windows.sizes), strides_of(windows.room)
     first = sum(p * step for p, step in zip(windows.padding, to, strict=True))
     with nest(code, lines, own[:-1], to[:-1], start=("0", str(first))) as (source, target):
         source = code.at(given.pointer, given.dtype, source)
@@ -168,10 +164,9 @@ def _piece(
     """Emit so many results of a line, from a position on, or the places of what they are."""
     dtype, stride = given.dtype, windows.stride
     count = 1 << (used - 1).bit_length()
-    flags = f"<{count} x i1>"
-    steps = [n * step for n, step in zip(_strides(windows.room), stride, strict=True)]
+    steps = [n * step for n, step in zip(strides_of(windows.room), stride, strict=True)]
     head = code.at(given.pointer, dtype, code.offset(tuple(steps), at))
-    vector, chosen = Vector(code, dtype, count), Vector(code, np.dtype(np.int32), count)
+    vector, chosen = Lane(code, dtype, count=count), Lane(code, np.dtype(np.int32), count=count)
     best, place = "", ""
     if not windows.within:
         best = vector.spread(literal(-math.inf, dtype))
@@ -184,35 +179,29 @@ def _piece(
             best, place = value, here
             continue
         # of equal ones the first, of NaNs the last
-        above = code.let(f"fcmp ogt {vector.type} {value}, {best}")
-        missing = code.let(f"fcmp uno {vector.type} {value}, {value}")
-        better = code.let(f"or {flags} {above}, {missing}")
-        best = code.let(f"select {flags} {better}, {vector.type} {value}, {vector.type} {best}")
+        better = vector.either(vector.compare("gt", value, best), vector.is_nan(value))
+        best = vector.select(better, value, best)
         if places:
-            place = code.let(
-                f"select {flags} {better}, {chosen.type} {here}, {chosen.type} {place}"
-            )
-    result = code.at(out.pointer, out.dtype, code.offset(_strides(windows.size), at))
+            place = chosen.select(better, here, place)
+    result = code.at(out.pointer, out.dtype, code.offset(strides_of(windows.size), at))
     if not places:
         vector.store_some(best, result, used)
         return
-    wide = Vector(code, _INT64, count)
-    own = _strides(windows.sizes)
+    wide = Lane(code, _INT64, count=count)
+    own = strides_of(windows.sizes)
     moved = code.offset(tuple([n * s for n, s in zip(own, stride, strict=True)]), at)
     before = sum(n * p for n, p in zip(own, windows.padding, strict=True))
     start = wide.spread(code.let(f"sub i64 {moved}, {before}"))
-    beside = ", ".join([f"i64 {k * stride[-1]}" for k in range(count)])
-    place = code.let(f"sext {chosen.type} {place} to {wide.type}")
-    place = code.let(f"add {wide.type} {place}, {start}")
-    place = code.let(f"add {wide.type} {place}, <{beside}>")
+    place = wide.add(code.let(f"sext {chosen.type} {place} to {wide.type}"), start)
+    place = wide.add(place, wide.numbers([k * stride[-1] for k in range(count)]))
     wide.store_some(place, result, used)
 
 
-def _first(code: Code, windows: _Windows, at: list[str], chosen: Vector) -> str:
+def _first(code: Code, windows: _Windows, at: list[str], chosen: Lane) -> str:
     """Which element of each window is the first within the array: the place of nothing larger."""
     total = "0"
     along = zip(
-        at[:-1], _strides(windows.sizes), windows.stride[:-1], windows.padding[:-1], strict=False
+        at[:-1], strides_of(windows.sizes), windows.stride[:-1], windows.padding[:-1], strict=False
     )
     for index, own, step, padding in along:
         missing = code.let(f"sub i64 {padding}, {code.let(f'mul i64 {index}, {step}')}")
@@ -221,22 +210,18 @@ def _first(code: Code, windows: _Windows, at: list[str], chosen: Vector) -> str:
         total = code.added(total, code.let(f"mul i64 {missing}, {own}"))
     step, padding = windows.stride[-1], windows.padding[-1]
     moved = code.let(f"trunc i64 {code.let(f'mul i64 {at[-1]}, {step}')} to i32")
-    beside = ", ".join([f"i32 {padding - k * step}" for k in range(chosen.count)])
-    missing = code.let(f"sub {chosen.type} <{beside}>, {chosen.spread(moved)}")
-    some = code.let(f"icmp sgt {chosen.type} {missing}, zeroinitializer")
-    kind = f"<{chosen.count} x i1> {some}, {chosen.type}"
-    missing = code.let(f"select {kind} {missing}, {chosen.type} zeroinitializer")
-    lines = chosen.spread(code.let(f"trunc i64 {total} to i32"))
-    return code.let(f"add {chosen.type} {missing}, {lines}")
+    beside = chosen.numbers([padding - k * step for k in range(chosen.count)])
+    missing = chosen.at_least(chosen.sub(beside, chosen.spread(moved)), "zeroinitializer")
+    return chosen.add(missing, chosen.spread(code.let(f"trunc i64 {total} to i32")))
 
 
 def _apart(
     code: Code, pointer: str, dtype: np.dtype[Any], count: int, stride: int, used: int
 ) -> str:
     """A vector of elements that are a stride apart; behind those that are used it may hold any."""
-    if stride == 1:
-        return Vector(code, dtype, count).load_some(pointer, used)
-    row = Vector(code, dtype, count * stride)
+    if stride == 1 or count == 1:
+        return Lane(code, dtype, count=count).load_some(pointer, used)
+    row = Lane(code, dtype, count=count * stride)
     loaded = row.load_some(pointer, (used - 1) * stride + 1)
     mask = ", ".join([f"i32 {k * stride}" for k in range(count)])
     return code.let(
@@ -251,57 +236,3 @@ for _prim in (
     records.max_pool_indices,
 ):
     NATIVE.of(_prim)(Native(_accepts, _emit, _cost))
-
-
-# -- elements at places of a plane ----------------------------------------------------------------
-
-
-def _planes(step: Step) -> tuple[int, int, int]:
-    """How many planes there are, of how many elements, and how many are put into each."""
-    self, shape = step.args[0].shape, step.params["shape"]
-    lead = len(self) - len(shape)
-    return math.prod(self[:lead]), math.prod(shape), math.prod(self[lead:])
-
-
-def _accepts_scatter(step: Step) -> bool:
-    self, index = step.args
-    return self.dtype in _FLOATS and index.dtype == _INT64 and index.shape == self.shape
-
-
-def _emit_scatter(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
-    count, size, each = _planes(step)
-
-    def write(inner: Code, arrays: list[Array]) -> None:
-        out, given, index = arrays
-        dtype, kind = given.dtype, llvm_type(given.dtype)
-        fill_zeros(inner, out.pointer, count * size * dtype.itemsize)
-        if not size:
-            inner.trouble("true" if count * each else "false")
-            return
-        outside = inner.cell("i1")
-        inner.do(f"store i1 false, ptr {outside}")
-        with inner.loop(count) as plane, inner.loop(each) as k:
-            at = inner.offset((each, 1), [plane, k])
-            place = inner.load(inner.at(index.pointer, _INT64, at), _INT64)
-            # counted from the beginning: any other one is the kernel's to judge
-            wrong = inner.let(f"icmp uge i64 {place}, {size}")
-            before = inner.let(f"load i1, ptr {outside}")
-            inner.do(f"store i1 {inner.let(f'or i1 {before}, {wrong}')}, ptr {outside}")
-            place = inner.let(f"select i1 {wrong}, i64 0, i64 {place}")
-            place = inner.added(place, inner.offset((size,), [plane]))
-            to = inner.at(out.pointer, dtype, place)
-            value = inner.load(inner.at(given.pointer, dtype, at), dtype)
-            total = inner.let(f"fadd {kind} {inner.load(to, dtype)}, {value}")
-            inner.store(total, to, dtype)
-        inner.trouble(inner.let(f"load i1, ptr {outside}"))
-
-    outlined(code, step.prim.name, [*outs, *ins], write)
-
-
-NATIVE.of(records.pool_scatter)(
-    Native(
-        _accepts_scatter,
-        _emit_scatter,
-        lambda step: 100 + step.outs[0].size // 8 + 3 * step.args[0].size,
-    )
-)

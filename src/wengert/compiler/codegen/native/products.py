@@ -22,7 +22,7 @@ import numpy as np
 from wengert.compiler.codegen.code import Array, Code, is_native, llvm_type
 from wengert.compiler.codegen.library import call_routine, has_routine
 from wengert.compiler.codegen.native.forms import NATIVE, Native, fill_zeros, nest, strips_of
-from wengert.compiler.codegen.native.vectors import Vector
+from wengert.compiler.codegen.scalars.lane import Lane
 from wengert.compiler.codegen.vectors import register_bytes
 from wengert.compiler.ir.programs import Step, open_ended
 from wengert.prims import records
@@ -127,7 +127,7 @@ def _squares(code: Code, size: int, lanes: int) -> list[Callable[[], Any]]:
 def _square(code: Code, array: Array, copy: Array, lanes: int) -> str:
     """The symbol of a function that transposes one square."""
     inner, dtype = Code(code.module), array.dtype
-    vector = Vector(inner, dtype, lanes)
+    vector = Lane(inner, dtype, count=lanes)
     rows = [vector.load(inner.at("%a", dtype, array.strides[1] * k)) for k in range(lanes)]
     half = lanes // 2
     masks = []
@@ -217,11 +217,9 @@ def _tile(
     code: Code, a: Array, b: Array, c: Array, first: str, rows: int, columns: Columns
 ) -> None:
     """So many rows of the result from `first` on, in groups of columns."""
-    vectors = [Vector(code, a.dtype, count) for _, count in columns]
-    sums = [[code.cell(vector.type) for vector in vectors] for _ in range(rows)]
-    for cells in sums:
-        for vector, cell in zip(vectors, cells, strict=True):
-            code.do(f"store {vector.type} zeroinitializer, ptr {cell}")
+    vectors = [Lane(code, a.dtype, count=count) for _, count in columns]
+    zeros = "zeroinitializer"
+    sums = [[code.cell(vector.type, zeros) for vector in vectors] for _ in range(rows)]
     places, heads = _rows(code, a, first, rows)
     with code.loop(a.shape[1]) as k:
         parts = [
@@ -232,13 +230,10 @@ def _tile(
         for head, cells in zip(heads, sums, strict=True):
             factor = code.load(code.at(head, a.dtype, at), a.dtype)
             for vector, part, cell in zip(vectors, parts, cells, strict=True):
-                total = code.let(f"load {vector.type}, ptr {cell}")
-                total = vector.multiply_add(vector.spread(factor), part, total)
-                code.do(f"store {vector.type} {total}, ptr {cell}")
+                cell.set(vector.fma(vector.spread(factor), part, cell.get()))
     for place, cells in zip(places, sums, strict=True):
         for vector, (start, _), cell in zip(vectors, columns, cells, strict=True):
-            total = code.let(f"load {vector.type}, ptr {cell}")
-            vector.store(total, code.element(c, [place, start]))
+            vector.store(cell.get(), code.element(c, [place, start]))
 
 
 def _dots(code: Code, a: Array, b: Array, c: Array) -> None:
@@ -270,18 +265,14 @@ def _vector_dots(code: Code, a: Array, b: Array, c: Array, first: str, rows: int
     places, heads = _rows(code, a, first, rows)
     totals = [""] * rows
     for start, end, width in strips_of(k, _BYTES // dtype.itemsize):
-        vector = Vector(code, dtype, width)
-        sums = [code.cell(vector.type) for _ in range(rows)]
-        for cell in sums:
-            code.do(f"store {vector.type} zeroinitializer, ptr {cell}")
+        vector = Lane(code, dtype, count=width)
+        sums = [code.cell(vector.type, "zeroinitializer") for _ in range(rows)]
         with code.loop(end, str(start), step=width) as at:
             factor = vector.load(code.at(b.pointer, dtype, at))
             for head, cell in zip(heads, sums, strict=True):
-                total = code.let(f"load {vector.type}, ptr {cell}")
-                total = vector.multiply_add(vector.load(code.at(head, dtype, at)), factor, total)
-                code.do(f"store {vector.type} {total}, ptr {cell}")
+                cell.set(vector.fma(vector.load(code.at(head, dtype, at)), factor, cell.get()))
         for r, cell in enumerate(sums):
-            part = vector.sum(code.let(f"load {vector.type}, ptr {cell}"))
+            part = vector.reduced("add", cell.get())
             totals[r] = code.let(f"{plus} {kind} {totals[r]}, {part}") if totals[r] else part
     for place, total in zip(places, totals, strict=True):
         code.store(total, code.element(c, [place]), dtype)
@@ -292,9 +283,7 @@ def _scalar_dots(code: Code, a: Array, b: Array, c: Array, first: str, rows: int
     dtype, kind = a.dtype, llvm_type(a.dtype)
     floats = dtype.kind == "f"
     add, times = ("fadd reassoc contract", "fmul contract") if floats else ("add", "mul")
-    sums = [code.cell(kind) for _ in range(rows)]
-    for cell in sums:
-        code.do(f"store {kind} {'0.0' if floats else '0'}, ptr {cell}")
+    sums = [code.cell(kind, "0.0" if floats else "0") for _ in range(rows)]
     places, heads = _rows(code, a, first, rows)
     with code.loop(a.shape[1]) as k:
         factor = code.load(code.element(b, [k]), dtype)
@@ -302,10 +291,9 @@ def _scalar_dots(code: Code, a: Array, b: Array, c: Array, first: str, rows: int
         for head, cell in zip(heads, sums, strict=True):
             value = code.load(code.at(head, dtype, at), dtype)
             product = code.let(f"{times} {kind} {value}, {factor}")
-            total = code.let(f"load {kind}, ptr {cell}")
-            code.do(f"store {kind} {code.let(f'{add} {kind} {total}, {product}')}, ptr {cell}")
+            cell.set(code.let(f"{add} {kind} {cell.get()}, {product}"))
     for place, cell in zip(places, sums, strict=True):
-        code.store(code.let(f"load {kind}, ptr {cell}"), code.element(c, [place]), dtype)
+        code.store(cell.get(), code.element(c, [place]), dtype)
 
 
 # -- products by BLAS -----------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from wengert.prims import records
 __all__: list[str] = []
 
 _INT64 = np.dtype(np.int64)
+_DOUBLE = np.dtype(np.float64)
 
 
 def _parted(shape: Sequence[int], dim: int | None) -> tuple[int, int, int]:
@@ -40,67 +40,51 @@ def _running(
     shape: Sequence[int],
     dim: int,
     reverse: bool,
-    step: Callable[[str, str | None, int], str],
-    out: Array,
+    kinds: Sequence[np.dtype[Any]],
+    step: Callable[[str, str, list[str] | None, int], list[str]],
 ) -> None:
-    """Write what runs along a dimension.
+    """Let something run along a dimension, for several rows or columns side by side.
 
     Parameters
     ----------
+    kinds: The dtypes of what is handed on from one place to the next, in registers.
     step
-        ``step(position, before, count)`` gives so many elements from a position on; `before` are
-        those that were computed before them, or None at the beginning.
+        ``step(at, k, before, count)`` writes so many elements from `at` on, which are at place `k`
+        of the dimension, and gives what is handed on; `before` is what the place before handed on,
+        or None at the beginning.
     """
     before, count, behind = _parted(shape, dim)
-    width = register_bytes() // out.dtype.itemsize
-    start, back = (count - 1, behind) if reverse else (0, -behind)
-    with code.loop(before) as i:
-        base = code.offset((count * behind,), [i])
-        head = _moved(code, base, start * behind)
-        if behind == 1:
-            cell = code.cell(Lane(code, out.dtype).type)
-            first = step(head, None, 1)
-            code.store(first, code.at(out.pointer, out.dtype, head), out.dtype)
-            code.do(f"store {Lane(code, out.dtype).type} {first}, ptr {cell}")
-        else:
+    width = register_bytes() // max(kind.itemsize for kind in kinds)
+    start, back = (count - 1, -behind) if reverse else (0, behind)
 
-            def begin(j: str, several: int) -> None:
-                at = code.added(head, j)
-                pointer = code.at(out.pointer, out.dtype, at)
-                code.store(step(at, None, several), pointer, out.dtype, several)
+    def run(heads: list[str], several: int) -> None:
+        lanes = [Lane(code, kind, count=several) for kind in kinds]
+        cells = [[code.cell(lane.type) for lane in lanes] for _ in heads]
 
-            in_strips(code, behind, width, begin)
+        def keep(row: int, values: list[str]) -> None:
+            for cell, value in zip(cells[row], values, strict=True):
+                cell.set(value)
+
+        for row, head in enumerate(heads):
+            keep(row, step(head, str(start), None, several))
         with code.loop(count, "1") as k:
-            at = code.offset((-back,), [k])
-            at = code.added(head, at)
-            if behind == 1:
-                last = code.let(f"load {Lane(code, out.dtype).type}, ptr {cell}")
-                value = step(at, last, 1)
-                code.do(f"store {Lane(code, out.dtype).type} {value}, ptr {cell}")
-                code.store(value, code.at(out.pointer, out.dtype, at), out.dtype)
-            else:
-                in_strips(code, behind, width, partial(_go_on, code, step, out, at, back))
+            place = code.let(f"sub i64 {start}, {k}") if reverse else k
+            moved = code.offset((back,), [k])
+            for row, head in enumerate(heads):
+                held = [cell.get() for cell in cells[row]]
+                keep(row, step(code.added(head, moved), place, held, several))
 
+    if behind == 1:
 
-def _go_on(
-    code: Code,
-    step: Callable[[str, str | None, int], str],
-    out: Array,
-    row: str,
-    back: int,
-    j: str,
-    count: int,
-) -> None:
-    """Write so many elements of a row from `j` on, from those of the row before."""
-    here = code.added(row, j)
-    there = _moved(code, here, back)
-    last = code.load(code.at(out.pointer, out.dtype, there), out.dtype, count)
-    pointer = code.at(out.pointer, out.dtype, here)
-    code.store(step(here, last, count), pointer, out.dtype, count)
+        def rows(i: str, several: int) -> None:
+            begins = [code.added(i, str(row)) for row in range(several)]
+            run([code.added(code.offset((count,), [begin]), str(start)) for begin in begins], 1)
 
-
-def _moved(code: Code, position: str, by: int) -> str:
-    return code.added(position, str(by))
+        in_strips(code, before, 4, rows)
+        return
+    with code.loop(before) as i:
+        head = code.added(code.offset((count * behind,), [i]), str(start * behind))
+        in_strips(code, behind, width, lambda j, several: run([code.added(head, j)], several))
 
 
 def _accumulated(name: str) -> Callable[..., None]:
@@ -109,16 +93,19 @@ def _accumulated(name: str) -> Callable[..., None]:
 
         def write(inner: Code, arrays: list[Array]) -> None:
             out, source = arrays
+            # in double precision, as the kernel does
+            wide = _DOUBLE if name == "add" and out.dtype.kind == "f" else out.dtype
 
-            def some(at: str, before: str | None, count: int) -> str:
-                lane = Lane(inner, out.dtype, count=count)
+            def some(at: str, k: str, before: list[str] | None, count: int) -> list[str]:
                 value = inner.load(inner.at(source.pointer, source.dtype, at), source.dtype, count)
-                value = cast(inner, value, source.dtype, out.dtype, count)
-                if before is None:
-                    return value
-                return lane.add(before, value) if name == "add" else lane.mul(before, value)
+                value = cast(inner, value, source.dtype, wide, count)
+                if before is not None:
+                    value = getattr(Lane(inner, wide, count=count), name)(before[0], value)
+                short = cast(inner, value, wide, out.dtype, count)
+                inner.store(short, inner.at(out.pointer, out.dtype, at), out.dtype, count)
+                return [value]
 
-            _running(inner, shape, params["dim"], params["reverse"], some, out)
+            _running(inner, shape, params["dim"], params["reverse"], [wide], some)
 
         outlined(code, step.prim.name, [*outs, *ins], write)
 
@@ -137,15 +124,16 @@ def _linear_recurrence(code: Code, step: Step, ins: Sequence[Array], outs: Seque
     def write(inner: Code, arrays: list[Array]) -> None:
         out, factor, term = arrays
 
-        def some(at: str, before: str | None, count: int) -> str:
+        def some(at: str, k: str, before: list[str] | None, count: int) -> list[str]:
             lane = Lane(inner, out.dtype, count=count)
             value = inner.load(inner.at(term.pointer, out.dtype, at), out.dtype, count)
-            if before is None:
-                return value
-            grown = inner.load(inner.at(factor.pointer, out.dtype, at), out.dtype, count)
-            return lane.add(lane.mul(grown, before), value)
+            if before is not None:
+                grown = inner.load(inner.at(factor.pointer, out.dtype, at), out.dtype, count)
+                value = lane.add(lane.mul(grown, before[0]), value)
+            inner.store(value, inner.at(out.pointer, out.dtype, at), out.dtype, count)
+            return [value]
 
-        _running(inner, shape, params["dim"], params["reverse"], some, out)
+        _running(inner, shape, params["dim"], params["reverse"], [out.dtype], some)
 
     outlined(code, step.prim.name, [*outs, *ins], write)
 
@@ -153,6 +141,37 @@ def _linear_recurrence(code: Code, step: Step, ins: Sequence[Array], outs: Seque
 def _accepts_recurrence(step: Step) -> bool:
     factor, term = step.args
     return _accepts_running(step) and factor.shape == term.shape and factor.dtype == term.dtype
+
+
+def _running_extreme(worse: str) -> Callable[..., None]:
+    """The position of the best element so far: the last of equal ones, and NaN beyond all."""
+
+    def emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+        def write(inner: Code, arrays: list[Array]) -> None:
+            out, source = arrays
+
+            def some(at: str, k: str, before: list[str] | None, count: int) -> list[str]:
+                lane = Lane(inner, source.dtype, count=count)
+                value = inner.load(inner.at(source.pointer, source.dtype, at), source.dtype, count)
+                place = k if count == 1 else inner.spread(k, "i64", count)
+                if before is not None:
+                    best, found = before
+                    kept = lane.compare(worse, value, best)
+                    if lane.kind == "f":
+                        number = inner.let(f"fcmp ord {lane.type} {value}, {value}")
+                        kept = lane.either(kept, lane.both(lane.is_nan(best), number))
+                    value = lane.select(kept, best, value)
+                    wide = several("i64", count)
+                    place = inner.let(f"select {lane.flag} {kept}, {wide} {found}, {wide} {place}")
+                inner.store(place, inner.at(out.pointer, _INT64, at), _INT64, count)
+                return [value, place]
+
+            kinds = [source.dtype, _INT64]
+            _running(inner, source.shape, step.params["dim"], False, kinds, some)
+
+        outlined(code, step.prim.name, [*outs, *ins], write)
+
+    return emit
 
 
 # -- positions of extremes ------------------------------------------------------------------------
@@ -200,17 +219,17 @@ def _of_row(code: Code, name: str, dtype: np.dtype[Any], head: str, count: int) 
     width = 1 if dtype.kind == "b" else 64 // dtype.itemsize
     while width > 1 and count < 2 * width:
         width //= 2
-    best, found = (code.cell(several(kind, width)) for kind in (llvm_type(dtype), "i64"))
-    numbers = Lane(code, _INT64, count=width)
-    first = code.load(head, dtype, width)
-    code.do(f"store {several(llvm_type(dtype), width)} {first}, ptr {best}")
-    code.do(f"store {numbers.type} {_counted(width)}, ptr {found}")
+    lane, numbers = Lane(code, dtype, count=width), Lane(code, _INT64, count=width)
+    best = code.cell(lane.type, lane.load(head))
+    found = code.cell(numbers.type, numbers.numbers(range(width)))
 
     def take(k: str) -> None:
-        value = code.load(code.at(head, dtype, k), dtype, width)
-        start = code.spread(k, "i64", width) if width > 1 else k
-        place = code.let(f"add {numbers.type} {start}, {_counted(width)}")
-        _take(code, name, Lane(code, dtype, count=width), (best, found), (value, place))
+        value = lane.load(code.at(head, dtype, k))
+        place = numbers.add(numbers.spread(k), numbers.numbers(range(width)))
+        # a later candidate takes the place of what is held, if it is better
+        better = _better(lane, name, value, best.get())
+        best.set(lane.select(better, value, best.get()))
+        found.set(numbers.select(better, place, found.get()))
 
     end = count - count % width
     with code.loop(end, str(width), step=width) as k:
@@ -218,29 +237,7 @@ def _of_row(code: Code, name: str, dtype: np.dtype[Any], head: str, count: int) 
     if end < count:
         # some again, which changes nothing
         take(str(count - width))
-    held = code.let(f"load {several(llvm_type(dtype), width)}, ptr {best}")
-    return _first(code, name, dtype, width, held, code.let(f"load {numbers.type}, ptr {found}"))
-
-
-def _counted(width: int) -> str:
-    """The numbers of columns."""
-    return f"<{', '.join([f'i64 {i}' for i in range(width)])}>" if width > 1 else "0"
-
-
-def _take(
-    code: Code, name: str, lane: Lane, cells: tuple[str, str], candidate: tuple[str, str]
-) -> None:
-    """Let a later candidate take the place of what is held, if it is better."""
-    wide = several("i64", lane.count)
-    held, at = (
-        code.let(f"load {lane.type}, ptr {cells[0]}"),
-        code.let(f"load {wide}, ptr {cells[1]}"),
-    )
-    value, position = candidate
-    better = _better(lane, name, value, held)
-    code.do(f"store {lane.type} {lane.select(better, value, held)}, ptr {cells[0]}")
-    position = code.let(f"select {lane.flag} {better}, {wide} {position}, {wide} {at}")
-    code.do(f"store {wide} {position}, ptr {cells[1]}")
+    return _first(code, name, dtype, width, best.get(), found.get())
 
 
 def _first(
@@ -325,5 +322,7 @@ def _native(accepts: Callable[[Step], bool], emit: Any) -> Native:
 NATIVE.of(records.cumsum)(_native(_accepts_running, _accumulated("add")))
 NATIVE.of(records.cumprod)(_native(_accepts_running, _accumulated("mul")))
 NATIVE.of(records.linear_recurrence)(_native(_accepts_recurrence, _linear_recurrence))
+NATIVE.of(records.argcummax)(_native(_accepts_extreme, _running_extreme("lt")))
+NATIVE.of(records.argcummin)(_native(_accepts_extreme, _running_extreme("gt")))
 NATIVE.of(records.argmax)(_native(_accepts_extreme, _extreme("gt")))
 NATIVE.of(records.argmin)(_native(_accepts_extreme, _extreme("lt")))

@@ -1,8 +1,10 @@
 """Layer 8 · compiler: elements of arithmetic, comparison, choice, rounding, whole numbers, bits.
 
 Each rule says in instructions what the kernel of a primitive computes from one element of each
-argument; Results are the kernels' to the last bit, signs
-of zeros, infinities and NaN included, but for sums of products, which LLVM may be told to fuse.
+argument. What `wengert.compiler.decompose` takes apart has no rule here. Results are the kernels'
+to the last bit, signs of zeros, infinities and NaN included, but for sums of products, which LLVM
+may be told to fuse, and for the functions of the C library (see NOTE [vector functions] in
+`wengert.compiler.codegen.vectors`), which agree to a few units in the last place.
 """
 
 from __future__ import annotations
@@ -16,59 +18,16 @@ from wengert.compiler.codegen.code import llvm_type
 from wengert.compiler.codegen.library import call_function, setup
 from wengert.compiler.codegen.scalars.forms import native
 from wengert.compiler.codegen.scalars.lane import Lane
+from wengert.compiler.ir.facets import CYCLES, having
 from wengert.prims import records
 
-__all__ = ["is_number"]
+__all__: list[str] = []
 
 
 _ALL = "fiub"
 
 
-def is_number(param: Any) -> bool:
-    """Whether a parameter is known while compiling: None or a number, not an operand."""
-    return param is None or isinstance(param, int | float)
-
-
 # -- arithmetic -----------------------------------------------------------------------------------
-
-
-@native(records.add_scaled, kinds="fiu")
-def _add_scaled(m: Lane, a: str, b: str, alpha: Any) -> str:
-    return m.add(a, m.mul(b, m.value(alpha)))
-
-
-@native(records.sub_scaled, kinds="fiu")
-def _sub_scaled(m: Lane, a: str, b: str, alpha: Any) -> str:
-    return m.sub(a, m.mul(b, m.value(alpha)))
-
-
-@native(records.addcmul, kinds="fiu")
-def _addcmul(m: Lane, a: str, b: str, c: str, value: Any) -> str:
-    return m.add(a, m.mul(m.mul(b, c), m.value(value)))
-
-
-@native(records.addcdiv, cost=4)
-def _addcdiv(m: Lane, a: str, b: str, c: str, value: Any) -> str:
-    return m.add(a, m.mul(m.value(value), m.div(b, c)))
-
-
-@native(records.lerp_tensor)
-def _lerp_tensor(m: Lane, start: str, end: str, weight: str) -> str:
-    step = m.sub(end, start)
-    near = m.compare("lt", m.size(weight), m.number(0.5))
-    from_start = m.add(start, m.mul(weight, step))
-    from_end = m.sub(end, m.mul(step, m.sub(m.number(1), weight)))
-    return m.select(near, from_start, from_end)
-
-
-@native(records.lerp)
-def _lerp(m: Lane, start: str, end: str, weight: Any) -> str:
-    step = m.sub(end, start)
-    if not is_number(weight):
-        return _lerp_tensor(m, start, end, m.value(weight))
-    if abs(weight) < 0.5:
-        return m.add(start, m.mul(m.number(weight), step))
-    return m.sub(end, m.mul(step, m.number(1 - weight)))
 
 
 @native(records.sign, records.sgn, kinds=_ALL)
@@ -88,34 +47,22 @@ def _takes_exponent(params: Any, kind: str) -> bool:
     """Whether a power by a number has a native form in dtypes of a kind."""
     exponent = params["exponent"]
     if kind == "f":
-        return not is_number(exponent) or math.isfinite(exponent)
+        return not isinstance(exponent, int | float) or math.isfinite(exponent)
     return isinstance(exponent, int) and 0 <= exponent <= 64
 
 
 @native(records.pow_scalar, kinds="fiu", params=_takes_exponent)
 def _power_scalar(m: Lane, a: str, exponent: Any) -> str:
-    if not is_number(exponent):
-        given, root = m.value(exponent), m.intrinsic("sqrt", a)
-        power = _power(m, a, given)
+    if m.kind != "f":
+        return _whole_power(m, a, exponent)
+    given = m.value(exponent)
+    power = _called(m, "pow", a, given)
+    if not isinstance(exponent, int | float):
+        # known only when it runs: the kernel takes roots
+        root = m.intrinsic("sqrt", a)
         for known, result in ((0.5, root), (-0.5, m.div(m.number(1), root))):
             power = m.select(m.compare("eq", given, m.number(known)), result, power)
-        return power
-    if exponent == int(exponent) and 0 <= exponent <= (64 if m.kind in "iu" else 4):
-        return _whole_power(m, a, int(exponent))
-    one = m.number(1)
-    if exponent == -1:
-        return m.div(one, a)
-    if exponent == -2:
-        return m.div(one, m.mul(a, a))
-    if exponent == 0.5:
-        return m.intrinsic("sqrt", a)
-    if exponent == -0.5:
-        return m.div(one, m.intrinsic("sqrt", a))
-    return _power(m, a, m.number(exponent))
-
-
-def _power(m: Lane, a: str, exponent: str) -> str:
-    return call_function(m.code, "pow", llvm_type(m.dtype), (a, exponent), m.count)
+    return power
 
 
 def _whole_power(m: Lane, a: str, exponent: int) -> str:
@@ -142,15 +89,10 @@ def _scalar(name: str, swapped: bool = False) -> Any:
     return rule
 
 
-def _times(factor: float) -> Any:
-    return lambda m, a: m.mul(a, m.number(factor))
-
-
 native(records.add, kinds=_ALL, vectors=_ALL)(Lane.add)
 native(records.sub, kinds="fiu", vectors=_ALL)(Lane.sub)
 native(records.mul, kinds=_ALL, vectors=_ALL)(Lane.mul)
 native(records.div, cost=4)(Lane.div)
-native(records.rsub, kinds="fiu", vectors=_ALL)(lambda m, a, b: m.sub(b, a))
 native(records.add_scalar, kinds=_ALL, vectors=_ALL)(_scalar("add"))
 native(records.sub_scalar, kinds="fiu", vectors=_ALL)(_scalar("sub"))
 native(records.rsub_scalar, kinds="fiu", vectors=_ALL)(_scalar("sub", swapped=True))
@@ -162,75 +104,33 @@ native(records.real, kinds=_ALL)(lambda m, a: a)
 native(records.conj, kinds=_ALL, vectors=_ALL)(lambda m, a: a)
 native(records.to_copy, kinds=_ALL, vectors=_ALL)(lambda m, a, dtype: a)
 native(records.sqrt, cost=4)(lambda m, a: m.intrinsic("sqrt", a))
-native(records.rsqrt, cost=8)(lambda m, a: m.div(m.number(1), m.intrinsic("sqrt", a)))
 native(records.reciprocal, cost=4)(lambda m, a: m.div(m.number(1), a))
-native(records.deg2rad)(_times(math.pi / 180.0))
-native(records.rad2deg)(_times(180.0 / math.pi))
 native(records.copysign)(lambda m, a, b: m.intrinsic("copysign", a, b))
+
+# -- functions of the C library -------------------------------------------------------------------
+
+
+def _called(m: Lane, name: str, *operands: str) -> str:
+    return call_function(m.code, name, llvm_type(m.dtype), operands, m.count)
+
+
+def _function(name: str) -> Any:
+    return lambda m, *operands: _called(m, name, *operands)
+
+
+@native(records.rpow_scalar, cost=20)
+def _rpow_scalar(m: Lane, a: str, base: Any) -> str:
+    return _called(m, "exp2", a) if base == 2 else _called(m, "pow", m.value(base), a)
+
+
+for _prim in having(CYCLES):
+    native(_prim, cost=CYCLES[_prim])(_function(_prim.name))
 
 # -- choices --------------------------------------------------------------------------------------
 
-
-@native(records.clamp, records.clamp_min, records.clamp_max, kinds="fiu")
-def _clamp(m: Lane, a: str, **bounds: Any) -> str:
-    # the upper bound is the last, for it prevails where they cross
-    for name, of_number, of_element in (
-        ("min", m.at_least, m.maximum),
-        ("max", m.at_most, m.minimum),
-    ):
-        bound = bounds.get(name)
-        if bound is not None:
-            plain = is_number(bound) and bound == bound
-            a = of_number(a, m.value(bound)) if plain else of_element(a, m.value(bound))
-    return a
-
-
-def _past_nan(name: str) -> Any:
-    def rule(m: Lane, a: str, b: str) -> str:
-        if m.kind != "f":
-            return m.maximum(a, b) if name == "ge" else m.minimum(a, b)
-        first = m.either(m.compare(name, a, b), m.is_nan(b))
-        return m.select(first, a, b)
-
-    return rule
-
-
-@native(records.heaviside, kinds=_ALL)
-def _heaviside(m: Lane, a: str, values: str) -> str:
-    zero = m.number(0)
-    step = m.select(m.compare("gt", a, zero), m.number(1), zero)
-    return m.select(m.compare("eq", a, zero), values, step)
-
-
-@native(records.nan_to_num, kinds=_ALL)
-def _nan_to_num(m: Lane, a: str, nan: float, posinf: float | None, neginf: float | None) -> str:
-    if m.kind != "f":
-        return a
-    top = float(np.finfo(m.dtype).max)
-    high, low = top if posinf is None else posinf, -top if neginf is None else neginf
-    b = m.select(m.compare("eq", a, m.number(math.inf)), m.number(high), a)
-    b = m.select(m.compare("eq", a, m.number(-math.inf)), m.number(low), b)
-    return m.select(m.is_nan(a), m.number(nan), b)
-
-
 native(records.where, kinds=_ALL, vectors=_ALL)(lambda m, on, a, b: m.select(on, a, b))
-native(records.masked_fill, kinds=_ALL, vectors=_ALL)(
-    lambda m, a, mask, value: m.select(mask, m.value(value), a)
-)
-native(records.masked_fill_tensor, kinds=_ALL, vectors=_ALL)(
-    lambda m, a, mask, value: m.select(mask, value, a)
-)
-native(records.threshold_backward, kinds=_ALL)(
-    lambda m, g, a: m.select(m.compare("le", a, m.number(0)), m.number(0), g)
-)
-native(records.relu, kinds="fiu")(lambda m, a: m.at_least(a, m.number(0)))
 native(records.maximum, kinds=_ALL, vectors=_ALL)(Lane.maximum)
 native(records.minimum, kinds=_ALL, vectors=_ALL)(Lane.minimum)
-native(records.clamp_min_tensor, kinds=_ALL)(Lane.maximum)
-native(records.clamp_max_tensor, kinds=_ALL)(Lane.minimum)
-native(records.clamp_tensor, kinds=_ALL)(lambda m, a, low, high: m.minimum(m.maximum(a, low), high))
-native(records.fmax, kinds=_ALL)(_past_nan("ge"))
-native(records.fmin, kinds=_ALL)(_past_nan("le"))
 
 # -- comparisons ----------------------------------------------------------------------------------
 
@@ -260,10 +160,6 @@ def _sign_bit(m: Lane, a: str) -> str:
     return m.code.let(f"icmp slt i{m.bits} {bits}, 0")
 
 
-def _is_this(value: float) -> Any:
-    return lambda m, a: m.compare("eq", a, m.number(value)) if m.kind == "f" else "false"
-
-
 def _compared(name: str) -> Any:
     return lambda m, a, b: m.compare(name, a, b)
 
@@ -271,8 +167,6 @@ def _compared(name: str) -> Any:
 for _prim in (records.eq, records.ne, records.lt, records.le, records.gt, records.ge):
     native(_prim, **_OF_ARGUMENTS, vectors=_ALL)(_compared(_prim.name))
 native(records.isnan, **_OF_ARGUMENTS)(lambda m, a: m.is_nan(a) if m.kind == "f" else "false")
-native(records.isposinf, **_OF_ARGUMENTS)(_is_this(math.inf))
-native(records.isneginf, **_OF_ARGUMENTS)(_is_this(-math.inf))
 native(records.isreal, **_OF_ARGUMENTS, vectors="")(lambda m, a: "true")
 
 # -- truth values ---------------------------------------------------------------------------------
@@ -291,23 +185,14 @@ def _rounding(name: str) -> Any:
     return lambda m, a: m.intrinsic(name, a) if m.kind == "f" else a
 
 
-@native(records.round_decimals, cost=8)
-def _round_decimals(m: Lane, a: str, decimals: int) -> str:
-    power = m.number(10.0 ** abs(decimals))
-    if decimals < 0:
-        return m.mul(m.intrinsic("rint", m.div(a, power)), power)
-    return m.div(m.intrinsic("rint", m.mul(a, power)), power)
-
-
 native(records.floor, kinds="fiu")(_rounding("floor"))
 native(records.ceil, kinds="fiu")(_rounding("ceil"))
 native(records.trunc, kinds="fiu")(_rounding("trunc"))
 native(records.round, kinds="fiu")(_rounding("rint"))
-native(records.frac)(lambda m, a: m.sub(a, m.intrinsic("trunc", a)))
 
 # -- whole numbers, remainders, bits --------------------------------------------------------------
 
-_WHOLE: dict[str, Any] = {"kinds": "fiu", "cost": 20, "vectors": ""}
+_WHOLE: dict[str, Any] = {"kinds": "fiu", "cost": 20}
 _BITS: dict[str, Any] = {"kinds": "iub", "vectors": ""}
 
 
@@ -334,9 +219,36 @@ def _divided(m: Lane, a: str, b: str) -> tuple[str, str, str]:
 
 
 def _left_over(m: Lane, a: str, b: str) -> str:
-    """The remainder of floats with the sign of the first, for which LLVM calls the C library."""
+    """The remainder of floats with the sign of the first.
+
+    A quotient that is a whole number of less bits than a float has is at most one too large when it
+    is rounded, and what is left over is exact. For others LLVM calls the C library.
+    """
     setup()
-    return m.exact("frem", a, b)
+    code = m.code
+    size, by = m.size(a), m.size(b)
+    ratio = m.exact("fdiv", size, by)
+    usual = m.both(
+        m.compare("lt", ratio, m.number(2.0 ** np.finfo(m.dtype).nmant)),
+        m.compare("lt", by, m.number(math.inf)),
+    )
+    if m.count > 1:
+        bits = code.let(f"bitcast {m.flag} {usual} to i{m.count}")
+        usual = code.let(f"icmp eq i{m.count} {bits}, -1")
+    quick, slow, done = (code.fresh(name) for name in ("quick", "slow", "done"))
+    code.branch(usual, quick, slow)
+    code.label(quick)
+    whole = m.intrinsic("trunc", ratio)
+    rest = m.intrinsic("fma", m.code.let(f"fneg {m.type} {whole}"), by, size)
+    below = m.compare("lt", rest, m.number(0))
+    rest = m.select(below, m.exact("fadd", rest, by), rest)
+    rest = m.intrinsic("copysign", rest, a)
+    code.jump(done)
+    code.label(slow)
+    called = m.exact("frem", a, b)
+    code.jump(done)
+    code.label(done)
+    return code.let(f"phi {m.type} [ {rest}, {quick} ], [ {called}, {slow} ]")
 
 
 @native(records.floor_divide, records.div_floor, **_WHOLE)
@@ -361,7 +273,7 @@ def _floor_quotient(m: Lane, a: str, b: str) -> str:
 def _other_signs(m: Lane, rest: str, b: str) -> str:
     """Whether a remainder other than 0 has not the sign of the divisor."""
     zero = m.number(0)
-    below = m.code.let(f"xor i1 {m.compare('lt', rest, zero)}, {m.compare('lt', b, zero)}")
+    below = m.code.let(f"xor {m.flag} {m.compare('lt', rest, zero)}, {m.compare('lt', b, zero)}")
     return m.both(m.compare("ne", rest, zero), below)
 
 

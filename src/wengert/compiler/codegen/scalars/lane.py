@@ -69,8 +69,7 @@ class Lane:
     ----------
     exact: Whether the module's fast-math flags do not hold.
     count
-        How many elements there are in a register: more than one for vectors of floats, on which
-        not everything here is defined.
+        How many elements there are in a register; not everything here is defined for several.
 
     Attributes
     ----------
@@ -197,18 +196,28 @@ class Lane:
 
     # -- functions --------------------------------------------------------------------------------
 
+    def _call(self, symbol: str, result: str, *given: tuple[str, str], flags: str = "") -> str:
+        """The call of a function of LLVM's, for operands with their types."""
+        types = ", ".join([kind for kind, _ in given])
+        self.code.module.declare(symbol, f"declare {result} @{symbol}({types})")
+        operands = ", ".join([f"{kind} {operand}" for kind, operand in given])
+        return f"call {flags}{result} @{symbol}({operands})"
+
+    def _suffix(self) -> str:
+        """How LLVM names what is for these elements."""
+        several = f"v{self.count}" if self.count > 1 else ""
+        return f"{several}{'f' if self.kind == 'f' else 'i'}{self.bits}"
+
     def intrinsic(self, name: str, *operands: str) -> str:
         """A function that LLVM itself knows."""
-        suffix = f"{'f' if self.kind == 'f' else 'i'}{self.bits}"
-        suffix = f"v{self.count}{suffix}" if self.count > 1 else suffix
-        types = ", ".join([self.type] * len(operands))
-        symbol = f"llvm.{name}.{suffix}"
-        self.code.module.declare(symbol, f"declare {self.type} @{symbol}({types})")
-        given = ", ".join([f"{self.type} {operand}" for operand in operands])
-        return self.code.let(f"call {self.type} @{symbol}({given})")
+        symbol = f"llvm.{name}.{self._suffix()}"
+        given = [(self.type, operand) for operand in operands]
+        return self.code.let(self._call(symbol, self.type, *given))
 
     def fma(self, a: str, b: str, c: str) -> str:
-        """a * b + c, of floats, rounded once where the processor can."""
+        """a * b + c, of floats rounded once where the processor can."""
+        if self.kind != "f":
+            return self.add(self.mul(a, b), c)
         return self.intrinsic("fmuladd", a, b, c)
 
     def polynomial(self, x: str, coefficients: Sequence[float]) -> str:
@@ -245,3 +254,80 @@ class Lane:
         if self.kind == "u":
             return a
         return self.select(self.compare("lt", a, "0"), self.neg(a), a)
+
+    # -- several elements -------------------------------------------------------------------------
+
+    def spread(self, value: str) -> str:
+        """One element in all places."""
+        return self.code.spread(value, llvm_type(self.dtype), self.count)
+
+    def numbers(self, values: Sequence[int]) -> str:
+        """A constant whole number for each place."""
+        if self.count == 1:
+            return str(values[0])
+        return f"<{', '.join([f'{llvm_type(self.dtype)} {value}' for value in values])}>"
+
+    def combined(self, kind: str, a: str, b: str) -> str:
+        """Elements combined as a reduction of some kind does, in any order."""
+        if kind in ("max", "min"):
+            return self.intrinsic(self._extreme_of(kind), a, b)
+        how = f"f{kind} reassoc {self.flags}" if self.kind == "f" else f"{kind} "
+        return self.code.let(f"{how}{self.type} {a}, {b}")
+
+    def reduced(self, kind: str, vector: str) -> str:
+        """All places combined into one element."""
+        if self.count == 1:
+            return vector
+        element, extreme = llvm_type(self.dtype), kind in ("max", "min")
+        word = self._extreme_of(kind) if extreme else kind
+        given, flags = [(self.type, vector)], ""
+        if self.kind == "f":
+            word = f"f{word}"
+            if not extreme:
+                given.insert(0, (element, "-0.0" if kind == "add" else "1.0"))
+                flags = f"reassoc {self.flags}"
+        symbol = f"llvm.vector.reduce.{word}.{self._suffix()}"
+        return self.code.let(self._call(symbol, element, *given, flags=flags))
+
+    def _extreme_of(self, kind: str) -> str:
+        if self.kind == "f":
+            return f"{kind}imum"
+        return f"{'s' if self.kind == 'i' else 'u'}{kind}"
+
+    # -- memory -----------------------------------------------------------------------------------
+
+    def load(self, pointer: str) -> str:
+        """The elements from an address on."""
+        return self.code.load(pointer, self.dtype, self.count)
+
+    def store(self, value: str, pointer: str) -> None:
+        """Write all elements to an address."""
+        self.code.store(value, pointer, self.dtype, self.count)
+
+    def load_some(self, pointer: str, used: int) -> str:
+        """The first `used` elements, and zeros; what lies behind them is not read."""
+        if used == self.count:
+            return self.load(pointer)
+        symbol, width = f"llvm.masked.load.{self._suffix()}.p0", str(self.dtype.itemsize)
+        given = [("ptr", pointer), ("i32", width), (self.flag, self._first(used))]
+        zeros = (self.type, "zeroinitializer")
+        return self.code.let(self._call(symbol, self.type, *given, zeros))
+
+    def store_some(self, value: str, pointer: str, used: int) -> None:
+        """Write the first `used` elements only."""
+        if used == self.count:
+            self.store(value, pointer)
+            return
+        symbol, width = f"llvm.masked.store.{self._suffix()}.p0", str(self.dtype.itemsize)
+        given = [(self.type, value), ("ptr", pointer), ("i32", width)]
+        self.code.do(self._call(symbol, "void", *given, (self.flag, self._first(used))))
+
+    def keep(self, value: str, used: int) -> str:
+        """The first `used` elements, and zeros."""
+        if used == self.count:
+            return value
+        return self.select(self._first(used), value, "zeroinitializer")
+
+    def _first(self, used: int) -> str:
+        flags = [f"i1 {'true' if k < used else 'false'}" for k in range(self.count)]
+        return f"<{', '.join(flags)}>"

@@ -9,7 +9,6 @@ import numpy as np
 
 from wengert.compiler.codegen.code import Code, Operand, is_native
 from wengert.compiler.codegen.scalars import arithmetic as scalars_arithmetic  # noqa: F401
-from wengert.compiler.codegen.scalars import functions as scalars_functions  # noqa: F401
 from wengert.compiler.codegen.scalars.forms import SCALARS, Scalar
 from wengert.compiler.codegen.scalars.lane import Lane, cast
 from wengert.compiler.ir.programs import Affine, Number

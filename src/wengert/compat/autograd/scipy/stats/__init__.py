@@ -13,35 +13,31 @@ SciPy's.
 
 from __future__ import annotations
 
-import importlib
+import sys
+from types import ModuleType
 from typing import Any
 
-_MODULES = frozenset(
-    (
-        "bernoulli",
-        "beta",
-        "chi2",
-        "dirichlet",
-        "expon",
-        "gamma",
-        "multivariate_normal",
-        "norm",
-        "poisson",
-        "t",
-        "uniform",
-    )
-)
+from wengert.compat.autograd.scipy.dispatch import named_by
+from wengert.compat.autograd.scipy.stats.formulas import FORMULAS
+
+
+def _module(name: str) -> ModuleType:
+    """A distribution as a module, which can be imported from, too."""
+    made = ModuleType(f"{__name__}.{name}", f"The distribution `{name}`, with SciPy's names.")
+    space = vars(made)
+    space["__getattr__"], space["__dir__"] = named_by(space, "stats", name, FORMULAS[name])
+    return sys.modules.setdefault(made.__name__, made)
+
+
+globals().update({name: _module(name) for name in FORMULAS})
 
 
 def __getattr__(name: str) -> Any:
-    """Distributions are imported when they are first named."""
-    if name in _MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(
-        f"module {__name__!r} has no attribute {name!r}: there are {', '.join(sorted(_MODULES))}; "
+        f"module {__name__!r} has no attribute {name!r}: there are {', '.join(sorted(FORMULAS))}; "
         "write the density of others with autograd.numpy"
     )
 
 
 def __dir__() -> list[str]:
-    return sorted(_MODULES)
+    return sorted(FORMULAS)

@@ -14,11 +14,11 @@ import numpy as _np
 import wengert.compat.autograd.numpy as np
 from wengert.compat.autograd.boxes import carries, isbox, plain
 from wengert.compat.autograd.scipy import special
+from wengert.scipy.densities import Functions, functions
 
 __all__ = ["FORMULAS"]
 
 Formula = Callable[..., Any]
-_LOG_ROOT = 0.5 * _np.log(2 * _np.pi)
 
 
 def _inside(condition: Any, density: Any) -> Any:
@@ -33,101 +33,8 @@ def _exp(logarithm: Formula) -> Formula:
     return density
 
 
-def _log(function: Formula) -> Formula:
-    def logarithm(*args: Any, **kwargs: Any) -> Any:
-        return np.log(function(*args, **kwargs))
-
-    return logarithm
-
-
-def _upper(function: Formula) -> Formula:
-    def survival(*args: Any, **kwargs: Any) -> Any:
-        return 1.0 - function(*args, **kwargs)
-
-    return survival
-
-
-def _of_logpdf(logpdf: Formula, cdf: Formula | None = None) -> dict[str, Formula]:
-    made = {"logpdf": logpdf, "pdf": _exp(logpdf)}
-    if cdf is not None:
-        upper = _upper(cdf)
-        made |= {"cdf": cdf, "logcdf": _log(cdf), "sf": upper, "logsf": _log(upper)}
-    return made
-
-
-def _norm_logpdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    z = (x - loc) / scale
-    return -0.5 * z * z - _LOG_ROOT - np.log(scale)
-
-
-def _norm_by(name: str, sign: float) -> Formula:
-    def function(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-        return getattr(special, name)(sign * ((x - loc) / scale))
-
-    return function
-
-
-def _t_logpdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    z = (x - loc) / scale
-    half = (df + 1.0) / 2.0
-    constant = special.gammaln(half) - special.gammaln(df / 2.0) - 0.5 * np.log(df * _np.pi)
-    return constant - half * np.log1p(z * z / df) - np.log(scale)
-
-
-def _t_cdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    return special.stdtr(df, (x - loc) / scale)
-
-
-def _beta_logpdf(x: Any, a: Any, b: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    z = (x - loc) / scale
-    value = plain(z)
-    inside = (value >= 0) & (value <= 1)
-    z = z if _np.all(inside) else np.where(inside, z, 0.5)
-    logarithm = special.xlogy(a - 1.0, z) + special.xlog1py(b - 1.0, -z) - special.betaln(a, b)
-    return _inside(inside, logarithm - np.log(scale))
-
-
-def _beta_cdf(x: Any, a: Any, b: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    return special.betainc(a, b, np.clip((x - loc) / scale, 0.0, 1.0))
-
-
-def _gamma_logpdf(x: Any, a: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    z = (x - loc) / scale
-    inside = plain(z) >= 0
-    z = z if _np.all(inside) else np.where(inside, z, 1.0)
-    logarithm = special.xlogy(a - 1.0, z) - z - special.gammaln(a)
-    return _inside(inside, logarithm - np.log(scale))
-
-
-def _gamma_cdf(x: Any, a: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    return special.gammainc(a, np.maximum((x - loc) / scale, 0.0))
-
-
-def _chi2_logpdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    return _gamma_logpdf(x, df / 2.0, loc, 2.0 * scale)
-
-
-def _chi2_cdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    return _gamma_cdf(x, df / 2.0, loc, 2.0 * scale)
-
-
-def _expon_logpdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    z = (x - loc) / scale
-    return _inside(plain(z) >= 0, -z - np.log(scale))
-
-
-def _expon_cdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    return -np.expm1(-np.maximum((x - loc) / scale, 0.0))
-
-
-def _uniform_logpdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    z = (x - loc) / scale
-    value = plain(z)
-    return _inside((value >= 0) & (value <= 1), 0.0 * z - np.log(scale))
-
-
-def _uniform_cdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    return np.clip((x - loc) / scale, 0.0, 1.0)
+def _of_logpdf(logpdf: Formula) -> dict[str, Formula]:
+    return {"logpdf": logpdf, "pdf": _exp(logpdf)}
 
 
 def _poisson_logpmf(k: Any, mu: Any, loc: Any = 0.0) -> Any:
@@ -208,27 +115,18 @@ def _normal_entropy(mean: Any = None, cov: Any = 1.0) -> Any:
     return 0.5 * (dim * (_np.log(2 * _np.pi) + 1.0) + np.linalg.slogdet(cov)[1])
 
 
+_F = Functions(np, special, lambda name, *values: values)
+_ROWS = ("beta", "chi2", "expon", "gamma", "norm", "t", "uniform")
+
 FORMULAS: dict[str, dict[str, Formula]] = {
+    **{name: functions(name, _F) for name in _ROWS},
     "bernoulli": {"logpmf": _bernoulli_logpmf, "pmf": _exp(_bernoulli_logpmf)},
-    "beta": _of_logpdf(_beta_logpdf, _beta_cdf),
-    "chi2": _of_logpdf(_chi2_logpdf, _chi2_cdf),
     "dirichlet": _of_logpdf(_dirichlet_logpdf),
-    "expon": _of_logpdf(_expon_logpdf, _expon_cdf),
-    "gamma": _of_logpdf(_gamma_logpdf, _gamma_cdf),
     "multivariate_normal": {**_of_logpdf(_normal_logpdf), "entropy": _normal_entropy},
-    "norm": {
-        **_of_logpdf(_norm_logpdf),
-        "cdf": _norm_by("ndtr", 1.0),
-        "logcdf": _norm_by("log_ndtr", 1.0),
-        "logsf": _norm_by("log_ndtr", -1.0),
-        "sf": _norm_by("ndtr", -1.0),
-    },
     "poisson": {
         "cdf": _poisson_cdf,
         "logpmf": _poisson_logpmf,
         "pmf": _exp(_poisson_logpmf),
     },
-    "t": _of_logpdf(_t_logpdf, _t_cdf),
-    "uniform": _of_logpdf(_uniform_logpdf, _uniform_cdf),
 }
 """For each distribution its functions that differentiate, by SciPy's names."""

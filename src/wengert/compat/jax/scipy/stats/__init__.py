@@ -9,18 +9,17 @@ Array(-0.9189385, dtype=float32, weak_type=True)
 
 from __future__ import annotations
 
+import importlib
 import sys
 from types import ModuleType
 from typing import Any
 
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.scipy.stats import continuous as _continuous
-from wengert.compat.jax.scipy.stats import discrete as _discrete
 from wengert.compat.jax.scipy.stats import several as _several
+from wengert.compat.jax.scipy.stats import single as _single
 
 _DISTRIBUTIONS = {
-    **_continuous.DISTRIBUTIONS,
-    **_discrete.DISTRIBUTIONS,
+    **_single.DISTRIBUTIONS,
     **_several.DISTRIBUTIONS,
 }
 
@@ -40,16 +39,16 @@ def _module(name: str, functions: dict[str, Any]) -> ModuleType:
 _MODULES = {name: _module(name, functions) for name, functions in _DISTRIBUTIONS.items()}
 globals().update(_MODULES)
 mode, rankdata, sem = _several.mode, _several.rankdata, _several.sem
-_CURES = {"gaussian_kde": "write jax.scipy.special.logsumexp of stats.norm.logpdf at all points"}
 
 
 def __getattr__(name: str) -> Any:
-    why = f": {_CURES[name]}" if name in _CURES else ""
-    raise AttributeError(f"module 'jax.scipy.stats' has no attribute {name!r}{why}")
+    if name == "gaussian_kde":
+        return importlib.import_module(f"{__name__}.kde").gaussian_kde
+    raise AttributeError(f"module 'jax.scipy.stats' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*_MODULES, "mode", "rankdata", "sem"])
+    return sorted([*_MODULES, "gaussian_kde", "mode", "rankdata", "sem"])
 
 
 fill_sections(globals())

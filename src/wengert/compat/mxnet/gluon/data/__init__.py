@@ -18,22 +18,13 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import absent
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.results import CLASSES
 from wengert.compat.mxnet.state import NUMPY
 from wengert.numpy import random as _random
-
-__all__ = [
-    "ArrayDataset",
-    "BatchSampler",
-    "DataLoader",
-    "Dataset",
-    "RandomSampler",
-    "SequentialSampler",
-    "SimpleDataset",
-]
 
 
 class Dataset:
@@ -219,4 +210,5 @@ def __getattr__(name: str) -> Any:
     raise absent("wengert.compat.mxnet.gluon.data", name, {})
 
 
+__all__ = defined(globals())
 fill_sections(globals())

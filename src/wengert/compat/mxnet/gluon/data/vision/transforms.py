@@ -16,32 +16,12 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet import image
 from wengert.compat.mxnet.base import absent
 from wengert.compat.mxnet.gluon.basic_layers import HybridSequential, Sequential
 from wengert.compat.mxnet.gluon.block import Block, HybridBlock
 from wengert.numpy import random as _random
-
-__all__ = [
-    "Cast",
-    "CenterCrop",
-    "Compose",
-    "CropResize",
-    "HybridCompose",
-    "HybridRandomApply",
-    "Normalize",
-    "RandomApply",
-    "RandomBrightness",
-    "RandomColorJitter",
-    "RandomContrast",
-    "RandomCrop",
-    "RandomFlipLeftRight",
-    "RandomFlipTopBottom",
-    "RandomResizedCrop",
-    "RandomSaturation",
-    "Resize",
-    "ToTensor",
-]
 
 
 def _chance(low: float = 0.0, high: float = 1.0) -> float:
@@ -238,4 +218,5 @@ def __getattr__(name: str) -> Any:
     raise absent("wengert.compat.mxnet.gluon.data.vision.transforms", name, cures)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

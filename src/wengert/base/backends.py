@@ -1,0 +1,115 @@
+"""Layer 0 · base: libraries whose arrays stand behind devices other than the CPU.
+
+NOTE [backends]
+A backend is a library of arrays that follow NumPy's protocols (`__array_ufunc__`,
+`__array_function__` with ``like=``) and refuse to become arrays of NumPy by themselves. It says how
+arrays come to a device and back; the kernels compute with them as they do with NumPy's. CuPy is
+the one for ``"cuda"``, where it is installed and finds a GPU.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Protocol
+
+import numpy as np
+
+__all__ = ["BACKENDS", "Backend", "CuPy", "backend_of"]
+
+
+class Backend(Protocol):
+    """What a library does for the devices of one type.
+
+    Attributes
+    ----------
+    kind: The class of its arrays.
+    """
+
+    kind: type[Any]
+
+    def count(self) -> int:
+        """How many devices there are."""
+
+    def current(self) -> int:
+        """The number of the device that is meant where none is said."""
+
+    def on(self, index: int) -> AbstractContextManager[Any]:
+        """A context in which the library computes on the device of that number."""
+
+    def send(self, array: np.ndarray[Any, Any], index: int) -> Any:
+        """A copy of an array of NumPy, on a device."""
+
+    def fetch(self, array: Any) -> np.ndarray[Any, Any]:
+        """A copy of an array of a device, in NumPy."""
+
+    def name(self, index: int) -> str:
+        """What a device is called."""
+
+    def synchronize(self, index: int) -> None:
+        """Wait until a device has computed all that it was given."""
+
+
+class CuPy(Backend):
+    """CuPy, for ``"cuda"``."""
+
+    def __init__(self, module: Any) -> None:
+        self.module = module
+        self.kind = module.ndarray
+        self.settings = importlib.import_module("cupyx")
+        self._count: int | None = None
+
+    def count(self) -> int:
+        if self._count is None:
+            runtime = self.module.cuda.runtime
+            try:
+                self._count = int(runtime.getDeviceCount())
+            except runtime.CUDARuntimeError:
+                # there is no driver
+                self._count = 0
+        return self._count
+
+    def current(self) -> int:
+        return int(self.module.cuda.Device().id)
+
+    @contextmanager
+    def on(self, index: int) -> Iterator[Any]:
+        # a matrix that has no inverse is an error, as NumPy has it
+        with self.module.cuda.Device(index), self.settings.errstate(linalg="raise"):
+            yield
+
+    def send(self, array: np.ndarray[Any, Any], index: int) -> Any:
+        with self.on(index):
+            return self.module.array(array)
+
+    def fetch(self, array: Any) -> np.ndarray[Any, Any]:
+        with self.on(array.device.id):
+            made: np.ndarray[Any, Any] = self.module.asnumpy(array, order="A")
+        return made
+
+    def name(self, index: int) -> str:
+        found: bytes = self.module.cuda.runtime.getDeviceProperties(index)["name"]
+        return found.decode()
+
+    def synchronize(self, index: int) -> None:
+        self.module.cuda.Device(index).synchronize()
+
+
+BACKENDS: dict[str, Backend | None] = {}
+"""The backend of each type of device that was asked for; None where there is none."""
+
+
+def backend_of(type: str) -> Backend | None:
+    """The backend of a type of device, if it is installed and has a device."""
+    if type not in BACKENDS:
+        BACKENDS[type] = _cupy() if type == "cuda" else None
+    return BACKENDS[type]
+
+
+def _cupy() -> Backend | None:
+    try:
+        made = CuPy(importlib.import_module("cupy"))
+    except ImportError:
+        return None
+    return made if made.count() else None

@@ -1,0 +1,83 @@
+"""Layer 0 · base: progress bars of the library's own long work."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from time import monotonic
+from typing import Any
+
+from wengert.base.extras import tqdm
+from wengert.base.sections import fill_sections
+
+__all__ = ["Progress"]
+
+_WIDTH = 24
+_LINES = 10
+_INTERVAL = 0.1
+
+
+def _is_notebook() -> bool:
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", bool)()
+    return hasattr(shell, "kernel")
+
+
+class Progress:
+    """A bar in terminals and notebooks; elsewhere, a line now and then.
+
+    The bar is tqdm's where that is installed. Without it, terminals have a bar of text.
+
+    Parameters
+    ----------
+    total: How many steps there are at most.
+    stream: Where to write: a text file; True for the standard error; False for nowhere.
+    unit: What a step is called.
+    """
+
+    def __init__(self, total: int, stream: Any, unit: str = "step") -> None:
+        self.total = total
+        self.unit = unit
+        self.stream = sys.stderr if stream is True else stream or None
+        self._live = self.stream is not None and bool(getattr(self.stream, "isatty", bool)())
+        self._every = max(1, total // _LINES)
+        self._shown = -_INTERVAL
+        self._text = ""
+        self._bar: Any = None
+        if self._live or (self.stream in (sys.stderr, sys.stdout) and _is_notebook()):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of tqdm's, where ipywidgets are missing
+                make = tqdm()
+                self._bar = make and make(total=total, unit=unit, file=self.stream)
+
+    def show(self, done: int, text: str) -> None:
+        """Say that `done` of the steps are done."""
+        if self.stream is None:
+            return
+        if self._bar is not None:
+            self._text = text
+            self._bar.set_postfix_str(text, refresh=False)
+            self._bar.update(done - self._bar.n)
+            return
+        count = f"{self.unit} {done:{len(str(self.total))}d}/{self.total}"
+        if not self._live:
+            if done in (1, self.total) or done % self._every == 0:
+                print(f"{count}  {text}", file=self.stream, flush=True)
+            return
+        self._text = f"\r[{'#' * (_WIDTH * done // self.total):.<{_WIDTH}}] {count}  {text}"
+        if monotonic() - self._shown >= _INTERVAL:
+            self._shown = monotonic()
+            print(self._text, end="", file=self.stream, flush=True)
+
+    def end(self, reason: str = "") -> None:
+        """Say why there are no more steps."""
+        if self._bar is not None:
+            self._bar.set_postfix_str(", ".join(filter(None, (self._text, reason))))
+            self._bar.close()
+        elif self._live:
+            # the last step may have come too soon after the one before to be shown
+            print("  ".join(filter(None, (self._text, reason))), file=self.stream, flush=True)
+        elif self.stream is not None and reason:
+            print(reason, file=self.stream, flush=True)
+
+
+fill_sections(globals())

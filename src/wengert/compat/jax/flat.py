@@ -1,0 +1,106 @@
+"""Layer 9 · compat: functions of flat lists, and what of their results depends on some arguments.
+
+NOTE [known and unknown]
+JAX's partial evaluation traces the part of a function that depends on values that are not known.
+Here the function is called within a `vmap` of one element, which is the unknown arguments: what
+comes out of it as part of that batch depends on them, and everything else is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from wengert.compat.jax.array import asarray
+from wengert.compat.jax.batching import vmap
+from wengert.compat.jax.staging import example
+from wengert.compat.jax.tracing import argument
+from wengert.compat.jax.trees import PyTreeDef, tree_flatten
+from wengert.compat.jax.values import differs
+from wengert.tape.base import TensorBase
+
+__all__ = [
+    "PartialVal",
+    "WrappedFun",
+    "flatten_fun",
+    "flatten_fun_nokwargs",
+    "trace_to_jaxpr_nounits",
+    "wrap_init",
+]
+
+
+class WrappedFun:
+    """A function as `wrap_init` gives it."""
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        self.f = self.call_wrapped = f
+
+
+def wrap_init(f: Callable[..., Any], params: Any = None, *, debug_info: Any = None) -> WrappedFun:
+    """A function for what takes functions of flat lists."""
+    return WrappedFun(lambda *args: f(*args, **(params or {})))
+
+
+def _flattened(f: WrappedFun, call: Callable[[Any], Any]) -> tuple[WrappedFun, Any]:
+    found: list[PyTreeDef] = []
+
+    def flat(*leaves: Any) -> list[Any]:
+        values, structure = tree_flatten(call(leaves))
+        found[:] = [structure]
+        return values
+
+    return WrappedFun(flat), lambda: found[0]
+
+
+def flatten_fun(f: WrappedFun, in_tree: PyTreeDef) -> tuple[WrappedFun, Any]:
+    """A function of leaves that gives leaves, and what tells the structure of its result."""
+
+    def call(leaves: Any) -> Any:
+        args, kwargs = in_tree.unflatten(leaves)
+        return f.f(*args, **kwargs) if kwargs else f.f(*args)
+
+    return _flattened(f, call)
+
+
+def flatten_fun_nokwargs(f: WrappedFun, in_tree: PyTreeDef) -> tuple[WrappedFun, Any]:
+    """As `flatten_fun`, of arguments by position."""
+    return _flattened(f, lambda leaves: f.f(*in_tree.unflatten(leaves)))
+
+
+class PartialVal(NamedTuple):
+    """A value that is known, or the shape and dtype of one that is not."""
+
+    pval: Any
+    const: Any
+
+    @classmethod
+    def unknown(cls, aval: Any) -> PartialVal:
+        """One that is not known."""
+        return cls(aval, None)
+
+    @classmethod
+    def known(cls, const: Any) -> PartialVal:
+        """One that is known."""
+        return cls(None, const)
+
+
+def trace_to_jaxpr_nounits(
+    fun: WrappedFun, pvals: Sequence[PartialVal], instantiate: Any = False
+) -> tuple[None, list[PartialVal], list[Any]]:
+    """Which results of a function are known if some arguments are not."""
+    results: list[PartialVal] = []
+    unknown = [pval for pval, _ in pvals if pval is not None]
+
+    def call(_: Any, *values: Any) -> Any:
+        given = iter(values)
+        args = [const if pval is None else next(given) for pval, const in pvals]
+        for out in fun.call_wrapped(*args):
+            if isinstance(out, TensorBase) and differs(out.payload):
+                results.append(PartialVal.unknown(argument(out).aval))
+            else:
+                results.append(PartialVal.known(out))
+        return ()
+
+    batch = [example(aval)[None] for aval in unknown]
+    vmap(call)(asarray([0]), *batch)
+    return None, results, []

@@ -1,0 +1,102 @@
+"""Layer 9 · compat: `jax.lax.linalg`: factors of matrices under the names of `jax.lax`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import wengert.compat.jax.numpy as jnp
+from wengert.compat.jax.numpy import linalg
+from wengert.compat.jax.scipy import linalg as scipy_linalg
+
+__all__ = ["cholesky", "eig", "eigh", "lu", "qr", "svd", "triangular_solve", "tridiagonal_solve"]
+
+
+def cholesky(x: Any, *, symmetrize_input: bool = True) -> Any:
+    """The lower triangular factor of positive definite matrices."""
+    return linalg.cholesky(x, symmetrize_input=symmetrize_input)
+
+
+def eig(
+    x: Any, *, compute_left_eigenvectors: bool = True, compute_right_eigenvectors: bool = True
+) -> Any:
+    """The eigenvalues of matrices, and their eigenvectors."""
+    if compute_left_eigenvectors:
+        raise NotImplementedError(
+            "lax.linalg.eig with left eigenvectors: they are the inverse of the right ones"
+        )
+    found = linalg.eig(x)
+    return list(found) if compute_right_eigenvectors else [found[0]]
+
+
+def eigh(
+    x: Any,
+    *,
+    lower: bool = True,
+    symmetrize_input: bool = True,
+    sort_eigenvalues: bool = True,
+    **options: Any,
+) -> Any:
+    """The eigenvectors of symmetric matrices, and their eigenvalues."""
+    half = "L" if lower else "U"
+    w, v = linalg.eigh(x, half, symmetrize_input)
+    return v, w
+
+
+def lu(x: Any) -> Any:
+    """Both factors in one, the rows that were exchanged, and the order of rows."""
+    packed, pivots = scipy_linalg.lu_factor(x)
+    order, _, _ = scipy_linalg.lu(x)
+    return packed, pivots, jnp.argmax(jnp.swapaxes(order, -1, -2), -1)
+
+
+def qr(x: Any, *, full_matrices: bool = True, **options: Any) -> Any:
+    """Orthogonal and triangular factors."""
+    return tuple(linalg.qr(x, "complete" if full_matrices else "reduced"))
+
+
+def svd(
+    x: Any,
+    *,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    **options: Any,
+) -> Any:
+    """Singular values, with their vectors."""
+    found = linalg.svd(x, full_matrices=full_matrices, compute_uv=compute_uv)
+    return tuple(found) if compute_uv else (found,)
+
+
+def tridiagonal_solve(dl: Any, d: Any, du: Any, b: Any, **options: Any) -> Any:
+    """The solution of systems whose matrix has three diagonals."""
+    dl, d, du, b = map(jnp.asarray, (dl, d, du, b))
+    matrix = jnp.apply_along_axis(jnp.diag, -1, d)
+    matrix = matrix + jnp.apply_along_axis(lambda x: jnp.diag(x[1:], -1), -1, dl)
+    matrix = matrix + jnp.apply_along_axis(lambda x: jnp.diag(x[:-1], 1), -1, du)
+    return linalg.solve(matrix, b)
+
+
+def triangular_solve(
+    a: Any,
+    b: Any,
+    *,
+    left_side: bool = False,
+    lower: bool = False,
+    transpose_a: bool = False,
+    conjugate_a: bool = False,
+    unit_diagonal: bool = False,
+) -> Any:
+    """The solution of ``a @ x = b``, or of ``x @ a = b``, for a triangular matrix."""
+    a, b = jnp.asarray(a), jnp.asarray(b)
+    if conjugate_a:
+        a = jnp.conj(a)
+    vector = b.ndim == a.ndim - 1
+    if vector:
+        b = b[..., None] if left_side else b[..., None, :]
+    if not left_side:
+        b, transpose_a = jnp.swapaxes(b, -1, -2), not transpose_a
+    x = scipy_linalg.solve_triangular(
+        a, b, trans=int(transpose_a), lower=lower, unit_diagonal=unit_diagonal
+    )
+    if not left_side:
+        x = jnp.swapaxes(x, -1, -2)
+    return (x[..., 0] if left_side else x[..., 0, :]) if vector else x

@@ -1,0 +1,491 @@
+"""Layer 9 · compat: operations of one's own, by what computes them and by their rules.
+
+NOTE [JAX's primitives]
+A `Primitive` is a function that has its rules in tables. It is bound to values: where nothing
+follows them, what computes it is called; a `vmap` asks its rule for batches, a derivative its rule
+of tangents. Reverse mode transposes that rule; what is linear in the one argument that a derivative
+follows is transposed by its own, and so is what a rule of tangents is made of: there, a rule of
+transposition is asked by one argument after the other.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from wengert.base.sections import fill_sections
+from wengert.compat.jax.array import Array, asarray
+from wengert.compat.jax.classes import AnyArray, is_traced
+from wengert.compat.jax.custom import SymbolicZero, custom_jvp, custom_vjp, is_followed
+from wengert.compat.jax.custom_batching import custom_vmap
+from wengert.compat.jax.dtypes import float0
+from wengert.compat.jax.listing import Listing
+from wengert.compat.jax.methods import ShapedArray
+from wengert.compat.jax.methods import ShapedArray as AbstractValue
+from wengert.compat.jax.staging import typeof
+from wengert.compat.jax.tracing import STAGED, argument
+from wengert.compat.jax.trees import tree_map
+from wengert.compat.jax.values import layers
+from wengert.interp.dual import Dual
+from wengert.interp.levels import Lifted
+from wengert.tape.base import TensorBase
+from wengert.tape.modes import current_mode, is_recording
+
+__all__ = [
+    "AbstractValue",
+    "HiPrimitive",
+    "JVPTracer",
+    "Primitive",
+    "ShapedArray",
+    "Tracer",
+    "UndefinedPrimal",
+    "Zero",
+    "aval_property",
+    "axis_primitive_batchers",
+    "concrete_or_error",
+    "control_flow_allowed_effects",
+    "custom_partial_eval_rules",
+    "defbroadcasting",
+    "defjvp",
+    "deflinear",
+    "deflinear2",
+    "defvectorized",
+    "eval_jaxpr",
+    "fancy_primitive_batchers",
+    "find_top_trace",
+    "fun_signature",
+    "get_aval",
+    "get_opaque_trace_state",
+    "instantiate_zeros",
+    "is_concrete",
+    "is_undefined_primal",
+    "jaxpr_as_fun",
+    "mapped_aval",
+    "not_mapped",
+    "of_function",
+    "primitive_batchers",
+    "primitive_jvps",
+    "primitive_transposes",
+    "safe_map",
+    "trace_state_clean",
+    "typeof",
+    "unmapped_aval",
+    "valid_jaxtype",
+]
+
+primitive_jvps: dict[Any, Callable[..., Any]] = {}
+primitive_transposes: dict[Any, Callable[..., Any]] = {}
+primitive_batchers: dict[Any, Callable[..., Any]] = {}
+axis_primitive_batchers: dict[Any, Callable[..., Any]] = {}
+fancy_primitive_batchers: dict[Any, Callable[..., Any]] = {}
+custom_partial_eval_rules: dict[Any, Any] = {}
+not_mapped = None
+_INSIDE = ContextVar("inside", default=False)
+"""Whether a rule of tangents runs, where an argument that is followed is a tangent."""
+
+
+# -- what is known of a value ----------------------------------------------------------------------
+
+
+class _Traced(type):
+    def __instancecheck__(cls, x: Any) -> bool:
+        if not isinstance(x, Array):
+            return isinstance(x, AnyArray) and STAGED.get()
+        return STAGED.get() or _is_followed(x)
+
+
+def _is_followed(x: Any) -> bool:
+    return isinstance(x, Array) and (isinstance(x.payload, Lifted) or is_traced(x))
+
+
+class Tracer(metaclass=_Traced):
+    """The arrays that JAX would not know here, for `isinstance`.
+
+    They are those that a transform follows, and all within a function that is jitted, or that a
+    loop of `jax.lax` calls.
+    """
+
+
+def is_concrete(x: Any) -> bool:
+    """Whether a value is known: it is, but for batches of `vmap`."""
+    return not isinstance(x, Tracer)
+
+
+def concrete_or_error(typ: Any, val: Any, context: str = "") -> Any:
+    """A value as a Python number, or as it is; batches of `vmap` refuse."""
+    return val if typ is None else typ(val)
+
+
+def valid_jaxtype(x: Any) -> bool:
+    """Whether a value is an array or a number."""
+    numbers = TensorBase | np.ndarray | np.generic | bool | int | float | complex
+    return isinstance(x, numbers) or hasattr(x, "__jax_array__")
+
+
+get_aval = typeof
+
+
+def mapped_aval(size: int, axis: int | None, aval: ShapedArray) -> ShapedArray:
+    """The shape of an element of a batch that has its axis at `axis`."""
+    if axis is None:
+        return aval
+    sizes = aval.shape[:axis] + aval.shape[axis + 1 :]
+    return ShapedArray(sizes, aval.dtype, aval.weak_type)
+
+
+def unmapped_aval(size: int, axis: int | None, aval: ShapedArray) -> ShapedArray:
+    """The shape of a batch of elements of this shape, with its axis at `axis`."""
+    if axis is None:
+        return aval
+    sizes = (*aval.shape[:axis], size, *aval.shape[axis:])
+    return ShapedArray(sizes, aval.dtype, aval.weak_type)
+
+
+def trace_state_clean() -> bool:
+    """Whether no `vmap` and no forward mode is under way."""
+    mode = current_mode()
+    return not STAGED.get() and (mode is None or not mode.levels)
+
+
+def get_opaque_trace_state(convention: Any = None) -> Any:
+    """What tells transforms that are under way apart: nothing that is compared by value."""
+    return "wengert"
+
+
+class _Trace:
+    """The forward mode that is under way."""
+
+    @property
+    def main(self) -> Any:
+        """Itself."""
+        return self
+
+
+_TRACE = _Trace()
+Array._trace = _TRACE  # type: ignore[attr-defined]
+
+
+def find_top_trace(xs: Any) -> Any:
+    """What libraries compare ``x._trace.main`` with."""
+    return _TRACE
+
+
+class _Dual(type):
+    def __instancecheck__(cls, x: Any) -> bool:
+        return isinstance(x, Array) and any(isinstance(part, Dual) for part in layers(x.payload))
+
+
+class JVPTracer(metaclass=_Dual):
+    """The arrays that forward mode follows, for `isinstance`."""
+
+
+def eval_jaxpr(jaxpr: Listing, consts: Any, *args: Any) -> list[Any]:
+    """What a function of `make_jaxpr` gives for other arguments: the leaves of its result."""
+    return jaxpr.run(consts, args)
+
+
+def jaxpr_as_fun(closed: Listing) -> Callable[..., list[Any]]:
+    """The function of a listing of `make_jaxpr`, of and to leaves."""
+    return lambda *args: closed.run(closed.consts, args)
+
+
+def fun_signature(fun: Callable[..., Any]) -> inspect.Signature | None:
+    """The signature of a function, if it has one."""
+    try:
+        return inspect.signature(fun)
+    except (ValueError, TypeError):
+        return None
+
+
+def safe_map(fun: Callable[..., Any], *sequences: Any) -> list[Any]:
+    """A function of the elements of sequences of one length, as a list."""
+    return [fun(*values) for values in zip(*sequences, strict=True)]
+
+
+# -- derivatives that are zero, and values that are not there --------------------------------------
+
+
+class Zero(SymbolicZero):
+    """A tangent or cotangent that is known to be zero."""
+
+    @staticmethod
+    def from_primal_value(value: Any) -> Zero:
+        """The tangent of a value that has none."""
+        return Zero(get_aval(value))
+
+
+def instantiate_zeros(tangent: Any) -> Any:
+    """A tangent as an array, zeros where it is a `Zero`."""
+    if not isinstance(tangent, SymbolicZero):
+        return tangent
+    shape, dtype = tangent.aval.shape, tangent.aval.dtype
+    if dtype.kind not in "fc":
+        return np.zeros(shape, float0)
+    return asarray(np.zeros(shape, dtype))
+
+
+class UndefinedPrimal:
+    """The argument by which a rule of transposition is asked.
+
+    Attributes
+    ----------
+    aval: Its shape and dtype.
+    """
+
+    def __init__(self, aval: Any) -> None:
+        self.aval = aval
+
+
+def is_undefined_primal(x: Any) -> bool:
+    """Whether this is the argument by which a rule of transposition is asked."""
+    return isinstance(x, UndefinedPrimal)
+
+
+class aval_property(property):
+    """A property of shapes, which nothing asks for."""
+
+
+class _Effects:
+    def add_type(self, effect: Any) -> None:
+        """Do nothing: effects happen at once."""
+
+
+control_flow_allowed_effects = _Effects()
+
+
+# -- primitives ------------------------------------------------------------------------------------
+
+
+class Primitive:
+    """An operation by name, with rules for derivatives and batches (see NOTE [JAX's primitives]).
+
+    Parameters
+    ----------
+    name : str. The name.
+
+    Examples
+    --------
+    >>> double = jax.extend.core.Primitive("double")
+    >>> _ = double.def_impl(lambda x: 2 * x)
+    >>> double.bind(3)
+    6
+    """
+
+    multiple_results = False
+    impl: Callable[..., Any] | None = None
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def def_impl(self, impl: Callable[..., Any]) -> Callable[..., Any]:
+        """Say what computes it."""
+        self.impl = impl
+        return impl
+
+    def def_abstract_eval(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Take a rule that no trace asks for."""
+        return rule
+
+    def_effectful_abstract_eval = def_abstract_eval
+
+    def bind(self, *args: Any, **params: Any) -> Any:
+        """Compute it.
+
+        Raises
+        ------
+        NotImplementedError: If it has no function, or not the rule that a transform asks for.
+        """
+        if not any(map(_is_followed, args)):
+            return self._computed(params, args)
+        followed = [isinstance(x, Array) and is_followed(x) for x in args]
+        if not any(followed):
+            return self._batched(params, args)
+        places = [i for i, yes in enumerate(followed) if yes]
+        rule = primitive_jvps.get(self)
+        if self in primitive_transposes and (rule is None or _INSIDE.get() or len(places) == 1):
+            if is_recording() and any(args[place].edge is not None for place in places):
+                return self._transposed(params, args, places)
+            rule = rule or self._linear(places[0])
+        if rule is None:
+            raise NotImplementedError(f"Differentiation rule for '{self.name}' not implemented")
+        call = custom_jvp(lambda *values: self._batched(params, values))
+        call.defjvp(_with_zeros(rule, params), symbolic_zeros=True)
+        return call(*args)
+
+    def _computed(self, params: dict[str, Any], args: tuple[Any, ...]) -> Any:
+        if self.impl is None:
+            raise NotImplementedError(f"Evaluation rule for '{self.name}' not implemented")
+        return self.impl(*args, **params)
+
+    def _batched(self, params: dict[str, Any], args: tuple[Any, ...]) -> Any:
+        mapped = custom_vmap(lambda *values: self._computed(params, values))
+
+        @mapped.def_vmap
+        def rule(size: int, in_batched: list[bool], *values: Any) -> Any:
+            dims = tuple(0 if inside else None for inside in in_batched)
+            if self in primitive_batchers:
+                out, ends = primitive_batchers[self](values, dims, **params)
+            elif self in axis_primitive_batchers:
+                out, ends = axis_primitive_batchers[self](size, None, None, values, dims, **params)
+            elif self in fancy_primitive_batchers:
+                out, ends = fancy_primitive_batchers[self](None, values, dims, **params)
+            else:
+                raise NotImplementedError(f"Batching rule for '{self.name}' not implemented")
+            if not self.multiple_results:
+                return _in_front(out, ends), ends is not None
+            ends = tuple(ends) if isinstance(ends, list | tuple) else (ends,) * len(out)
+            moved = [_in_front(x, end) for x, end in zip(out, ends, strict=True)]
+            return moved, [end is not None for end in ends]
+
+        return mapped(*args)
+
+    def _linear(self, place: int) -> Callable[..., Any]:
+        def rule(primals: Any, tangents: Any, **params: Any) -> Any:
+            given = list(primals)
+            given[place] = tangents[place]
+            return self.bind(*primals, **params), self.bind(*given, **params)
+
+        return rule
+
+    def _transposed(self, params: dict[str, Any], args: tuple[Any, ...], places: list[int]) -> Any:
+        def with_(values: Any) -> list[Any]:
+            given = list(args)
+            for place, value in zip(places, values, strict=True):
+                given[place] = value
+            return given
+
+        call = custom_vjp(lambda *values: self._batched(params, tuple(with_(values))))
+
+        def backward(values: Any, cotangent: Any) -> Any:
+            found = []
+            for place in places:
+                given = with_(values)
+                given[place] = UndefinedPrimal(get_aval(args[place]))
+                g = _inside(primitive_transposes[self], cotangent, *given, **params)[place]
+                found.append(None if isinstance(g, SymbolicZero) else g)
+            return tuple(found)
+
+        call.defvjp(lambda *values: (call.fun(*values), values), backward)
+        return call(*(args[place] for place in places))
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class HiPrimitive(Primitive):
+    """An operation whose methods are its rules, of which only `impl` is asked for."""
+
+
+class _Function(Primitive):
+    """The operation that a function of `jax.lax` is."""
+
+    def bind(self, *args: Any, **params: Any) -> Any:
+        """Call the function, which has all rules."""
+        return self._computed(params, args)
+
+
+def of_function(name: str, function: Callable[..., Any]) -> Primitive:
+    """The operation of a function of `jax.lax`."""
+    made = _Function(name)
+    made.def_impl(function)
+    return made
+
+
+def _inside(rule: Callable[..., Any], *args: Any, **params: Any) -> Any:
+    token = _INSIDE.set(True)
+    try:
+        return rule(*args, **params)
+    finally:
+        _INSIDE.reset(token)
+
+
+def _in_front(x: Any, axis: int | None) -> Any:
+    return x if not axis else argument(x).swapaxes(0, axis) if axis == 1 else _moved(x, axis)
+
+
+def _moved(x: Any, axis: int) -> Any:
+    array = argument(x)
+    return array.transpose(axis, *(i for i in range(array.ndim) if i != axis))
+
+
+def _with_zeros(rule: Callable[..., Any], params: dict[str, Any]) -> Callable[..., Any]:
+    """A rule of tangents as one of `custom_jvp`: its zeros are of JAX's class, and back."""
+
+    def jvp(primals: Any, tangents: Any) -> Any:
+        given = [
+            Zero(t.aval)
+            if isinstance(t, SymbolicZero)
+            else Zero(get_aval(p))
+            if getattr(t, "dtype", None) == float0
+            else t
+            for p, t in zip(primals, tangents, strict=True)
+        ]
+        out, slopes = _inside(rule, list(primals), given, **params)
+        return tree_map(lambda x: x, out), tree_map(instantiate_zeros, _like(slopes, out))
+
+    return jvp
+
+
+def _like(slopes: Any, out: Any) -> Any:
+    return type(out)(slopes) if type(out) in (list, tuple) else slopes
+
+
+def defjvp(primitive: Primitive, *rules: Any) -> None:
+    """Give a rule of tangents for each argument: ``rule(tangent, *primals)``, None for zero."""
+
+    def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+        parts = [
+            rule(t, *primals, **params)
+            for rule, t in zip(rules, tangents, strict=True)
+            if rule is not None and not isinstance(t, SymbolicZero)
+        ]
+        out = primitive.bind(*primals, **params)
+        return out, sum(parts[1:], parts[0]) if parts else Zero(get_aval(out))
+
+    primitive_jvps[primitive] = jvp
+
+
+def deflinear2(primitive: Primitive, rule: Callable[..., Any]) -> None:
+    """Give the transposition of what is linear in all of its arguments."""
+    primitive_transposes[primitive] = rule
+
+    def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+        given = [instantiate_zeros(t) for t in tangents]
+        return primitive.bind(*primals, **params), primitive.bind(*given, **params)
+
+    primitive_jvps[primitive] = jvp
+
+
+def deflinear(primitive: Primitive, rule: Callable[..., Any]) -> None:
+    """As `deflinear2`, with a rule that takes the cotangent alone."""
+    deflinear2(primitive, lambda cotangent, *_, **params: rule(cotangent, **params))
+
+
+def defvectorized(primitive: Primitive) -> None:
+    """Say that it computes whole batches as it computes one element."""
+
+    def rule(values: Any, dims: Any, **params: Any) -> Any:
+        return primitive.bind(*values, **params), dims[0]
+
+    primitive_batchers[primitive] = rule
+
+
+def defbroadcasting(primitive: Primitive) -> None:
+    """Say that it computes element by element, and broadcasts."""
+
+    def rule(values: Any, dims: Any, **params: Any) -> Any:
+        rank = max(np.ndim(x) - (d is not None) for x, d in zip(values, dims, strict=True))
+        given = [
+            x if d is None else x.reshape(x.shape[:1] + (1,) * (rank + 1 - x.ndim) + x.shape[1:])
+            for x, d in zip(values, dims, strict=True)
+        ]
+        return primitive.bind(*given, **params), 0
+
+    primitive_batchers[primitive] = rule
+
+
+fill_sections(globals())

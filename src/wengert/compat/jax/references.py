@@ -1,0 +1,99 @@
+"""Layer 9 · compat: `jax.ref`: boxes of one array, which programs write to.
+
+The arrays themselves stay immutable: a write puts another array into the box.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.base.sections import fill_sections
+from wengert.compat.jax.array import asarray
+from wengert.compat.jax.classes import Array
+
+__all__ = ["Ref", "addupdate", "freeze", "get", "new_ref", "set", "swap"]
+
+
+class Ref:
+    """A box of an array: ``ref[...]`` reads, ``ref[...] = x`` writes.
+
+    Examples
+    --------
+    >>> ref = jax.new_ref(jax.numpy.zeros(3))
+    >>> ref[1] = 10.0
+    >>> ref[...] += 1
+    >>> ref[:2]
+    Array([ 1., 11.], dtype=float32)
+    """
+
+    def __init__(self, value: Any) -> None:
+        self._value: Any = value
+
+    def _held(self) -> Any:
+        if self._value is None:
+            raise ValueError("the Ref has been frozen: it holds no array any more")
+        return self._value
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._held()[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._value = self._held().at[index].set(value)
+
+    def get(self) -> Any:
+        """The whole array."""
+        return self._held()
+
+    def set(self, value: Any) -> None:
+        """Write the whole array."""
+        self[...] = value
+
+    def __len__(self) -> int:
+        return len(self._held())
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._held(), name)
+
+    def __repr__(self) -> str:
+        return f"Ref({self._value!r})"
+
+
+def new_ref(init_val: Any, *, memory_space: Any = None, kind: Any = None) -> Ref:
+    """A box that holds an array."""
+    if isinstance(init_val, Ref):
+        raise TypeError("new_ref: a Ref does not hold a Ref")
+    value = init_val if isinstance(init_val, Array) else asarray(init_val)
+    return Ref(value)
+
+
+def freeze(ref: Ref) -> Any:
+    """The array of a box, which is of no use after that."""
+    value, ref._value = ref._held(), None
+    return value
+
+
+def get(ref: Ref, idx: Any = ..., **options: Any) -> Any:
+    """``ref[idx]``."""
+    return ref[... if idx is None else idx]
+
+
+def set(ref: Ref, idx: Any = ..., value: Any = None, **options: Any) -> None:
+    """``ref[idx] = value``."""
+    ref[... if idx is None else idx] = value
+
+
+def swap(ref: Ref, idx: Any = ..., value: Any = None, **options: Any) -> Any:
+    """Write, and give what was there."""
+    before = get(ref, idx)
+    set(ref, idx, value)
+    return before
+
+
+def addupdate(ref: Ref, idx: Any = ..., value: Any = None, **options: Any) -> None:
+    """Add to what is there: an element that is named twice gets both."""
+    ref._value = ref._held().at[... if idx is None else idx].add(value)
+
+
+fill_sections(globals())

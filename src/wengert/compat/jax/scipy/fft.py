@@ -1,0 +1,71 @@
+"""Layer 9 · compat: `jax.scipy.fft`: cosine transforms, as products with their matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import wengert.compat.jax.numpy as jnp
+from wengert.base.sections import fill_sections
+from wengert.compat.jax.numpy.calling import as_operands
+
+__all__ = ["dct", "dctn", "idct", "idctn"]
+
+
+def _matrix(size: int, norm: str | None, inverse: bool) -> Any:
+    k: Any = np.arange(size)
+    made: Any = 2 * np.cos(np.pi * k[:, None] * (2 * k + 1) / (2 * size))
+    if norm == "ortho":
+        made *= np.where(k == 0, np.sqrt(0.25 / size), np.sqrt(0.5 / size))[:, None]
+    elif norm not in (None, "backward"):
+        raise ValueError(f"jax.scipy.fft.dct: norm={norm!r} is not implemented")
+    if inverse:
+        made = np.linalg.inv(made)
+    return made
+
+
+def _along(x: Any, axis: int, n: int | None, norm: str | None, inverse: bool) -> Any:
+    if n is not None:
+        size = x.shape[axis]
+        x = jnp.moveaxis(x, axis, -1)
+        x = jnp.pad(x[..., :n], [(0, 0)] * (x.ndim - 1) + [(0, max(0, n - size))])
+        x = jnp.moveaxis(x, -1, axis)
+    matrix = jnp.asarray(_matrix(x.shape[axis], norm, inverse), x.dtype)
+    return jnp.moveaxis(jnp.tensordot(x, matrix, ((axis,), (1,))), -1, axis)
+
+
+def _transformed(
+    name: str, x: Any, type: int, axes: Any, sizes: Any, norm: str | None, inverse: bool
+) -> Any:
+    if type != 2:
+        raise NotImplementedError("Only DCT type 2 is implemented.")
+    (array,) = as_operands(name, x, inexact=True)
+    if axes is None:
+        axes = range(array.ndim) if sizes is None else range(array.ndim - len(sizes), array.ndim)
+    for axis, n in zip(axes, sizes or [None] * len(axes), strict=True):
+        array = _along(array, axis, n, norm, inverse)
+    return array
+
+
+def dct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: Any = None) -> Any:
+    """The discrete cosine transform of type 2 along an axis."""
+    return _transformed("dct", x, type, (axis,), (n,), norm, False)
+
+
+def idct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: Any = None) -> Any:
+    """The inverse of `dct`."""
+    return _transformed("idct", x, type, (axis,), (n,), norm, True)
+
+
+def dctn(x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
+    """The discrete cosine transform of type 2 along several axes, by default all."""
+    return _transformed("dctn", x, type, axes, s, norm, False)
+
+
+def idctn(x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
+    """The inverse of `dctn`."""
+    return _transformed("idctn", x, type, axes, s, norm, True)
+
+
+fill_sections(globals())

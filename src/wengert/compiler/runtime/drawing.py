@@ -1,0 +1,354 @@
+"""Layer 8 · compiler: loops that draw random numbers one after the other, as native code.
+
+NOTE [native draws]
+A sampler that rejects proposals is a function of Python that draws uniform numbers and returns a
+number (`wengert.kernels.samplers`). Its source is translated here, statement by statement, into a
+function of doubles, and a loop around it, which takes its numbers off the same twister by NumPy's
+own C function. The functions of `math` are those of the C library in both, so that a sample has the
+same bits either way, and the stream goes on from the same place. What the translation does not know
+is an error when the function is translated, for the functions are the library's own.
+"""
+
+from __future__ import annotations
+
+import ast
+import ctypes
+import inspect
+import math
+import textwrap
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from wengert.base.ports import provides
+
+try:
+    from wengert.compiler.backends.machine import Machine
+    from wengert.compiler.codegen.code import Cell, Code, Module, literal
+    from wengert.compiler.codegen.library import setup
+except ImportError:
+    Machine = None  # type: ignore[assignment,misc]
+
+__all__ = ["drawn", "permuted"]
+
+_DOUBLE, _INT64 = np.dtype(np.float64), np.dtype(np.int64)
+_OPERATIONS = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv"}
+_ORDERS = {
+    ast.Lt: "olt", ast.LtE: "ole", ast.Gt: "ogt", ast.GtE: "oge", ast.Eq: "oeq", ast.NotEq: "une",
+}  # fmt: skip
+_INSTRUCTIONS = ("fabs", "floor", "ceil")
+"""Functions that are an instruction of most processors."""
+
+
+class _Context(ctypes.Structure):
+    """What draws numbers: the twister, and a normal number ahead, if there is one."""
+
+    _fields_ = (
+        ("next", ctypes.c_void_p),
+        ("state", ctypes.c_void_p),
+        ("ahead", ctypes.c_double),
+        ("has", ctypes.c_double),
+    )
+
+
+_BASE = """
+define internal double @unit(ptr %c) alwaysinline {
+  %at = getelementptr ptr, ptr %c, i64 1
+  %next = load ptr, ptr %c
+  %state = load ptr, ptr %at
+  %high = call i32 %next(ptr %state)
+  %low = call i32 %next(ptr %state)
+  %top = zext i32 %high to i64
+  %rest = zext i32 %low to i64
+  %raised = shl i64 %top, 32
+  %all = or i64 %raised, %rest
+  %bits = and i64 %all, 9007199254740991
+  %whole = uitofp i64 %bits to double
+  %unit = fmul double %whole, 0x3CA0000000000000
+  ret double %unit
+}
+"""
+
+
+def _normal(draws: Any) -> float:
+    """As `_Draws.normal` of the samplers."""
+    if draws.has:
+        draws.has = 0.0
+        return draws.ahead
+    angle = 2.0 * math.pi * draws.next()
+    radius = math.sqrt(-2.0 * math.log1p(-draws.next()))
+    draws.ahead = radius * math.sin(angle)
+    draws.has = 1.0
+    return radius * math.cos(angle)
+
+
+class _Translation:
+    """A function of Python as one of LLVM's, of the context and of doubles."""
+
+    def __init__(self, function: Callable[..., float], module: Any, known: dict[Any, str]) -> None:
+        self._scope = function.__globals__
+        self._module, self._known, self._code = module, known, Code(module)
+        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
+        assert isinstance(tree, ast.FunctionDef)
+        names = [arg.arg for arg in tree.args.args]
+        # what draws comes first, where there is such an argument
+        self._draws = names.pop(0) if names[0] in ("draw", "draws") else ""
+        self._cells: dict[str, Cell] = {}
+        self._loops: list[str] = []
+        for i, name in enumerate(names):
+            self._assign(name, f"%p{i}")
+        self._block(tree.body)
+        self._code.do("unreachable")
+        head = f"internal double @@(ptr %c{''.join(f', double %p{i}' for i in range(len(names)))})"
+        body = "\n".join([*self._code.allocations, *self._code.lines])
+        text = f"define {head} {{\nentry:\n{body}\n}}"
+        known[function] = module.function(function.__name__.strip("_"), text)
+
+    def _assign(self, name: str, value: str) -> None:
+        if name not in self._cells:
+            self._cells[name] = self._code.cell("double")
+        self._cells[name].set(value)
+
+    # -- statements --------------------------------------------------------------------------------
+
+    def _block(self, body: Sequence[ast.stmt]) -> None:
+        for statement in body:
+            getattr(self, f"_{type(statement).__name__}")(statement)
+
+    def _Expr(self, node: ast.Expr) -> None:
+        assert isinstance(node.value, ast.Constant)  # what documents it
+
+    def _Assign(self, node: ast.Assign) -> None:
+        (target,) = node.targets
+        if isinstance(target, ast.Tuple):
+            assert isinstance(node.value, ast.Tuple)
+            values = [self._value(part) for part in node.value.elts]
+            for part, value in zip(target.elts, values, strict=True):
+                self._assign(part.id, value)  # type: ignore[attr-defined]
+        elif isinstance(target, ast.Attribute):
+            self._code.do(f"store double {self._value(node.value)}, ptr {self._field(target)}")
+        else:
+            self._assign(target.id, self._value(node.value))  # type: ignore[attr-defined]
+
+    def _AugAssign(self, node: ast.AugAssign) -> None:
+        name = node.target.id  # type: ignore[union-attr]
+        before = self._cells[name].get()
+        value = self._value(node.value)
+        operation = _OPERATIONS[type(node.op)]
+        self._assign(name, self._code.let(f"{operation} double {before}, {value}"))
+
+    def _If(self, node: ast.If) -> None:
+        self._either(node.test, lambda: self._block(node.body), lambda: self._block(node.orelse))
+
+    def _While(self, node: ast.While) -> None:
+        code, begin, done = self._code, self._code.fresh("again"), self._code.fresh("done")
+        self._loops.append(begin)
+        code.jump(begin)
+        code.label(begin)
+        inside = code.fresh("inside")
+        code.branch(self._condition(node.test), inside, done)
+        code.label(inside)
+        self._block(node.body)
+        code.jump(begin)
+        code.label(done)
+        self._loops.pop()
+
+    def _Continue(self, node: ast.Continue) -> None:
+        self._code.jump(self._loops[-1])
+        self._code.label(self._code.fresh("behind"))
+
+    def _Return(self, node: ast.Return) -> None:
+        assert node.value is not None
+        self._code.do(f"ret double {self._value(node.value)}")
+        self._code.label(self._code.fresh("behind"))
+
+    def _either(self, test: ast.expr, one: Callable[[], None], other: Callable[[], None]) -> None:
+        code = self._code
+        then, otherwise, done = (code.fresh(name) for name in ("then", "else", "done"))
+        code.branch(self._condition(test), then, otherwise)
+        for label, write in ((then, one), (otherwise, other)):
+            code.label(label)
+            write()
+            code.jump(done)
+        code.label(done)
+
+    # -- expressions -------------------------------------------------------------------------------
+
+    def _condition(self, node: ast.expr) -> str:
+        code = self._code
+        if isinstance(node, ast.BoolOp):
+            first, *others = map(self._condition, node.values)
+            for other in others:
+                name = "and" if isinstance(node.op, ast.And) else "or"
+                first = code.let(f"{name} i1 {first}, {other}")
+            return first
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return code.let(f"xor i1 {self._condition(node.operand)}, true")
+        if isinstance(node, ast.Compare):
+            values = [self._value(part) for part in (node.left, *node.comparators)]
+            found = "true"
+            for op, a, b in zip(node.ops, values, values[1:], strict=False):
+                one = code.let(f"fcmp {_ORDERS[type(op)]} double {a}, {b}")
+                found = one if found == "true" else code.let(f"and i1 {found}, {one}")
+            return found
+        if isinstance(node, ast.Constant) and node.value is True:
+            return "true"
+        return code.let(f"fcmp une double {self._value(node)}, 0.0")
+
+    def _value(self, node: ast.expr) -> str:
+        code = self._code
+        if isinstance(node, ast.Constant):
+            return literal(node.value, _DOUBLE)
+        if isinstance(node, ast.Name):
+            if node.id in self._cells:
+                return self._cells[node.id].get()
+            return literal(self._scope[node.id], _DOUBLE)
+        if isinstance(node, ast.Attribute):
+            assert isinstance(node.value, ast.Name)
+            if node.value.id == "math":
+                return literal(getattr(math, node.attr), _DOUBLE)
+            return code.let(f"load double, ptr {self._field(node)}")
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return code.let(f"fneg double {self._value(node.operand)}")
+        if isinstance(node, ast.BinOp):
+            a, b = self._value(node.left), self._value(node.right)
+            if isinstance(node.op, ast.Pow):
+                return self._call("pow", [a, b])
+            return code.let(f"{_OPERATIONS[type(node.op)]} double {a}, {b}")
+        if isinstance(node, ast.IfExp):
+            cell = code.cell("double")
+
+            def write(part: ast.expr) -> Callable[[], None]:
+                return lambda: cell.set(self._value(part))
+
+            self._either(node.test, write(node.body), write(node.orelse))
+            return cell.get()
+        if isinstance(node, ast.Subscript):
+            return self._listed(node)
+        assert isinstance(node, ast.Call), ast.dump(node)
+        return self._called(node.func, [self._value(arg) for arg in node.args if not self._is(arg)])
+
+    def _listed(self, node: ast.Subscript) -> str:
+        """A number of a tuple of the library's."""
+        assert isinstance(node.value, ast.Name)
+        place, found = self._value(node.slice), literal(math.nan, _DOUBLE)
+        for i, number in enumerate(self._scope[node.value.id]):
+            here = self._code.let(f"fcmp oeq double {place}, {literal(i, _DOUBLE)}")
+            one = literal(number, _DOUBLE)
+            found = self._code.let(f"select i1 {here}, double {one}, double {found}")
+        return found
+
+    def _is(self, node: ast.expr) -> bool:
+        """Whether it is what draws."""
+        return isinstance(node, ast.Name) and node.id == self._draws
+
+    def _field(self, node: ast.Attribute) -> str:
+        place = 2 if node.attr == "ahead" else 3
+        return self._code.let(f"getelementptr double, ptr %c, i64 {place}")
+
+    def _called(self, function: ast.expr, given: list[str]) -> str:
+        if self._is(function):
+            return self._code.let("call double @unit(ptr %c)")
+        if isinstance(function, ast.Attribute):
+            assert isinstance(function.value, ast.Name)
+            if function.value.id == "math":
+                return self._call(function.attr, given)
+            if function.attr == "next":
+                return self._code.let("call double @unit(ptr %c)")
+            return self._translated(_normal, given)
+        assert isinstance(function, ast.Name)
+        if function.id in ("abs", "int"):
+            # of what is not negative
+            return self._call("fabs" if function.id == "abs" else "floor", given)
+        return self._translated(self._scope[function.id], given)
+
+    def _translated(self, function: Callable[..., float], given: list[str]) -> str:
+        if function not in self._known:
+            _Translation(function, self._module, self._known)
+        operands = "".join(f", double {value}" for value in given)
+        return self._code.let(f"call double @{self._known[function]}(ptr %c{operands})")
+
+    def _call(self, name: str, given: list[str]) -> str:
+        """A function of the C library, which `math` calls, too."""
+        symbol = f"llvm.{name}.f64" if name in _INSTRUCTIONS else name
+        types = ", ".join(["double"] * len(given))
+        self._code.module.declare(symbol, f"declare double @{symbol}({types})")
+        operands = ", ".join([f"double {value}" for value in given])
+        return self._code.let(f"call double @{symbol}({operands})")
+
+
+@cache
+def _exchanges() -> tuple[Any, Any]:
+    """The exchanges of Fisher and Yates, as a function of the context, numbers and their count."""
+    code = Code(Module())
+    next_, state = code.entry("%c", 0), code.entry("%c", 1)
+    last = code.let("sub i64 %n, 1")
+    with code.loop(last) as i:
+        word = code.let(f"call i32 {next_}(ptr {state})")
+        left = code.let(f"trunc i64 {code.let(f'sub i64 %n, {i}')} to i32")
+        pick = code.let(f"zext i32 {code.let(f'urem i32 {word}, {left}')} to i64")
+        here, there = (code.at("%out", _INT64, at) for at in (i, code.added(pick, i)))
+        one, other = code.load(here, _INT64), code.load(there, _INT64)
+        code.store(other, here, _INT64)
+        code.store(one, there, _INT64)
+    machine = Machine(code.function("void @each(ptr %c, ptr %out, i64 %n)"))
+    kind = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+    return kind(machine.address("each")), machine
+
+
+@provides("permuted")
+def permuted(stream: Any, n: int) -> Any:
+    """The integers below `n`, less than 2**32, in a random order; None without a compiler."""
+    if Machine is None:
+        return None
+    order = np.arange(n)
+    context = _Context(*stream.source())
+    _exchanges()[0](ctypes.byref(context), order.ctypes.data, n)
+    return order
+
+
+@cache
+def _machine(function: Callable[..., float], count: int) -> tuple[Any, Any]:
+    """The loop around a function of so many parameters, and what keeps its code alive."""
+    setup()
+    module = Module()
+    known: dict[Any, str] = {}
+    _Translation(function, module, known)
+    code = Code(module)
+    given = [code.entry("%params", k) for k in range(count)]
+    with code.loop("%n") as i:
+        values = [code.load(code.at(array, _DOUBLE, i), _DOUBLE) for array in given]
+        operands = "".join(f", double {value}" for value in values)
+        made = code.let(f"call double @{known[function]}(ptr %c{operands})")
+        code.store(made, code.at("%out", _DOUBLE, i), _DOUBLE)
+    each = code.function("void @each(ptr %c, ptr %params, ptr %out, i64 %n)")
+    machine = Machine(f"{module.text()}\n{_BASE}\n{each}\n")
+    pointer = ctypes.c_void_p
+    # with the interpreter's lock: whoever else draws waits for it
+    kind = ctypes.PYFUNCTYPE(None, pointer, pointer, pointer, ctypes.c_int64)
+    return kind(machine.address("each")), machine
+
+
+@provides("drawn")
+def drawn(function: Callable[..., float], stream: Any, params: Sequence[Any]) -> Any:
+    """What a sampler returns for each of some parameters, or None where there is no compiler.
+
+    Parameters
+    ----------
+    function: A function of what draws, and of a number of each of `params`.
+    stream: A `Stream`, whose lock is held.
+    params: Flat arrays of one length.
+    """
+    if Machine is None:
+        return None
+    arrays = [np.ascontiguousarray(array, _DOUBLE) for array in params]
+    call, _ = _machine(function, len(arrays))
+    ahead = stream.ahead
+    context = _Context(*stream.source(), ahead or 0.0, ahead is not None)
+    table = (ctypes.c_void_p * len(arrays))(*[array.ctypes.data for array in arrays])
+    found = np.empty(arrays[0].size)
+    call(ctypes.byref(context), table, found.ctypes.data, found.size)
+    stream.ahead = context.ahead if context.has else None
+    return found

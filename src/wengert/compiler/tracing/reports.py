@@ -1,0 +1,324 @@
+"""Layer 8 · compiler: calls whose effect nothing but people see: ``print``, warnings, logging.
+
+NOTE [reports]
+Such a call in the middle of a function parts no program in two: Python makes it when all is
+computed (NOTE [what is printed] in `prints`). While a thread traces, what it calls stands in for
+Python's own; so does what looks up attributes of loggers, since others than these methods would
+tell the function what the trace does not know. A call is made as from the place where the function
+has it: a warning counts as one of that line, and a record of logging names it.
+
+Whoever gets the text may not see that it comes late: streams and handlers are Python's own.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import functools
+import io
+import logging
+import logging.handlers
+import sys
+import threading
+import warnings
+from _thread import get_ident
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from wengert.compiler.objects.flows import LEVELS, LOGGERS
+from wengert.compiler.objects.libraries import is_of_library, of_library_name
+from wengert.tape.modes import current_mode
+
+__all__ = ["PRINT", "Report", "are_known", "intercepted", "is_report", "is_unchanged"]
+
+PRINT = builtins.print
+"""Python's own."""
+
+
+class Report:
+    """A call of ``print``, ``warnings.warn`` or a method of a logger.
+
+    Attributes
+    ----------
+    name: What is called.
+    call: Makes it here and now.
+    logger, level: Of logging.
+    """
+
+    def __init__(
+        self, name: str, call: Callable[..., Any], logger: Any = None, level: int = 0
+    ) -> None:
+        self.name, self.call, self.logger, self.level = name, call, logger, level
+
+    def later(self, args: Any, kwargs: Any) -> tuple[str, Callable[..., Any]] | str:
+        """To whom it goes, and how it is made with its texts, or why it cannot be made later."""
+        if kwargs:
+            return f"it calls {self.name}() with {min(kwargs)}="
+        frame = _caller()[0]
+        code, line, space = frame.f_code, frame.f_lineno, frame.f_globals
+        logger = self.logger
+        if logger is not None:
+            if (
+                logger is not logging.root
+                and logging.Logger.manager.loggerDict.get(object.__getattribute__(logger, "name"))
+                is not logger
+            ):
+                return "it uses a logger that logging does not know"
+            place = (code.co_filename, line), code.co_name
+            how = functools.partial(_log, logger, self.level, place)
+            return f"{self.level} {object.__getattribute__(logger, 'name')}", how
+        kind = args[1] if len(args) == 2 and args[1] is not None else UserWarning
+        if not 1 <= len(args) <= 2 or not _is_plain_warning(kind):
+            return "it warns otherwise than by a text and a class"
+        registry = space.setdefault("__warningregistry__", {})
+        where = (code.co_filename, line), (space.get("__name__", "<string>"), registry)
+        return "warnings", functools.partial(_warn, kind, where)
+
+
+def _log(logger: Any, level: int, place: Any, message: Any, *args: Any) -> None:
+    with _plainly():
+        if logger is logging.root and not logger.handlers:
+            logging.basicConfig()
+        if logger.isEnabledFor(level):
+            where, function = place
+            record = logger.makeRecord(logger.name, level, *where, message, args, None, function)
+            logger.handle(record)
+
+
+def _warn(kind: type, place: Any, message: str) -> None:
+    where, known = place
+    warnings.warn_explicit(message, kind, *where, *known)
+
+
+def _is_plain_warning(kind: Any) -> bool:
+    """Whether making a warning of a class runs no code of a user."""
+    return (
+        isinstance(kind, type)
+        and issubclass(kind, Warning)
+        and all(
+            is_of_library(base) or not {"__init__", "__new__", "__str__"} & vars(base).keys()
+            for base in kind.__mro__
+        )
+    )
+
+
+# -- who hears of it -------------------------------------------------------------------------------
+
+Handler = Callable[[Report, tuple[Any, ...], dict[str, Any]], None]
+_HANDLERS: dict[int, list[Handler]] = {}
+_BUSY: set[int] = set()
+"""The threads in which Python's own is running."""
+_CHANGING = threading.Lock()
+
+
+@contextlib.contextmanager
+def _plainly() -> Iterator[None]:
+    """Let loggers be what they are, in this thread."""
+    thread = get_ident()
+    outermost = thread not in _BUSY
+    _BUSY.add(thread)
+    try:
+        yield
+    finally:
+        if outermost:
+            _BUSY.discard(thread)
+
+
+def _standing_in(original: Any, report: Report) -> Any:
+    @functools.wraps(original)
+    def stand_in(*args: Any, **kwargs: Any) -> None:
+        handlers = None if get_ident() in _BUSY else _HANDLERS.get(get_ident())
+        caller = sys._getframe(1).f_globals.get("__name__")
+        if handlers is None or (original is not PRINT and of_library_name(caller)):
+            report.call(*args, **kwargs)
+        else:
+            handlers[-1](report, args, kwargs)
+
+    return stand_in
+
+
+def _caller() -> tuple[Any, int]:
+    """The frame that called what stands in, and how many are between it and the one that asks."""
+    frame: Any = sys._getframe(1)
+    depth = 1
+    while frame.f_code is not _STAND_IN:
+        frame, depth = frame.f_back, depth + 1
+    return frame.f_back, depth
+
+
+def _from_outside(original: Any) -> Any:
+    """A function that names the line of its caller, as what stands in for it calls it."""
+
+    def call(*args: Any, **kwargs: Any) -> None:
+        if original is _WARN and len(args) > 2:
+            args, kwargs = (*args[:2], *args[3:]), {"stacklevel": args[2], **kwargs}
+        kwargs["stacklevel"] = kwargs.get("stacklevel", 1) + _caller()[1]
+        with _plainly():
+            original(*args, **kwargs)
+
+    return call
+
+
+_WARN = vars(warnings)["warn"]
+_OWN: dict[str, tuple[Any, Any, Report]] = {
+    "builtins.print": (builtins, PRINT, Report("print", PRINT)),
+    "warnings.warn": (warnings, _WARN, Report("warnings.warn", _from_outside(_WARN))),
+}
+for _name, _level in LEVELS.items():
+    _made = getattr(logging, _name)
+    _report = Report(f"logging.{_name}", _from_outside(_made), logging.root, _level)
+    _OWN[_report.name] = logging, _made, _report
+_PATCHED = {
+    name: (owner, name.split(".")[1], own, _standing_in(own, report))
+    for name, (owner, own, report) in _OWN.items()
+}
+"""What is put in place of which functions."""
+_STAND_IN = _PATCHED["builtins.print"][3].__code__
+
+
+def _attribute(logger: Any, name: str) -> Any:
+    """What a logger has by a name: for a function that is traced, what stands in for it."""
+    found = object.__getattribute__(logger, name)
+    thread = get_ident()
+    if thread not in _HANDLERS or thread in _BUSY or name == "__class__":
+        return found
+    caller = sys._getframe(1).f_globals.get("__name__")
+    if caller != "logging" and of_library_name(caller):
+        return found
+    if name in LEVELS and type(logger) in LOGGERS:
+        report = Report(f"logging.{name}", _from_outside(found), logger, LEVELS[name])
+        return _standing_in(found, report)
+    mode = current_mode()
+    if mode is not None and mode.tracing is not None:
+        mode.tracing.give_up(f"it asks a logger for its {name}")
+    return found
+
+
+@contextlib.contextmanager
+def intercepted(handler: Handler) -> Iterator[None]:
+    """Let `handler` get what this thread reports."""
+    thread = get_ident()
+    with _CHANGING:
+        _HANDLERS.setdefault(thread, []).append(handler)
+        for owner, name, own, stand_in in _PATCHED.values():
+            if getattr(owner, name) is own:
+                setattr(owner, name, stand_in)
+        logging.Logger.__getattribute__ = _attribute  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        with _CHANGING:
+            _HANDLERS[thread].pop()
+            if not _HANDLERS[thread]:
+                del _HANDLERS[thread]
+            if not _HANDLERS:
+                del logging.Logger.__getattribute__
+                for owner, name, own, stand_in in _PATCHED.values():
+                    if getattr(owner, name) is stand_in:
+                        setattr(owner, name, own)
+
+
+def is_unchanged(name: str = "builtins.print") -> bool:
+    """Whether a function that reports is Python's, and not some other that was put in its place."""
+    owner, key, own, stand_in = _PATCHED[name]
+    return getattr(owner, key) in (own, stand_in)
+
+
+def is_report(name: str) -> bool:
+    """Whether a function of a module is one that reports."""
+    return name in _PATCHED
+
+
+# -- where it goes to ------------------------------------------------------------------------------
+
+_OWN_STREAMS = frozenset({"_io", "io"})
+_NOTEBOOKS = "ipykernel.iostream"
+_HANDLERS_OF_LOGGING = frozenset(
+    {
+        *(logging.StreamHandler, logging.FileHandler, logging.NullHandler),
+        *(type(logging.lastResort), logging.handlers.RotatingFileHandler),
+        *(logging.handlers.TimedRotatingFileHandler, logging.handlers.WatchedFileHandler),
+    }
+)
+
+
+def are_known(targets: Iterable[str]) -> bool:
+    """Whether nothing but writing happens when something is reported there."""
+    return all(map(_is_known, targets))
+
+
+def _is_known(target: str) -> bool:
+    if target in ("stdout", "stderr"):
+        return _is_stream(getattr(sys, target, None))
+    if target == "warnings":
+        return _shows_plainly()
+    level, _, name = target.partition(" ")
+    with _plainly():
+        known = logging.root if name == "root" else logging.Logger.manager.loggerDict.get(name)
+        return _is_logger(known, int(level))
+
+
+def _shows_plainly() -> bool:
+    module: Any = warnings
+    shown = module._showwarnmsg_impl
+    return (
+        module.showwarning is module._showwarning_orig
+        and module.formatwarning is module._formatwarning_orig
+        and (
+            # a list that records them
+            type(getattr(shown, "__self__", None)) is list
+            or (getattr(shown, "__module__", "") == "warnings" and _is_stream(sys.stderr))
+        )
+    )
+
+
+def _is_logger(logger: Any, level: int) -> bool:
+    """Whether records of a level go to handlers of Python's own, if they go anywhere."""
+    if type(logger) not in LOGGERS or _has(logger, "handle", "isEnabledFor", "makeRecord"):
+        return False
+    if not logger.isEnabledFor(level):
+        return True
+    if logging.getLogRecordFactory() is not logging.LogRecord:
+        return False
+    found = []
+    while logger is not None:
+        if type(logger) not in LOGGERS or logger.filters:
+            return False
+        found += logger.handlers
+        logger = logger.parent if logger.propagate else None
+    return all(map(_is_handler, found or [logging.lastResort]))
+
+
+def _is_handler(handler: Any) -> bool:
+    if type(handler) not in _HANDLERS_OF_LOGGING or handler.filters:
+        return False
+    made = handler.formatter
+    if type(made) not in (logging.Formatter, type(None)) or (made and _has(made, "format")):
+        return False
+    named = isinstance(handler, logging.FileHandler | logging.NullHandler)
+    return not _has(handler, "emit", "handle", "format") and (
+        named or _is_stream(getattr(handler, "stream", None))
+    )
+
+
+def _has(thing: Any, *names: str) -> bool:
+    """Whether an object has attributes in place of its class's."""
+    return not vars(thing).keys().isdisjoint(names)
+
+
+def _is_stream(stream: Any) -> bool:
+    if stream is None or type(stream).__module__ == _NOTEBOOKS:
+        return True
+    base = io.TextIOWrapper if isinstance(stream, io.TextIOWrapper) else io.StringIO
+    if not isinstance(stream, base) or {"write", "flush"} & getattr(stream, "__dict__", {}).keys():
+        return False
+    kind: Any = type(stream)
+    if kind.write is not base.write or kind.flush is not base.flush:
+        return False
+    # what it writes to in turn
+    below = stream.buffer if base is io.TextIOWrapper else None
+    while below is not None:
+        if type(below).__module__ not in _OWN_STREAMS:
+            return False
+        below = getattr(below, "raw", None)
+    return True

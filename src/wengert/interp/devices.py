@@ -1,0 +1,324 @@
+"""Layer 3 · interp: arrays of other devices, and the namespace that computes with them there.
+
+NOTE [arrays of devices]
+A tensor on another device has a `DeviceArray` for its payload: an array of a backend's (NOTE
+[backends] in `wengert.base.backends`) with the device that it is on. Its namespace runs the kernels
+that K runs, which reach the backend's own functions by NumPy's protocols. So everything above the
+kernels is as it is under a transform of no level: rules, views, writes, forward mode and batches
+need not know of it. What is checked is checked here: that all arrays are on one device, and that
+the backend has what a kernel asks for. An array of NumPy without dimensions counts as a number;
+indices and what a kernel makes of shapes alone are sent; nothing else is converted.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from wengert.base.backends import backend_of
+from wengert.base.device import CPU, as_device, different_devices
+from wengert.base.device import device as Device
+from wengert.base.memory_format import in_format, memory_format
+from wengert.base.ports import PORTS, provides
+from wengert.interp.levels import Interpreter, Level, Lifted
+from wengert.prims import records
+from wengert.prims.facet import Facet
+from wengert.prims.record import Primitive
+
+__all__ = ["DeviceArray"]
+
+_NO_LEVEL = Level(0)
+_LACKING = (TypeError, AttributeError, NotImplementedError)
+
+
+_ASKED = frozenset({np.ndim, np.shape, np.size})
+BETWEEN: Facet[str] = Facet("between", lambda prim: "")
+"""What an operation has to do with several devices: it ``"sends"`` its argument to another one, or
+``"copies"`` values from any."""
+BETWEEN.of(records.to_device)("sends")
+BETWEEN.of(records.assign)("copies")
+
+
+class DeviceArray(NDArrayOperatorsMixin, Lifted):
+    """An array of a backend, on its device (see NOTE [arrays of devices])."""
+
+    __slots__ = ("array", "device")
+    owner = _NO_LEVEL
+    level = 0
+    traced = True
+    of_input = True
+    array: Any
+    device: Device
+
+    def __init__(self, array: Any, device: Device) -> None:
+        self.array = array
+        self.device = device
+
+    @property
+    def namespace(self) -> Any:
+        """What computes on the device."""
+        return _namespace(self.device)
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # type: ignore[override]  # follows from the array
+        """The shape."""
+        return tuple(self.array.shape)
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype; an equal one, but not the one that the quick paths of operations look for."""
+        return _apart(self.array.dtype)
+
+    @property
+    def flags(self) -> Any:
+        return _Flags(self.array.flags)
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        return tuple(self.array.strides)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the elements."""
+        return int(self.array.nbytes)
+
+    def contents(self) -> Iterable[Any]:
+        """Nothing that belongs to a transform."""
+        return ()
+
+    def constant(self) -> Any:
+        """The array itself: there are no tangents."""
+        return self
+
+    def lie(self, order: memory_format) -> None:
+        if self.array.ndim:
+            self.array = in_format(self.array, order)
+
+    def write(self, result: Any) -> None:
+        """Write an array, or a number, to this memory."""
+        with _backend(self.device).on(self.device.index or 0):
+            np.copyto(self.array, _within(self.device, result), casting="same_kind")
+
+    def fetched(self) -> np.ndarray[Any, Any]:
+        """A copy in NumPy."""
+        return _backend(self.device).fetch(self.array)
+
+    def shown(self) -> np.ndarray[Any, Any]:
+        """What is printed."""
+        return self.fetched()
+
+    def __repr__(self) -> str:
+        return f"DeviceArray({self.fetched()!r}, {str(self.device)!r})"
+
+    # -- values, which are fetched -----------------------------------------------------------------
+
+    def item(self) -> Any:
+        """The only element, as a Python number."""
+        return self.fetched().item()
+
+    @property
+    def flat(self) -> Any:
+        """The values one by one, in NumPy."""
+        return self.fetched().flat
+
+    def tolist(self) -> Any:
+        """The values as Python's."""
+        return self.fetched().tolist()
+
+    def any(self) -> bool:
+        """Whether any element is true."""
+        return bool(self.array.any())
+
+    def all(self) -> bool:
+        """Whether every element is true."""
+        return bool(self.array.all())
+
+    def min(self, axis: Any = None) -> Any:
+        """The least element, or those along `axis`."""
+        return _around(self.array.min(axis=axis), self.device)
+
+    def max(self, axis: Any = None) -> Any:
+        """The greatest element, or those along `axis`."""
+        return _around(self.array.max(axis=axis), self.device)
+
+    def __bool__(self) -> bool:
+        return bool(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        return operator.index(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise TypeError(
+            f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy "
+            "the tensor to host memory first."
+        )
+
+    def __array_ufunc__(  # type: ignore[override]  # other values of transforms have none
+        self, ufunc: Any, method: str, *args: Any, **kwargs: Any
+    ) -> Any:
+        if any(isinstance(value, Lifted) and not isinstance(value, DeviceArray) for value in args):
+            # values of transforms have operators of their own
+            return NotImplemented
+        if kwargs.get("out"):
+            # memory of NumPy's
+            raise different_devices(self.device, CPU)
+        given = [_within(self.device, value) for value in args]
+        with _backend(self.device).on(self.device.index or 0):
+            return _around(getattr(ufunc, method)(*given, **kwargs), self.device)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if func in _ASKED:
+            return func(self.array, *args[1:], **kwargs)
+        if func in (np.may_share_memory, np.shares_memory):
+            both = [getattr(value, "array", None) for value in args[:2]]
+            return None not in both and func(*both)
+        # functions of NumPy's that take what they are given for unequal, unless it is an array
+        self.__array__()
+        return NotImplemented
+
+    def __getitem__(self, index: Any) -> Any:
+        parts = index if isinstance(index, tuple) else (index,)
+        found = tuple([_within(self.device, part, sent=True) for part in parts])
+        return _around(self.array[found], self.device)
+
+    @property
+    def real(self) -> Any:
+        """The real part."""
+        return self.namespace.real(self) if self.dtype.kind == "c" else self
+
+    __hash__ = object.__hash__
+
+
+class _Flags:
+    """NumPy's flags of an array, of which a backend may have fewer."""
+
+    writeable = True
+    owndata = False
+
+    def __init__(self, flags: Any) -> None:
+        self.c_contiguous = bool(flags.c_contiguous)
+        self.f_contiguous = bool(flags.f_contiguous)
+
+
+@functools.cache
+def _apart(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    # see `DeviceArray.dtype`
+    return dtype.newbyteorder("=") if dtype.kind in "fc" else dtype
+
+
+def _backend(place: Device) -> Any:
+    return backend_of(place.type)
+
+
+def _around(found: Any, place: Device) -> Any:
+    """What a kernel gave, as a payload."""
+    if isinstance(found, np.ndarray | np.generic):
+        # of shapes and numbers alone
+        found = _backend(place).send(np.asarray(found), place.index or 0)
+    return DeviceArray(found, place) if isinstance(found, _backend(place).kind) else found
+
+
+def _within(place: Device, value: Any, sent: bool = False) -> Any:
+    """An argument as the backend has it; arrays of NumPy are `sent`, or on another device."""
+    if value.__class__ is DeviceArray:
+        if value.device != place:
+            raise different_devices(value.device, place)
+        return value.array
+    if isinstance(value, np.ndarray | np.generic):
+        if value.ndim and not sent:
+            raise different_devices(place, CPU)
+        return _backend(place).send(np.asarray(value), place.index or 0)
+    if isinstance(value, tuple | list):
+        return type(value)(_within(place, part, True) for part in value)
+    return value
+
+
+def _check_indices(prim: Primitive, arrays: list[Any], params: dict[str, Any]) -> None:
+    """Refuse indices that are out of bounds, which libraries for GPUs wrap round."""
+    shape: tuple[int, ...] = params.get("shape", arrays[0].shape) if arrays else ()
+    dim: Any = params.get("dim")
+    pairs: list[tuple[Any, int]] = []
+    if "shape" not in params:
+        at = 0
+        for index in params.get("indices") or ():
+            masks = index is not None and index.dtype.kind == "b"
+            if index is not None and not masks:
+                pairs.append((index, shape[at]))
+            at += index.ndim if masks else 1
+    for name, array in zip(prim.args[1:], arrays[1:], strict=False):
+        if name == "index" and name in prim.fixed:
+            whole = dim is None or not shape
+            pairs.append((array, math.prod(shape) if whole else shape[dim]))
+        elif name == "indices" and prim.args[0] == "weight":
+            pairs.append((array, shape[0]))
+        elif name == "target" and name in prim.fixed:
+            pairs.append((array[array != params["ignore_index"]], shape[:2][-1]))
+    for index, size in pairs:
+        if index.size and (int(index.min()) < -size or int(index.max()) >= size):
+            raise IndexError(
+                f"index {int(index.max())} or {int(index.min())} is out of bounds for dimension "
+                f"with size {size}"
+            )
+
+
+def _run(place: Device, prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    """Compute a primitive on a device, by its kernel or else by simpler primitives."""
+    between = BETWEEN[prim]
+    if between == "sends":
+        (array,) = args
+        return sent(array, **params)
+    arrays = [_within(place, value, between == "copies") for value in args]
+    named = {name: _within(place, value, True) for name, value in params.items()}
+    _check_indices(prim, arrays, named)
+    try:
+        with _backend(place).on(place.index):
+            found = prim.kernel(*arrays, **named)
+        parts = found if isinstance(found, tuple | list) else (found,)
+        if arrays and any(isinstance(part, np.ndarray | np.generic) for part in parts):
+            raise NotImplementedError("its kernel is the CPU's")
+    except _LACKING as error:
+        rule = PORTS.parts(prim)
+        if rule is not None:
+            around = [_around(array, place) for array in arrays]
+            simpler = rule(_namespace(place), *around, **params)
+            if simpler is not NotImplemented:
+                return simpler
+        raise NotImplementedError(
+            f"{prim.name}() is not available for tensors on '{place}' ({error}). Compute it on the "
+            f"CPU, x.cpu(), and send the result back by .to('{place}')."
+        ) from error
+    made = tuple([_around(part, place) for part in parts])
+    return made if parts is found else made[0]
+
+
+@functools.cache
+def _namespace(place: Device) -> Interpreter:
+    return Interpreter(functools.partial(_run, place))
+
+
+@provides("sent")
+def sent(payload: Any, device: Any) -> Any:
+    """A copy of an array, of NumPy or of a device, on a device."""
+    place = as_device(device)
+    if isinstance(payload, DeviceArray):
+        if payload.device == place:
+            return payload.copy()
+        payload = payload.fetched()
+    if place.type == "cpu":
+        return payload
+    return DeviceArray(_backend(place).send(np.asarray(payload), place.index or 0), place)

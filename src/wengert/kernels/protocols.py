@@ -1,0 +1,126 @@
+"""Layer 1 · kernels: what NumPy's protocols do not reach by themselves.
+
+NOTE [arrays of any library]
+NumPy's functions hand arrays of other libraries over to these (`__array_ufunc__`,
+`__array_function__`), and kernels are written in such functions, and in methods that libraries
+share. Three things are not handed over: functions that make an array of no other, those that make
+sure that something is one, and the methods of ufuncs that a library may lack. These stand here,
+with an array as the first argument whose library is meant.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "arange",
+    "asarray",
+    "contiguous",
+    "copied",
+    "empty",
+    "every",
+    "full",
+    "is_numpys",
+    "largest",
+    "ones",
+    "smallest",
+    "some",
+    "zeros",
+]
+
+_largest: Any = np.maximum.reduce
+_smallest: Any = np.minimum.reduce
+_every: Any = np.logical_and.reduce
+_some: Any = np.logical_or.reduce
+
+
+def is_numpys(array: Any) -> bool:
+    """Whether an array, or a number, is NumPy's or Python's."""
+    return array.__class__ is np.ndarray or not hasattr(array, "__array_function__")
+
+
+# -- new arrays -----------------------------------------------------------------------------------
+
+
+def zeros(like: Any, shape: Any, dtype: Any) -> Any:
+    """Zeros."""
+    return np.zeros(shape, dtype) if is_numpys(like) else np.zeros(shape, dtype, like=like)
+
+
+def empty(like: Any, shape: Any, dtype: Any) -> Any:
+    """Memory that is not initialised."""
+    return np.empty(shape, dtype) if is_numpys(like) else np.empty(shape, dtype, like=like)
+
+
+def ones(like: Any, shape: Any, dtype: Any) -> Any:
+    """Ones."""
+    return full(like, shape, 1, dtype)
+
+
+def full(like: Any, shape: Any, value: Any, dtype: Any) -> Any:
+    """One number everywhere."""
+    made = empty(like, shape, dtype)
+    made.fill(value)
+    return made
+
+
+def arange(like: Any, *bounds: int, dtype: Any = np.intp) -> Any:
+    """A range of numbers."""
+    if is_numpys(like):
+        return np.arange(*bounds, dtype=dtype)
+    return np.arange(*bounds, dtype=dtype, like=like)
+
+
+# -- arrays of what may be a number ---------------------------------------------------------------
+
+
+def asarray(self: Any, dtype: Any = None) -> Any:
+    """An array itself, numbers as arrays."""
+    return np.asarray(self, dtype) if is_numpys(self) else np.asarray(self, dtype, like=self)
+
+
+def contiguous(self: Any) -> Any:
+    """An array in C order, without a copy if it is."""
+    if is_numpys(self):
+        return np.ascontiguousarray(self)
+    return np.ascontiguousarray(self, like=self)
+
+
+def copied(self: Any, order: Any = "K", dtype: Any = None) -> Any:
+    """A copy in an order."""
+    if is_numpys(self):
+        return np.array(self, dtype, copy=True, order=order)
+    return np.array(self, dtype, copy=True, order=order, like=self)
+
+
+# -- reductions ------------------------------------------------------------------------------------
+
+
+def largest(self: Any, axis: Any = None, keepdims: bool = False, **initial: Any) -> Any:
+    """The largest elements; `initial` for those of nothing."""
+    if is_numpys(self):
+        return _largest(self, axis=axis, keepdims=keepdims, **initial)
+    return np.max(self, axis=axis, keepdims=keepdims)
+
+
+def smallest(self: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The smallest elements."""
+    if is_numpys(self):
+        return _smallest(self, axis=axis, keepdims=keepdims)
+    return np.min(self, axis=axis, keepdims=keepdims)
+
+
+def every(self: Any, axis: Any, keepdims: bool) -> Any:
+    """Whether all elements are other than 0."""
+    if is_numpys(self):
+        return _every(self, axis=axis, keepdims=keepdims)
+    return np.all(self, axis=axis, keepdims=keepdims)
+
+
+def some(self: Any, axis: Any, keepdims: bool) -> Any:
+    """Whether any elements are other than 0."""
+    if is_numpys(self):
+        return _some(self, axis=axis, keepdims=keepdims)
+    return np.any(self, axis=axis, keepdims=keepdims)

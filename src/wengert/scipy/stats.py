@@ -1,0 +1,86 @@
+"""Layer 8 · scipy: distributions under the names of `scipy.stats`, with derivatives.
+
+Each has those of ``logpdf``, ``pdf``, ``cdf``, ``logcdf``, ``sf``, ``logsf``, ``ppf`` and ``isf``
+(``logpmf``, ``pmf`` for whole numbers) that there is a formula for: the table of
+`wengert.scipy.densities`. They take numbers, arrays and tensors, in double precision unless all
+arrays have another, and differentiate by the value, ``loc``, ``scale`` and the parameters of the
+density; distribution functions by those arguments by which SciPy's special functions do.
+
+>>> import wengert.scipy.stats as stats
+>>> x = wg.tensor([0.5, 1.5], dtype=wg.float64, requires_grad=True)
+>>> stats.gamma.logpdf(x, 2.0, scale=0.5).sum().backward()
+>>> x.grad
+tensor([ 0.0000, -1.3333], dtype=torch.float64)
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from wengert.base.extras import scipy_module
+from wengert.base.sections import fill_sections
+from wengert.ops.coerce import is_sparse
+from wengert.scipy.densities import TABLE, Functions, functions
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.operands import cast
+
+__all__ = sorted(TABLE)
+
+
+class Distribution(SimpleNamespace):
+    """A distribution of `scipy.stats`, with the functions that have derivatives here."""
+
+    def __getattr__(self, name: str) -> Any:
+        own = vars(self)
+        raise AttributeError(
+            f"{own['name']} has no {name} here: it has "
+            f"{', '.join(sorted(key for key in own if key != 'name'))}"
+        )
+
+
+class _Special:
+    """SciPy's special functions, which come to tensors by NumPy's protocol."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(scipy_module("special", f"scipy.special.{name}"), name)
+
+
+def _operands(name: str, *values: Any) -> list[Any]:
+    """Numbers and arrays as tensors of one floating dtype."""
+    tensors = []
+    for value in values:
+        if is_sparse(value):
+            raise TypeError(f"{name}() takes dense tensors, not {type(value).__name__}")
+        tensors.append(value if isinstance(value, TensorBase) else new_tensor(np.asarray(value)))
+    kinds = [t.payload.dtype for t in tensors if t.payload.dtype.kind == "f" and t.payload.ndim]
+    kind = np.result_type(*kinds) if kinds else np.dtype(np.float64)
+    return [cast(tensor, kind) for tensor in tensors]
+
+
+_F = Functions(np, _Special(), _operands)
+
+
+def __getattr__(name: str) -> Any:
+    """Distributions are made when they are first named."""
+    if name not in TABLE:
+        raise AttributeError(
+            f"module 'wengert.scipy.stats' has no attribute {name!r}: it has {', '.join(__all__)}; "
+            "wengert.distributions has more, under PyTorch's names"
+        )
+    # the logarithm of a density of 0 is no accident
+    quiet = np.errstate(divide="ignore", invalid="ignore", over="ignore")
+    made = {key: quiet(function) for key, function in functions(name, _F).items()}
+    for key, function in made.items():
+        function.__name__ = function.__qualname__ = key
+        function.__doc__ = f"``{key}`` of the distribution `{name}`: see `scipy.stats.{name}`."
+    return globals().setdefault(name, Distribution(name=name, **made))
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
+
+
+fill_sections(globals())

@@ -1,0 +1,146 @@
+"""Layer 4 · tape: tracebacks end at the user's line.
+
+NOTE [folded tracebacks]
+An error is raised some calls below the line that its reader can change. Where Python or IPython
+prints it, the library's frames are folded: they are left out, and a last line says how many. The
+exception itself keeps all of them, so debuggers, loggers and test tools see them as before.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from wengert.base.sections import fill_sections
+from wengert.tape.sites import OURS
+
+__all__ = ["install", "set_full_tracebacks"]
+
+_VARIABLE = "WENGERT_TRACEBACKS"
+_INSTALLED = tuple(
+    os.path.join(folder, "")
+    for folder in (os.path.dirname(os.__file__), os.path.dirname(os.path.dirname(np.__file__)))
+)
+
+_full = os.environ.get(_VARIABLE) == "full"
+_printed: Any = None
+"""What printed tracebacks before."""
+
+
+def set_full_tracebacks(full: bool) -> None:
+    """Choose whether printed tracebacks show the library's own frames.
+
+    By default they end at your line. The environment variable ``WENGERT_TRACEBACKS=full`` shows all
+    frames from the start.
+
+    Parameters
+    ----------
+    full : bool. Whether to show all frames.
+
+    Examples
+    --------
+    >>> from wengert.utils import set_full_tracebacks
+    >>> set_full_tracebacks(True)
+    >>> set_full_tracebacks(False)
+    """
+    global _full
+    _full = bool(full)
+
+
+def install() -> None:
+    """Fold the tracebacks that Python prints, and those of IPython where it runs."""
+    global _printed
+    if _printed is None:
+        _printed, sys.excepthook = sys.excepthook, _print
+    shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", bool)()
+    if shell and not shell.custom_exceptions:
+        shell.set_custom_exc((Exception,), _print_in_ipython)
+
+
+def _print(kind: Any, error: BaseException, trace: Any) -> None:
+    with _folded(error):
+        _printed(kind, error, error.__traceback__)
+
+
+def _print_in_ipython(shell: Any, kind: Any, error: Any, trace: Any, tb_offset: Any = None) -> None:
+    with _folded(error):
+        shell.showtraceback((kind, error, error.__traceback__), tb_offset=tb_offset)
+    sys.last_traceback = trace  # for %debug
+
+
+@contextmanager
+def _folded(error: BaseException) -> Iterator[None]:
+    """Leave the library's frames out of an exception and of what led to it, for the time being."""
+    whole: list[tuple[BaseException, Any]] = []
+    count, met = 0, set()
+    waiting: list[BaseException | None] = [error]
+    while waiting and not _full:
+        found = waiting.pop()
+        if not isinstance(found, Exception) or id(found) in met:
+            continue
+        met.add(id(found))
+        waiting += [found.__cause__, found.__context__, *getattr(found, "exceptions", ())]
+        trace, left_out = _users_part(found.__traceback__)
+        if left_out:
+            count += left_out
+            whole.append((found, found.__traceback__))
+            found.__traceback__ = trace
+    notes = getattr(error, "__notes__", None)
+    try:
+        if count:
+            frames = "1 frame" if count == 1 else f"{count} frames"
+            error.__notes__ = [
+                *(notes or ()),
+                f"({frames} of wengert left out; {_VARIABLE}=full shows all)",
+            ]
+        yield
+    finally:
+        for found, trace in whole:
+            found.__traceback__ = trace
+        if count:
+            if notes is None:
+                del error.__notes__
+            else:
+                error.__notes__ = notes
+
+
+def _users_part(trace: TracebackType | None) -> tuple[TracebackType | None, int]:
+    """A traceback without the library's frames, and how many these are.
+
+    Frames of other packages that the library called go with them, unless the user's code comes
+    again behind those, as in a function that SciPy calls.
+    """
+    kept: list[TracebackType] = []
+    called: list[TracebackType] = []
+    count, inside, here = 0, False, trace
+    while here is not None:
+        name = here.tb_frame.f_code.co_filename
+        count += 1
+        if OURS[name] or _module_of(here) == "wengert":
+            inside = True
+        elif inside and name.startswith(_INSTALLED):
+            called.append(here)
+        else:
+            kept += [*called, here]
+            called, inside = [], False
+        here = here.tb_next
+    if not kept or len(kept) == count:
+        return trace, 0
+    result: TracebackType | None = None
+    for here in reversed(kept):
+        result = TracebackType(result, here.tb_frame, here.tb_lasti, here.tb_lineno)
+    return result, count - len(kept)
+
+
+def _module_of(trace: TracebackType) -> str:
+    # compiled modules name their files as they were when they were compiled
+    return str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0]
+
+
+fill_sections(globals())

@@ -1,0 +1,231 @@
+"""What the libraries on top of JAX ask for: operations by rules, windows, boxes, parts of names."""
+
+import numpy as np
+import pytest
+
+import wengert.compat.jax.numpy as jnp
+from wengert.compat import jax
+from wengert.compat.jax import lax
+
+batching, ad = jax.interpreters.batching, jax.interpreters.ad
+
+
+def close(x, y):
+    np.testing.assert_allclose(np.asarray(x), np.asarray(y), rtol=2e-5, atol=1e-6)
+
+
+# -- numbers that do not fit -----------------------------------------------------------------------
+
+
+def test_integers_that_do_not_fit_their_dtype_are_refused():
+    assert jnp.uint32(2998342421).item() == 2998342421
+    assert jnp.full((1,), 4000000000, jnp.uint32).tolist() == [4000000000]
+    for kind, value in ((jnp.int8, 300), (jnp.uint8, -1), (jnp.int32, 2**40)):
+        with pytest.raises(OverflowError, match="out of bounds for"):
+            kind(value)
+
+
+# -- operations of one's own -----------------------------------------------------------------------
+
+
+def times():
+    """x * y, of which each rule is given."""
+    prim = jax.extend.core.Primitive("times")
+    prim.def_impl(lambda x, y: x * y)
+
+    def jvp(primals, tangents):
+        (x, y), (s, t) = primals, tangents
+        s, t = ad.instantiate_zeros(s), ad.instantiate_zeros(t)
+        return prim.bind(x, y), prim.bind(s, y) + prim.bind(x, t)
+
+    def transpose(g, x, y):
+        assert ad.is_undefined_primal(x) is not ad.is_undefined_primal(y)
+        return (prim.bind(g, y), None) if ad.is_undefined_primal(x) else (None, prim.bind(x, g))
+
+    def batch(values, dims):
+        x, y = values
+        assert set(dims) <= {0, None}
+        return prim.bind(x, y), 0
+
+    ad.primitive_jvps[prim], ad.primitive_transposes[prim] = jvp, transpose
+    batching.primitive_batchers[prim] = batch
+    return prim
+
+
+def test_primitives_follow_their_rules():
+    prim = times()
+    f = lambda x: prim.bind(prim.bind(x, x), x)  # noqa: E731
+    x = jnp.array([1.0, 2.0])
+    close(jax.vmap(f)(x), x**3)
+    close(jax.vmap(jax.grad(f))(x), 3 * x**2)
+    close(jax.grad(jax.grad(f))(2.0), 12.0)
+    close(jax.jvp(jax.grad(f), (2.0,), (1.0,))[1], 12.0)
+    close(jax.grad(lambda x: jax.vmap(f)(x).sum())(x), 3 * x**2)
+
+
+def test_primitives_without_a_rule_say_which():
+    prim = jax.extend.core.Primitive("one")
+    with pytest.raises(NotImplementedError, match="Evaluation rule for 'one'"):
+        prim.bind(1.0)
+    prim.def_impl(jnp.sin)
+    with pytest.raises(NotImplementedError, match="Differentiation rule for 'one'"):
+        jax.grad(prim.bind)(1.0)
+    with pytest.raises(NotImplementedError, match="Batching rule for 'one'"):
+        jax.vmap(prim.bind)(jnp.ones(2))
+
+
+def test_linear_primitives_are_transposed_by_their_rule():
+    prim = jax.extend.core.Primitive("twice")
+    prim.def_impl(lambda x: 2 * x)
+    ad.deflinear(prim, lambda g: [3 * g])  # not the derivative, so that it is seen
+    close(jax.grad(prim.bind)(1.0), 3.0)
+    close(jax.jvp(prim.bind, (1.0,), (1.0,))[1], 2.0)
+
+
+def test_listings_run_again_with_other_constants():
+    def outer(y):
+        made = jax.make_jaxpr(lambda x: x * y)(1.0)
+        return jax.core.eval_jaxpr(made.jaxpr, [5 * c for c in made.consts], 2.0)[0]
+
+    close(jax.value_and_grad(outer)(3.0), (30.0, 10.0))
+
+
+def test_partial_evaluation_tells_what_is_known():
+    pe, lu = jax.interpreters.partial_eval, jax.extend.linear_util
+    f = lu.wrap_init(lambda x, y: [x * y, jnp.sin(y), 3.0])
+    given = [pe.PartialVal.unknown(jax.core.ShapedArray((2,), "float32"))]
+    _, out, _ = pe.trace_to_jaxpr_nounits(f, [*given, pe.PartialVal.known(jnp.float32(1))])
+    assert out[0].pval.shape == (2,)
+    close(out[1].const, np.sin(1))
+    assert out[2].const == 3.0
+
+
+# -- windows ---------------------------------------------------------------------------------------
+
+
+def test_gather_and_scatter_of_windows():
+    x = jnp.arange(12.0).reshape(3, 4)
+    numbers = lax.GatherDimensionNumbers((1, 2), (), (0, 1))
+    at = jnp.array([[1, 2], [0, 0], [2, 3]])
+    found = lax.gather(x, at, numbers, (2, 2))
+    close(found[0], x[1:3, 2:4])
+    assert np.isnan(found[2]).all()
+    close(lax.gather(x, at, numbers, (2, 2), mode="clip")[2], x[1:3, 2:4])
+    into = lax.ScatterDimensionNumbers((1, 2), (), (0, 1))
+    ones = jnp.ones((3, 2, 2))
+    added = lax.scatter_add(x, at, ones, into)
+    close(added, x.at[1:3, 2:4].add(1).at[:2, :2].add(1))
+    close(
+        jax.grad(lambda o: (lax.scatter_mul(x, at, o, into) * x).sum())(ones)[2], np.zeros((2, 2))
+    )
+
+
+def test_gather_with_batching_dimensions_is_a_mapped_gather():
+    x, at = jnp.arange(12.0).reshape(3, 4), jnp.array([[1], [0], [3]])
+    numbers = lax.GatherDimensionNumbers((), (1,), (1,), (0,), (0,))
+    close(lax.gather(x, at, numbers, (1, 1)), x[jnp.arange(3), at[:, 0]])
+
+
+def test_local_convolutions_with_one_kernel_are_convolutions():
+    x, k = jnp.arange(32.0).reshape(1, 2, 4, 4), jnp.arange(24.0).reshape(3, 2, 2, 2)
+    wanted = lax.conv_general_dilated(x, k, (1, 1), "VALID")
+    everywhere = jnp.broadcast_to(k.reshape(3, 8, 1, 1), (3, 8, 3, 3))
+    found = lax.conv_general_dilated_local(x, everywhere, (1, 1), "VALID", (2, 2))
+    close(found, wanted)
+
+
+def test_parts_are_exchanged_over_a_batch():
+    x = jnp.arange(9.0).reshape(3, 3)
+    swapped = jax.vmap(lambda r: lax.all_to_all(r, "i", 0, 0), axis_name="i")(x)
+    close(swapped, x.T)
+    sums = jax.vmap(lambda r: lax.psum_scatter(r, "i"), axis_name="i")(x)
+    close(sums, x.sum(0))
+    tiled = jnp.arange(12.0).reshape(2, 6)
+    found = jax.vmap(lambda r: lax.all_to_all(r, "i", 0, 0, tiled=True), axis_name="i")(tiled)
+    close(found, [[0, 1, 2, 6, 7, 8], [3, 4, 5, 9, 10, 11]])
+
+
+# -- boxes, keys, devices --------------------------------------------------------------------------
+
+
+def test_boxes_are_written_to_and_differentiated_through():
+    def f(x):
+        ref = jax.new_ref(jnp.zeros(3))
+        ref[0] = x
+        jax.ref.addupdate(ref, jnp.array([0, 0]), x)
+        return jax.ref.swap(ref, 0, 1.0) * ref[0]
+
+    close(jax.value_and_grad(f)(2.0), (6.0, 3.0))
+    ref = jax.new_ref(jnp.ones(2))
+    assert jax.freeze(ref).tolist() == [1, 1]
+    with pytest.raises(ValueError, match="frozen"):
+        ref[...]
+
+
+def test_typed_keys_are_arrays_and_leaves():
+    key = jax.random.key(0)
+    assert isinstance(key, jax.Array)
+    assert not isinstance(1.0, jax.Array)
+    assert jax.tree.leaves({"a": key})[0] is key
+    assert jax.tree.map(lambda leaf: leaf.shape, [key]) == [()]
+    assert jax.typeof(key).dtype == key.dtype
+    assert jax.vmap(jax.random.uniform)(jax.random.split(key, 2)).shape == (2,)
+
+
+def test_a_mesh_of_one_device_maps_whole_arrays():
+    mesh = jax.make_mesh((1,), ("i",))
+    f = jax.shard_map(
+        lambda x: lax.psum(x, "i") + 1, mesh=mesh, in_specs=jax.P("i"), out_specs=jax.P()
+    )
+    close(f(jnp.arange(3.0)), [1, 2, 3])
+
+
+@pytest.mark.parametrize("name", ["cg", "gmres", "bicgstab"])
+def test_iterative_solvers_have_the_derivative_of_the_solution(name):
+    solver = getattr(jax.scipy.sparse.linalg, name)
+    a = jnp.array([[4.0, 1.0, 0.0], [1.0, 3.0, 0.5], [0.0, 0.5, 2.0]])
+    b = jnp.array([1.0, 2.0, 3.0])
+    solve = lambda a, b: solver(lambda v: a @ v, b, tol=1e-7)[0]  # noqa: E731
+    close(solve(a, b), jnp.linalg.solve(a, b))
+    wanted = jax.jacrev(jnp.linalg.solve, (0, 1))(a, b)
+    for x, y in zip(jax.jacrev(solve, (0, 1))(a, b), wanted, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-3, atol=1e-4)
+
+
+def test_cosine_transforms_invert_each_other():
+    x = jnp.array([[1.0, 2.0, 4.0], [0.0, 3.0, 1.0]])
+    dct = jax.scipy.fft.dct
+    close(dct(jnp.array([1.0, 0.0])), [2, np.sqrt(2)])
+    for norm in (None, "ortho"):
+        close(jax.scipy.fft.idctn(jax.scipy.fft.dctn(x, norm=norm), norm=norm), x)
+    close((dct(x, norm="ortho") ** 2).sum(), (x**2).sum())
+
+
+def test_densities_of_points():
+    points = jnp.array([[0.0, 1.0, 2.0, 4.0], [1.0, 0.0, 1.0, 2.0]])
+    kde = jax.scipy.stats.gaussian_kde(points)
+    line = jax.scipy.stats.gaussian_kde(points[0])
+    close(line.integrate_box_1d(-50.0, 50.0), 1.0)
+    close(jnp.exp(kde.logpdf(points)), kde(points))
+    assert kde.resample(jax.random.key(0), (5,)).shape == (2, 5)
+    grid = jnp.linspace(-10, 14, 400)
+    close(line.integrate_kde(line), (line(grid) ** 2).sum() * (grid[1] - grid[0]))
+
+
+def test_values_count_as_unknown_where_jax_would_trace():
+    seen = []
+
+    def look(x):
+        seen.append(isinstance(x, jax.core.Tracer))
+        return x
+
+    x = jnp.ones(())
+    look(x)
+    jax.jit(look)(x)
+    jax.lax.fori_loop(0, 1, lambda i, c: look(c), x)
+    jax.eval_shape(look, x)
+    jax.grad(look)(x)
+    look(x)
+    assert seen[0] is seen[-1] is False
+    assert all(seen[1:-1])
+    assert jax.core.trace_state_clean()

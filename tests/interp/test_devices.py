@@ -1,0 +1,203 @@
+"""Arrays of another library behind ``device="cuda"``: a stand-in that is as strict as CuPy."""
+
+import copy
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from support.device_arrays import Array, devices
+from support.samples import samples
+from wengert.base.device import as_device
+from wengert.interp.devices import DeviceArray, sent
+from wengert.interp.eager import K
+from wengert.prims.table import TABLE
+
+
+@pytest.fixture(autouse=True)
+def _devices():
+    with devices():
+        yield
+
+
+def _on(x):
+    assert isinstance(x.payload, DeviceArray), x
+    assert isinstance(x.payload.array, Array)
+    return x.cpu()
+
+
+def test_creation_and_transfer():
+    x = wg.tensor([1.0, 2.0], device="cuda")
+    assert repr(x) == "tensor([1., 2.], device='cuda:0')"
+    assert (x.device, x.is_cuda, x.is_cpu, x.get_device()) == (wg.device("cuda:0"), True, False, 0)
+    assert x.cpu().device == wg.device("cpu") and x.to("cuda") is x and x.cpu() is not x
+    assert x.to(1).device == wg.device("cuda", 1)
+    assert wg.zeros_like(x).is_cuda and x.new_ones(3).is_cuda and wg.ones(2).to(x).is_cuda
+    for made in (wg.zeros(2, device="cuda"), wg.arange(2.0, device="cuda"), wg.rand_like(x)):
+        assert _on(made).shape == (2,)
+    wg.manual_seed(0)
+    here = wg.randn(3)
+    wg.manual_seed(0)
+    np.testing.assert_array_equal(_on(wg.randn(3, device="cuda")).numpy(), here.numpy())
+    assert wg.as_tensor(np.ones(2), device="cuda").dtype == wg.float64
+    with pytest.raises(RuntimeError, match="invalid device ordinal"):
+        wg.ones(1, device="cuda:2")
+
+
+def test_gradients_flow_between_devices():
+    a = wg.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    b = a.cuda()
+    assert b.grad_fn.name() == "ToCopyBackward0"
+    (b.exp() * b).sum().backward()
+    assert a.grad.is_cpu
+    np.testing.assert_allclose(a.grad.numpy(), np.exp([1, 2, 3]) * np.array([2, 3, 4]), rtol=1e-6)
+    w = b.detach().requires_grad_()
+    (first,) = wg.autograd.grad((w**3).sum(), w, create_graph=True)
+    (second,) = wg.autograd.grad(first.sum(), w)
+    np.testing.assert_allclose(_on(second).numpy(), [6, 12, 18])
+
+
+def test_mixed_devices_are_refused():
+    x, y = wg.ones(3, device="cuda"), wg.ones(3)
+    words = "Expected all tensors to be on the same device, but found at least two devices, cuda:"
+    for call in (
+        lambda: x + y,
+        lambda: y * x,
+        lambda: wg.cat([x, y]),
+        lambda: y @ x,
+        lambda: x.add_(y),
+        lambda: wg.where(x > 0, x, y),
+        lambda: x + wg.ones(3, device="cuda:1"),
+    ):
+        with pytest.raises(RuntimeError, match=words):
+            call()
+    with pytest.raises(RuntimeError, match="same device"):
+        y.add_(x)
+    assert _on(x + wg.tensor(2.0)).tolist() == [3, 3, 3]
+    with pytest.raises(TypeError, match=r"can't convert cuda:0 device type tensor to numpy"):
+        x.numpy()
+    with pytest.raises(TypeError, match="can't convert cuda:0"):
+        np.asarray(x)
+    with pytest.raises(RuntimeError, match="assign a gradient of device type 'cpu'"):
+        x.requires_grad_().grad = y
+    with pytest.raises(RuntimeError, match="same device"):
+        (x * 2).backward(y)
+
+
+def test_views_and_writes():
+    x = wg.arange(6.0, device="cuda").reshape(2, 3)
+    row, column = x[0], x.t()[2]
+    row.mul_(10)
+    x[:, 2] = 7.0
+    x[1, 0] = wg.tensor(-1.0)
+    column.add_(1)
+    assert _on(x).tolist() == [[0, 10, 8], [-1, 4, 8]]
+    assert row.data.tolist() == [0, 10, 8]
+    x[wg.tensor([0, 1]), wg.tensor([1, 0], device="cuda")] = 5
+    assert _on(x[x == 5]).tolist() == [5, 5]
+    x.copy_(wg.ones(3))
+    wg.zeros(2, 3).copy_(x)
+    assert x.sum().item() == 6
+    leaf = wg.ones(2, device="cuda", requires_grad=True)
+    y = leaf * 1
+    y[0] = leaf[1] * 3
+    y.sum().backward()
+    assert _on(leaf.grad).tolist() == [0, 4]
+    saved = leaf.exp()
+    saved.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        saved.sum().backward()
+    outside = wg.tensor([0, 3], device="cuda")
+    for call in (
+        lambda: x[outside],
+        lambda: x.take(outside + 5),
+        lambda: x.gather(1, outside[None]),
+        lambda: x.index_add(1, outside, x[:, :2]),
+        lambda: wg.nn.functional.embedding(outside, x),
+        lambda: wg.nn.functional.cross_entropy(x, outside),
+    ):
+        with pytest.raises((IndexError, RuntimeError), match=r"out of (bounds|range)"):
+            call()
+
+
+def test_transforms_and_copies():
+    x = wg.tensor([1.0, 2.0], device="cuda")
+    np.testing.assert_allclose(_on(wg.func.vmap(wg.func.grad(wg.sin))(x)).numpy(), np.cos([1, 2]))
+    primal, tangent = wg.func.jvp(wg.exp, (x,), (wg.ones_like(x),))
+    np.testing.assert_allclose(_on(tangent).numpy(), _on(primal).numpy())
+    assert _on(copy.deepcopy(x)).tolist() == [1, 2]
+    assert wg.equal(x, x.clone()) and not wg.equal(x, x + 1) and wg.allclose(x, x + 1e-9)
+    with pytest.raises(RuntimeError, match="same device"):
+        wg.equal(x, x.cpu())
+    with pytest.raises(TypeError, match="can't convert cuda:0"):
+        np.array_equal(x.payload, x.payload)
+    np.testing.assert_allclose(_on(wg.func.jacrev(wg.sin)(x)).numpy(), np.diag(np.cos([1, 2])))
+    q = wg.eye(3, device="cuda")[None]
+    seen = wg.nn.functional.scaled_dot_product_attention(q, q, q, is_causal=True)
+    assert _on(seen)[0, 0].tolist() == [1, 0, 0]
+    assert _on(wg.bernoulli(q)).tolist() == _on(q).tolist()
+    with pytest.raises(TypeError, match="cpu"):
+        pickle.dumps(x)
+    with pytest.raises(BufferError, match="another device"):
+        x.__dlpack_device__()
+    f = wg.compile(lambda x: x * 2)
+    with pytest.warns(UserWarning, match="an argument is on another device"):
+        f(x)
+    assert [_on(f(x * n)).tolist() for n in (1, 3)] == [[2, 4], [6, 12]]
+
+
+@pytest.mark.parametrize("optimiser", [wg.optim.SGD, wg.optim.Adam], ids=["SGD", "Adam"])
+def test_a_network_is_trained_as_on_the_cpu(optimiser):
+    def trained(device):
+        wg.manual_seed(0)
+        net = wg.nn.Sequential(
+            wg.nn.Linear(4, 8), wg.nn.LayerNorm(8), wg.nn.ReLU(), wg.nn.Dropout(0.1),
+            wg.nn.Linear(8, 3),
+        ).to(device)  # fmt: skip
+        opt = optimiser(net.parameters(), 0.05)
+        x = wg.randn(16, 4).to(device)
+        target = (wg.arange(16) % 3).to(device)
+        for _ in range(4):
+            opt.zero_grad()
+            loss = wg.nn.functional.cross_entropy(net(x), target)
+            loss.backward()
+            opt.step()
+        return net, loss
+
+    net, loss = trained("cuda")
+    other, known = trained("cpu")
+    assert all(p.is_cuda and p.grad.is_cuda for p in net.parameters())
+    np.testing.assert_allclose(loss.item(), known.item(), rtol=1e-5)
+    for p, q in zip(net.cpu().parameters(), other.parameters(), strict=True):
+        np.testing.assert_allclose(p.detach().numpy(), q.detach().numpy(), rtol=1e-4, atol=1e-5)
+
+
+_PLACE = "cuda:0"
+REFUSED = frozenset(Path(__file__).with_name("refused_on_devices.txt").read_text().split())
+"""The primitives for which CuPy has no function, or whose kernel needs NumPy's memory."""
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("name", sorted(set(TABLE) - {"to_device"}))
+def test_a_primitive_computes_there_or_refuses(name):
+    prim = TABLE[name]
+    domains = prim.domain if isinstance(prim.domain, tuple) else (prim.domain,)
+    dtype = np.complex128 if "complex" in domains else np.float64
+    F = sent(np.zeros(1), as_device(_PLACE)).namespace
+    for sample in samples(prim, dtype, np.random.default_rng(0)):
+        expected = getattr(K, name)(*sample.arrays, **sample.params)
+        arrays = [sent(array, _PLACE) for array in sample.arrays]
+        try:
+            found = getattr(F, name)(*arrays, **sample.params)
+        except NotImplementedError as error:
+            assert "is not available for tensors on 'cuda:0'" in str(error)
+            assert name in REFUSED
+            continue
+        parts = (
+            zip(expected, found, strict=True) if isinstance(found, tuple) else [(expected, found)]
+        )
+        for one, other in parts:
+            np.testing.assert_allclose(other.fetched(), one, rtol=1e-6, atol=1e-12)
+            assert other.dtype == one.dtype
