@@ -13,11 +13,17 @@ from wengert.base.names import shows
 from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 from wengert.tape.compiled import FUNCTIONS
-from wengert.tensor.overrides import DisableTorchFunctionSubclass, is_enabled, overrides
+from wengert.tensor.overrides import (
+    DisableTorchFunctionSubclass,
+    TorchFunctionMode,
+    is_enabled,
+    overrides,
+)
 from wengert.tensor.tensor import Tensor
 
 __all__ = [
     "DisableTorchFunctionSubclass",
+    "TorchFunctionMode",
     "get_ignored_functions",
     "get_overridable_functions",
     "get_testing_overrides",

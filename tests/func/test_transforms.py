@@ -282,7 +282,7 @@ ERRORS = [
     (lambda: func.grad(lambda x: 1.0)(X), RuntimeError, "Expected f(*args) to return a tensor"),
     (lambda: func.grad(cubes, argnums=1)(X), RuntimeError, "Got argnum=1, but only 1 positional"),
     (lambda: func.grad(cubes, argnums=(0, 0))(X), RuntimeError, "argnums elements must be unique"),
-    (lambda: func.grad(cubes, argnums=())(X), RuntimeError, "Got empty argnums"),
+    (lambda: func.grad(cubes, argnums=())(X), RuntimeError, "argnums must be non-empty"),
     (lambda: func.grad(cubes, argnums=1.5)(X), RuntimeError, "argnums must be int or Tuple"),
     (lambda: func.grad(cubes, has_aux=True)(X), RuntimeError, "output of function f should be a"),
     (lambda: func.grad(cubes)(X.long()), RuntimeError, "only Tensors of floating point and"),

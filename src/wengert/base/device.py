@@ -9,15 +9,18 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.backends import backend_of
+from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
 
 __all__ = [
     "CPU",
+    "META",
     "as_device",
     "check_device",
     "device",
     "different_devices",
     "get_default_device",
+    "is_meta",
     "set_default_device",
 ]
 
@@ -105,11 +108,13 @@ class device:
         return device, (str(self),)
 
     def __enter__(self) -> device:
-        check_device(self)
+        if not is_meta(self):
+            check_device(self)
+        PORTS.made_on(self, True)
         return self
 
     def __exit__(self, *exc: object) -> None:
-        """There is nothing to put back: new tensors are made on the CPU anyway."""
+        PORTS.made_on(None, True)
 
 
 def _class_name(value: Any) -> str:
@@ -135,8 +140,8 @@ def _parse(text: str) -> tuple[str, int | None]:
 def _unavailable(name: str) -> RuntimeError:
     if name == "meta":
         return RuntimeError(
-            "device 'meta' is not available: there are no tensors without memory. Make the tensor "
-            "on the CPU; nn.utils.skip_init leaves its memory as it is"
+            "device 'meta' is not available here: it has shapes and no values. Make tensors on it "
+            "by their shapes, or by x.to('meta')"
         )
     return RuntimeError(
         f"device '{name}' is not available: no GPU backend is installed, wengert computes on the "
@@ -146,7 +151,16 @@ def _unavailable(name: str) -> RuntimeError:
 
 
 CPU = device("cpu")
-"""The device of NumPy's arrays."""
+"""The device of every tensor that has values."""
+META = device("meta")
+"""The device of tensors that have shapes alone (see `wengert.tensor.meta`)."""
+
+
+def is_meta(value: Any) -> bool:
+    """Whether ``device=value`` means tensors without values."""
+    return value is META or (
+        value is not None and (value if isinstance(value, device) else device(value)).type == "meta"
+    )
 
 
 def as_device(value: Any) -> device:
@@ -192,7 +206,7 @@ def different_devices(*found: device) -> RuntimeError:
 
 
 def set_default_device(device: device | str | int | None, /) -> None:
-    """Say where new tensors are made, which is the CPU; None is the CPU, too.
+    """Say where new tensors are made: the CPU, which None means, too, or ``"meta"``.
 
     Raises
     ------
@@ -202,18 +216,20 @@ def set_default_device(device: device | str | int | None, /) -> None:
     --------
     >>> wg.set_default_device("cpu")
     """
-    check_device(device)
+    if not is_meta(device):
+        check_device(device)
+    PORTS.made_on(META if is_meta(device) else CPU, False)
 
 
 def get_default_device() -> device:
-    """The device that new tensors are made on, which is the CPU.
+    """The device that new tensors are made on.
 
     Examples
     --------
     >>> wg.get_default_device()
     device(type='cpu')
     """
-    return CPU
+    return META if PORTS.full_mode().meta else CPU
 
 
 fill_sections(globals())

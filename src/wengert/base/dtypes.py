@@ -121,10 +121,10 @@ class _NamedOnly(dtype):
     def __init__(self, name: str, kind: int, size: int, why: Exception) -> None:
         self.name, self.category, self._size, self._why = name, kind, size, why
 
-    @property
-    def dtype(self) -> Any:
-        """There is none."""
-        raise type(self._why)(*self._why.args)
+    def __getattr__(self, name: str) -> Any:
+        if name == "dtype":
+            raise type(self._why)(*self._why.args)
+        raise AttributeError(f"'torch.dtype' object has no attribute {name!r}")
 
     @property
     def itemsize(self) -> int:

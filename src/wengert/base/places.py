@@ -172,6 +172,7 @@ _SHOWN: dict[str, dict[str, str]] = {
         "optim.lr_scheduler": "_LRScheduler=LRScheduler",
         "optim.lr_scheduler.base": "EPOCH_DEPRECATION_WARNING",
     },
+    "profiler.itt": {"backends.others": "is_available"},
     "profiler.profiler": {
         "profiler": "ProfilerAction profile schedule supported_activities tensorboard_trace_handler"
     },

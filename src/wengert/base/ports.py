@@ -22,6 +22,9 @@ OWNERS = {
     "shown": "wengert.tensor.printing",
     "formatted": "wengert.tensor.printing",
     "levels": "wengert.tape.modes",
+    "made_on": "wengert.tape.modes",
+    "full_mode": "wengert.tape.modes",
+    "meta": "wengert.tensor.meta",
     "batched": "wengert.interp.batched",
     "transposed": "wengert.tape.forward",
     "arrived": "wengert.tape.levels",
@@ -55,6 +58,8 @@ class Ports:
     namespace: T, which computes on tensors.
     tensor: The class of results.
     shown, formatted: A tensor as text, and in a format.
+    made_on, full_mode: Have tensors made on another device; the mode that says on which they are.
+    meta: A tensor without values, in place of one or of an array (see `wengert.tensor.meta`).
     levels: Which levels of transforms are under way here and now.
     batched: The class of batches.
     transposed: The tangent of a primitive by its reverse rules, transposed.
@@ -84,6 +89,9 @@ class Ports:
     shown: Callable[[Any], str]
     formatted: Callable[[Any, str], str]
     levels: Callable[[], Iterable[Any]]
+    made_on: Callable[[Any, bool], None]
+    full_mode: Callable[[], Any]
+    meta: Callable[[Any], Any]
     batched: type[Any]
     transposed: Callable[..., Any]
     raised: Callable[..., list[Any]]

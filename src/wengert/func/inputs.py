@@ -173,7 +173,7 @@ def chosen(args: Sequence[Any], argnums: Any, function: str) -> tuple[tuple[int,
     several = isinstance(argnums, tuple | list)
     numbers = tuple(argnums) if several else (argnums,)
     if several and not numbers:
-        raise RuntimeError(f"{function}: Got empty argnums: name at least one argument")
+        raise RuntimeError(f"{function}: argnums must be non-empty, got {argnums!r}")
     made = []
     for number in numbers:
         if not isinstance(number, int) or isinstance(number, bool):

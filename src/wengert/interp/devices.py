@@ -187,7 +187,7 @@ class DeviceArray(NDArrayOperatorsMixin, Lifted):
         if func in (np.may_share_memory, np.shares_memory):
             both = [getattr(value, "array", None) for value in args[:2]]
             return None not in both and func(*both)
-        # functions of NumPy's that take what they are given for unequal, unless it is an array
+        # some take what is not an array for unequal to everything
         self.__array__()
         return NotImplemented
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.device import as_device
+from wengert.base.device import as_device, is_meta
 from wengert.base.device import device as Device
 from wengert.base.dtypes import DTYPES, as_dtype, get_default_dtype, is_differentiable
 from wengert.base.dtypes import dtype as DType
@@ -87,11 +87,13 @@ def to(
             dtype = value
     copy = copy or (len(flags) > 1 and flags[1])
     wanted = None if dtype is None else as_dtype(dtype).dtype
-    if device is not None:
+    on_meta = device is not None and is_meta(device)
+    if device is not None and not on_meta:
         place, here = as_device(device), device_of(input.payload)
         if place != here and (place.type, here.type) != ("cpu", "cpu"):
             input, copy = T.to_device(input, device=place), False
-    return _converted(input, wanted, memory_format, "to", copy)
+    result = _converted(input, wanted, memory_format, "to", copy)
+    return PORTS.meta(result) if on_meta else result
 
 
 def _names_device(value: Any) -> bool:

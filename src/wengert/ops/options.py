@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.device import as_device
+from wengert.base.device import as_device, is_meta
 from wengert.base.dtypes import as_dtype, default_float, dtype, is_differentiable
 from wengert.base.ports import PORTS
 from wengert.interp.levels import Lifted, is_elsewhere
@@ -34,12 +34,14 @@ __all__ = [
 
 def made(array: Any, device: Any = None, requires_grad: bool = False) -> Any:
     """A new tensor over `array`, a leaf if it is to require a gradient."""
+    mode = current_mode()
+    if is_meta(device) if device is not None else mode is not None and mode.meta:
+        return PORTS.meta(array).requires_grad_(requires_grad)
     if device is not None and (place := as_device(device)).type != "cpu":
         array = PORTS.sent(array, place)
     if requires_grad and not is_differentiable(array.dtype):
         raise _not_differentiable(array.dtype)
     edge = LEAF if requires_grad else None
-    mode = current_mode()
     if mode is None:
         return new_tensor(array, edge)
     return made_in_inference(new_tensor(traced("made", array), edge))

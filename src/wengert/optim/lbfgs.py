@@ -158,7 +158,8 @@ class LBFGS(Optimizer):
             memory["d"], memory["prev_flat_grad"], memory["prev_loss"] = direction, grad, loss
             t = lr
             if state["n_iter"] == 1:
-                t = min(1.0, 1.0 / float(grad.abs().sum())) * lr
+                total = float(grad.abs().sum())
+                t = min(1.0, 1.0 / total if total else 1.0) * lr
             memory["t"] = t
             slope = float(grad.dot(direction))
             if slope > -group["tolerance_change"]:

@@ -8,9 +8,13 @@ Sparse tensors, with PyTorch's functions of them, have values that are different
 
 from __future__ import annotations
 
+from typing import Any
+
 from wengert.base.names import shows
+from wengert.ops.typed import TYPED as _TYPED
 from wengert.sparse.coloring import Coloring as Coloring
 from wengert.sparse.coloring import color as color
+from wengert.sparse.creation import typed
 from wengert.sparse.functions import hessian as hessian
 from wengert.sparse.functions import hessian_pattern as hessian_pattern
 from wengert.sparse.functions import jacobian as jacobian
@@ -47,3 +51,9 @@ __all__ = [
     "sum",
 ]
 __dir__ = shows(__all__)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _TYPED:
+        return typed(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

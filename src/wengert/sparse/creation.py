@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from wengert.base.sections import fill_sections
 from wengert.ops.cast import to
 from wengert.ops.create import as_tensor, zeros
 from wengert.ops.index import getitem
+from wengert.ops.typed import typed as dense_typed
 from wengert.sparse.operations import install
 from wengert.sparse.tensors import (
     SparseBase,
@@ -24,7 +26,7 @@ from wengert.sparse.tensors import (
 )
 from wengert.tape.base import TensorBase
 
-__all__ = ["from_dense", "masked_by", "sparse_coo_tensor", "sparse_csr_tensor"]
+__all__ = ["from_dense", "masked_by", "sparse_coo_tensor", "sparse_csr_tensor", "typed"]
 
 install()
 
@@ -134,6 +136,27 @@ def sparse_coo_tensor(
     if is_coalesced and not distinct(index, shape[: index.shape[0]])[2]:
         raise RuntimeError("the elements do not occur once, in order: is_coalesced is wrong")
     return SparseTensor(coordinates(index), held, shape, bool(is_coalesced))
+
+
+class _Typed(type):
+    """The class of the constructors of old, such as ``torch.sparse.FloatTensor``."""
+
+    dtype: Any
+
+    def __call__(cls, *data: Any, device: Any = None) -> Any:
+        """From indices, values and, optionally, the size; or a tensor of zeros from the size."""
+        if all(isinstance(one, int) for one in data):
+            data = (data or (0,),)
+        return sparse_coo_tensor(*data, dtype=cls.dtype, device=device)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, SparseTensor) and instance.dtype is cls.dtype
+
+
+@cache
+def typed(name: str) -> Any:
+    """The constructor of that name, one of `wengert.ops.typed.TYPED`."""
+    return _Typed(name, (), {"dtype": dense_typed(name).dtype, "__module__": "wengert.sparse"})
 
 
 def sparse_csr_tensor(

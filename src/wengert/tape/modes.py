@@ -67,6 +67,7 @@ class Mode:
     tracing: What makes a program of all that is computed, or None (see
         `wengert.compiler.tracing.trace`). Functions that make tensors know of it by `traced` and
         `untraced` alone.
+    meta: Whether tensors are made without values, unless another device is asked for.
     records, lifts, observed, special, inner, below: What follows: whether operations are recorded,
         whether they may compute with other things than arrays, whether they take the common way
         and are looked at afterwards, what computes them if not the common way, the mode in which
@@ -83,6 +84,7 @@ class Mode:
         "inner",
         "levels",
         "lifts",
+        "meta",
         "multithreading",
         "mutation",
         "observed",
@@ -106,6 +108,7 @@ class Mode:
         levels: tuple[Level, ...] = (),
         tracing: Any = None,
         sides: Any = None,
+        meta: bool = False,
     ) -> None:
         self.grad = grad
         self.inference = inference
@@ -118,6 +121,7 @@ class Mode:
         self.levels = levels
         self.tracing = tracing
         self.sides = sides
+        self.meta = meta
         self.records = grad and inference is None
         self.lifts = bool(levels) or tracing is not None
         self.special = inference if anomaly is None else anomaly
@@ -153,6 +157,7 @@ _FIELDS = (
     "levels",
     "tracing",
     "sides",
+    "meta",
 )
 _DEFAULT = Mode()
 _DEFAULT_FIELDS = _DEFAULT.fields()
@@ -169,6 +174,7 @@ def _under_way() -> tuple[Level, ...]:
     return () if mode is None else mode.levels
 
 
+@provides("full_mode")
 def full_mode() -> Mode:
     """The current mode, as an object also where it is the default."""
     mode = current_mode()
@@ -186,6 +192,22 @@ def changed(mode: Mode | None, **changes: Any) -> Mode | None:
 def change_mode(**changes: Any) -> None:
     """Set some fields of the current mode."""
     MODE.set(changed(current_mode(), **changes))
+
+
+_OUTER: ContextVar[tuple[bool, ...]] = ContextVar("wengert_outer_devices", default=())
+
+
+@provides("made_on")
+def _made_on(device: Any, for_a_while: bool) -> None:
+    """Have tensors made on another device; for a while: until that is asked with None."""
+    outer = _OUTER.get()
+    if device is None:
+        change_mode(meta=outer[-1])
+        _OUTER.set(outer[:-1])
+        return
+    if for_a_while:
+        _OUTER.set((*outer, full_mode().meta))
+    change_mode(meta=device.type == "meta")
 
 
 def mode_for_walk(mode: Mode | None, create_graph: bool) -> Mode | None:

@@ -14,6 +14,11 @@ such a class when it is made, unless the package is installed as ``torch``, whic
 the making (see `wengert.compat`). `prepare` then puts the same in place, and operators of plain
 tensors that look at the other operand, before the body of the class runs: it may hold tables of the
 functions that it implements.
+
+NOTE [modes of overriding]
+A `TorchFunctionMode` sees every public function and every method, whatever the arguments. While one
+is entered, those of plain tensors are replaced by ones that ask the innermost mode; after the last
+one has been left they are back as they were. Other threads have no mode, and compute as ever.
 """
 
 from __future__ import annotations
@@ -34,6 +39,7 @@ from wengert.tape.compiled import FUNCTIONS
 
 __all__ = [
     "DisableTorchFunctionSubclass",
+    "TorchFunctionMode",
     "adopt",
     "as_found",
     "default_torch_function",
@@ -215,6 +221,99 @@ def _place(func: Any) -> str:
     elif home.partition(".")[0] not in ("autograd", "fft", "linalg", "nn", "special"):
         home = ""
     return ".".join(filter(None, ("torch", home, name)))
+
+
+# -- modes -----------------------------------------------------------------------------------------
+
+_MODES: ContextVar[tuple[Any, ...]] = ContextVar("torch_function_modes", default=())
+_ENTERED: list[Any] = []
+_BEFORE: dict[str, Any] = {}
+"""What plain tensors have where there is no mode, while there is one."""
+
+
+class TorchFunctionMode:
+    """A context whose ``__torch_function__`` sees all functions and methods that are called in it.
+
+    A subclass says what becomes of them. The functions that it calls itself are seen by the modes
+    around it alone.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> class Names(wg.overrides.TorchFunctionMode):
+    ...     def __torch_function__(self, func, types, args=(), kwargs=None):
+    ...         print(func.__name__)
+    ...         return func(*args, **(kwargs or {}))
+    >>> with Names():
+    ...     x = wg.ones(2) + 1
+    ones
+    add
+    """
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Compute ``func(*args, **kwargs)``, or something else."""
+        raise NotImplementedError
+
+    def __enter__(self) -> TorchFunctionMode:
+        with _LOCK:
+            if not _OVERRIDING:
+                _install()
+            if not _ENTERED:
+                _ask_modes()
+            _ENTERED.append(self)
+        _MODES.set((*_MODES.get(), self))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _MODES.set(_MODES.get()[:-1])
+        with _LOCK:
+            _ENTERED.pop()
+            if not _ENTERED:
+                for name, own in _BEFORE.items():
+                    if own is None:
+                        delattr(PORTS.tensor, name)  # a class below has it
+                    else:
+                        setattr(PORTS.tensor, name, own)
+                _BEFORE.clear()
+
+
+def _by_mode(func: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> Any:
+    """Let the innermost mode compute ``func(*args, **kwargs)``."""
+    stack = _MODES.get()
+    token = _MODES.set(stack[:-1])
+    kinds = dict.fromkeys(type(one) for one in _leaves((*args, *kwargs.values())) if overrides(one))
+    try:
+        return stack[-1].__torch_function__(func, tuple(kinds), args, kwargs)
+    finally:
+        _MODES.reset(token)
+
+
+def _ask_modes() -> None:
+    """Have the methods, operators and properties of plain tensors ask modes."""
+    plain: Any = PORTS.tensor
+    for name in vars(_OVERRIDING[0]):
+        own = inspect.getattr_static(plain, name)
+        if isinstance(own, property):
+            asking: Any = property(_asking(own.__get__, own.__get__), own.fset, own.fdel)
+        elif isinstance(getattr(plain, name), FUNCTIONS) and name not in _QUIET:
+            asking = _asking(getattr(plain, name), _NAMES.get(name, name))
+        else:
+            continue
+        _BEFORE[name] = vars(plain).get(name)
+        setattr(plain, name, asking)
+
+
+_QUIET = ("__hash__", "__iter__")
+
+
+def _asking(own: Any, shown: Any) -> Any:
+    def asking(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not _MODES.get():
+            return own(self, *args, **kwargs)
+        func = getattr(PORTS.tensor, shown) if isinstance(shown, str) else shown
+        return _by_mode(func, (self, *args), kwargs)
+
+    return wraps(own)(asking) if isinstance(shown, str) else asking
 
 
 # -- the class in between --------------------------------------------------------------------------
@@ -474,6 +573,10 @@ def _looking(function: Any, module: str, name: str) -> Any:
 
     @wraps(function)
     def looking(*args: Any, **kwargs: Any) -> Any:
+        if _ENTERED and _MODES.get():
+            return _by_mode(
+                looking if shown is None else getattr(PORTS.tensor, shown), args, kwargs
+            )
         if _overriding(args, kwargs) and not _DISABLED.get():
             func = looking if shown is None else getattr(PORTS.tensor, shown)
             return dispatch(func, args, kwargs)

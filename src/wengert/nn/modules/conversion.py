@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Self, cast, overload
 
-from wengert.base.device import as_device
+from wengert.base.device import as_device, is_meta
 from wengert.base.dtypes import as_dtype, is_differentiable
 from wengert.base.dtypes import dtype as DType
 from wengert.base.sections import fill_sections
@@ -66,7 +66,8 @@ class Conversion:
                 # while dtypes or shapes change, a gradient of the old kind would be refused
                 param.grad, kept = None, param.grad
                 kept.data = grad
-            if type(param).__torch_function__ is Parameter.__torch_function__:
+            plain = type(param).__torch_function__ is Parameter.__torch_function__
+            if plain and not is_meta(made.device):
                 param.data = made
             else:
                 param = self._parameters[name] = Parameter(made, param.requires_grad)
@@ -113,7 +114,7 @@ class Conversion:
         torch.float64
         """
         device, dtype, memory_format = _parsed(args, kwargs)
-        if device is not None:
+        if device is not None and not is_meta(device):
             device = as_device(device)
         if dtype is not None:
             if not is_differentiable(dtype.dtype):
@@ -177,7 +178,7 @@ class Conversion:
 
     def to_empty(self, *, device: Device, recurse: bool = True) -> Self:
         """Give parameters and buffers new memory on `device`, without values."""
-        place = as_device(device)
+        place = device if is_meta(device) else as_device(device)
         return self._apply(lambda tensor: empty_like(tensor, device=place), recurse=recurse)
 
     def train(self, mode: bool = True) -> Self:

@@ -128,14 +128,15 @@ class LRScheduler:
             warn(
                 "Seems like `optimizer.step()` has been overridden after learning rate scheduler "
                 "initialization. Please, make sure to call `optimizer.step()` before "
-                "`lr_scheduler.step()`.",
+                f"`lr_scheduler.step()`. {_ABOUT_ORDER}",
                 UserWarning,
             )
         elif not self.optimizer._opt_called:
             warn(
                 "Detected call of `lr_scheduler.step()` before `optimizer.step()`. You should call "
                 "them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`. "
-                "Otherwise the first value of the learning rate schedule is skipped.",
+                "Otherwise the first value of the learning rate schedule is skipped. "
+                f"{_ABOUT_ORDER}",
                 UserWarning,
             )
 
@@ -211,6 +212,9 @@ def set_option(group: dict[str, Any], name: str, value: Any) -> None:
         group[name] = value
 
 
+_ABOUT_ORDER = (
+    "See https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate for more details."
+)
 EPOCH_DEPRECATION_WARNING = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where "
     "possible. Please use `scheduler.step()` to step the scheduler. Where there is one, the "

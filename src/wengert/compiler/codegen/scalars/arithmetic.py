@@ -176,7 +176,9 @@ _OF_TRUTH: dict[str, Any] = {"kinds": "b", "inside": "bool"}
 native(records.logical_and, **_OF_TRUTH, vectors=_ALL)(lambda m, a, b: m.mul(a, b))
 native(records.logical_or, **_OF_TRUTH, vectors=_ALL)(lambda m, a, b: m.add(a, b))
 native(records.logical_xor, **_OF_TRUTH, vectors=_ALL)(lambda m, a, b: m.exact("xor", a, b))
-native(records.logical_not, **_OF_TRUTH)(lambda m, a: m.exact("xor", a, "true"))
+native(records.logical_not, **_OF_TRUTH, vectors=_ALL)(
+    lambda m, a: m.exact("xor", a, m.number(True))
+)
 
 # -- rounding -------------------------------------------------------------------------------------
 

@@ -1,0 +1,128 @@
+"""Layer 6 · tensor: tensors on the device ``meta``, which have a shape, a dtype and no values.
+
+NOTE [tensors without values]
+Such a tensor is an instance of a subclass that overrides every operation (NOTE [overriding]). The
+operation runs on memory that nothing was ever written to, which the system gives no pages for, so
+that shapes, dtypes, strides, errors and histories come out as ever; what a result holds is let go
+for such memory again. Writes in place are left out, and whatever asks for a value raises.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from wengert.base.device import META, as_device, device, is_meta
+from wengert.base.ports import provides
+from wengert.tape.base import LEAF, TensorBase
+from wengert.tensor import copying
+from wengert.tensor.overrides import DisableTorchFunctionSubclass
+from wengert.tensor.tensor import Tensor
+
+__all__ = ["MetaTensor"]
+
+_LARGE = 1 << 16
+"""Smaller arrays are kept as they are."""
+_SHAPED = (
+    "as_strided_ detach_ rename_ requires_grad_ resize_ resize_as_ set_ share_memory_ squeeze_ "
+    "swapaxes_ swapdims_ t_ transpose_ unsqueeze_"
+)
+"""What ends like a write of values and is none."""
+_READING = (
+    "__array__ __bool__ __complex__ __contains__ __float__ __index__ __int__ allclose argwhere cpu "
+    "equal is_nonzero item masked_select nonzero numpy tolist unique unique_consecutive"
+)
+"""What needs values."""
+_RESHAPES, _VALUES = frozenset(_SHAPED.split()), frozenset(_READING.split())
+
+
+class MetaTensor(Tensor):
+    """A tensor with a shape and no values."""
+
+    device: Any = property(lambda self: META)
+    is_meta: Any = property(lambda self: True)
+    is_cpu: Any = property(lambda self: False)
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Run `func` for what its result is like."""
+        kwargs = kwargs or {}
+        name = getattr(func, "__name__", "")
+        if name in _VALUES:
+            raise _no_values(name)
+        if name == "__setitem__":
+            return None
+        if name.endswith("_") and name[0] != "_" and name not in _RESHAPES:
+            return args[0]
+        if name == "__reversed__" or name == "__len__":
+            return func(*args)
+        with DisableTorchFunctionSubclass():
+            target = _target(name, args, kwargs)
+            if target is not None and target.type != "meta":
+                if name == "to":
+                    raise _no_values(name)
+                return func(*args, **{**kwargs, "device": target})
+            return _emptied(func(*args, **kwargs))
+
+    def __repr__(self) -> str:
+        with DisableTorchFunctionSubclass():
+            needs = ", requires_grad=True" if self.requires_grad else ""
+            kind = "" if str(self.dtype) == "torch.float32" else f", dtype={self.dtype}"
+            text = f"tensor(..., device='meta', size={tuple(self.shape)}{kind}{needs})"
+            return f"Parameter containing:\n{text}" if hasattr(self, "_is_param") else text
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        with DisableTorchFunctionSubclass():
+            made = copying.make_leaf(MetaTensor, self.detach(), self.requires_grad)
+            vars(made).update(vars(self))
+        memo[id(self)] = made
+        return made
+
+
+def _target(name: str, args: Any, kwargs: dict[str, Any]) -> device | None:
+    """The device that a function is asked to put its result on."""
+    found = kwargs.get("device")
+    if name == "to":
+        named = [one for one in args[1:] if isinstance(one, device | str)]
+        named = [one for one in named if str(one).partition(":")[0] in ("cpu", "cuda", "meta")]
+        like = [one.device for one in args[1:] if isinstance(one, TensorBase)]  # type: ignore[attr-defined]
+        found = next(iter([*named, *like]), found)
+    if found is None or is_meta(found):
+        return None if found is None else META
+    return as_device(found)
+
+
+def _no_values(name: str) -> Exception:
+    if name in ("numpy", "__array__"):
+        return TypeError(
+            "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor "
+            "to host memory first."
+        )
+    if name in ("cpu", "to", "tolist"):
+        return NotImplementedError("Cannot copy out of meta tensor; no data!")
+    shown = "item" if name[:2] == "__" else name
+    return RuntimeError(f"Tensor.{shown}() cannot be called on meta tensors")
+
+
+def _emptied(result: Any) -> Any:
+    if isinstance(result, tuple | list):
+        parts = [_emptied(one) for one in result]
+        return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
+    if type(result) is Tensor:
+        result.__class__ = MetaTensor
+        array = result.payload
+        if isinstance(array, np.ndarray) and array.base is None and array.nbytes > _LARGE:
+            result.payload = np.zeros_like(array)
+    return result
+
+
+@provides("meta")
+def meta(value: Any) -> Any:
+    """What is like an array, or a tensor, and has no values."""
+    if isinstance(value, MetaTensor):
+        return value
+    array = value.payload if isinstance(value, TensorBase) else value
+    empty = np.zeros_like(array) if isinstance(array, np.ndarray) else np.zeros((), array.dtype)
+    needs = isinstance(value, TensorBase) and value.edge is not None
+    return copying.make(MetaTensor, empty, LEAF if needs else None)

@@ -1,0 +1,67 @@
+"""`TorchFunctionMode`: a context that sees all functions and methods."""
+
+import threading
+
+import pytest
+
+import wengert as wg
+from wengert.overrides import TorchFunctionMode
+
+
+class Log(TorchFunctionMode):
+    def __init__(self):
+        self.seen = []
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        self.seen.append(func.__name__)
+        return func(*args, **(kwargs or {}))
+
+
+class Twice(TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        return result * 2 if func is wg.add else result
+
+
+def test_it_sees_functions_methods_operators_and_attributes():
+    x, layer = wg.ones(2, requires_grad=True), wg.nn.Linear(2, 2)
+    with Log() as log:
+        (x * 2 + 1).sum()
+        wg.nn.functional.relu(x)
+        x.exp().shape  # noqa: B018
+        wg.zeros(3)
+        layer(x)
+        1 - x
+        x[0]
+        wg.stack([x, x])
+    assert log.seen == [
+        *("mul", "add", "sum", "relu", "exp", "__get__", "zeros", "linear"),
+        *("__rsub__", "__getitem__", "stack"),
+    ]
+
+
+def test_inner_modes_come_first_and_call_outer_ones():
+    x = wg.ones(1)
+    with Twice():
+        with Log() as log:
+            assert wg.add(x, x).item() == 4.0
+        assert wg.add(x, x).item() == 4.0
+    assert log.seen == ["add", "item"] and wg.add(x, x).item() == 2.0
+
+
+def test_all_is_as_before_after_the_last_one_also_after_an_error():
+    before = dict(vars(wg.Tensor))
+    with pytest.raises(RuntimeError), Log():
+        wg.ones(2) @ wg.ones(3)
+    after = dict(vars(wg.Tensor))
+    assert before.keys() == after.keys()
+    assert [name for name in before if before[name] is not after[name]] == []
+    assert (wg.ones(2) + 1).shape == (2,)
+
+
+def test_other_threads_have_no_mode():
+    with Log() as log:
+        thread = threading.Thread(target=lambda: wg.ones(2) + 1)
+        thread.start()
+        thread.join()
+    assert log.seen == []

@@ -1,0 +1,83 @@
+"""Tensors on the device ``meta``: shapes, dtypes and histories without values."""
+
+import copy
+
+import pytest
+
+import wengert as wg
+from wengert import nn
+
+
+def test_operations_give_shapes():
+    x = wg.ones(3, 4).to("meta")
+    assert x.device == wg.device("meta") and x.is_meta and not x.is_cpu
+    assert (x @ x.t()).shape == (3, 3) and x.t().stride() == (1, 4)
+    assert wg.cat([x, x]).is_meta and x.view(-1).is_meta and x.sum().shape == ()
+    assert x.to(wg.float64).dtype is wg.float64 and x.to(wg.float64).is_meta
+    with pytest.raises(RuntimeError, match="mat1 and mat2 shapes"):
+        x @ x
+
+
+def test_large_ones_take_no_memory_of_note():
+    x = wg.empty(100_000, 20_000, device="meta")
+    assert x.numel() == 2 * 10**9 and x[:5].add(1).shape == (5, 20_000)
+
+
+@pytest.mark.parametrize(
+    ("read", "error", "text"),
+    [
+        (lambda x: x.item(), RuntimeError, "cannot be called on meta tensors"),
+        (lambda x: bool(x), RuntimeError, "cannot be called on meta tensors"),
+        (lambda x: x.cpu(), NotImplementedError, "Cannot copy out of meta tensor; no data!"),
+        (lambda x: x.to("cpu"), NotImplementedError, "Cannot copy out of meta tensor; no data!"),
+        (lambda x: x.numpy(), TypeError, "can't convert meta device type tensor"),
+    ],
+)
+def test_values_cannot_be_read(read, error, text):
+    with pytest.raises(error, match=text):
+        read(wg.ones((), device="meta"))
+
+
+def test_modules_are_made_on_it_and_brought_to_memory():
+    wg.manual_seed(0)
+    expected = wg.rand(1)
+    wg.manual_seed(0)
+    with wg.device("meta"):
+        model = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2))
+        assert wg.arange(3).is_meta and wg.tensor([1.0]).is_meta
+    assert wg.equal(wg.rand(1), expected)  # initial values are not drawn
+    assert all(p.is_meta for p in (*model.parameters(), *model.buffers()))
+    assert isinstance(copy.deepcopy(model)[0].weight, nn.Parameter)
+    out = model(wg.empty(5, 3, device="meta"))
+    assert out.shape == (5, 2) and out.is_meta and out.requires_grad
+    state = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2)).state_dict()
+    model.load_state_dict(state, assign=True)
+    assert wg.equal(model[0].weight, state["0.weight"])
+    with wg.device("meta"):
+        model = nn.Linear(3, 2)
+    model.to_empty(device="cpu")
+    assert type(model.weight) is nn.Parameter and not model.weight.is_meta
+    assert model.to("meta").weight.is_meta and not wg.ones(1).is_meta
+
+
+def test_gradients_are_on_it():
+    x = wg.ones(2, 3, device="meta", requires_grad=True)
+    (x * 2).sum().backward()
+    assert x.grad.is_meta and x.grad.shape == (2, 3)
+
+
+def test_it_may_be_the_default():
+    wg.set_default_device("meta")
+    try:
+        assert wg.ones(1).is_meta and wg.get_default_device() == wg.device("meta")
+    finally:
+        wg.set_default_device("cpu")
+    assert not wg.ones(1).is_meta
+
+
+def test_how_it_prints():
+    x = wg.empty(2, 3, dtype=wg.int64, device="meta")
+    assert repr(x) == "tensor(..., device='meta', size=(2, 3), dtype=torch.int64)"
+    assert "Parameter containing:\ntensor(..., device='meta', size=(2, 3), requires_grad=True)" in (
+        repr(nn.Linear(3, 2, device="meta").weight)
+    )
