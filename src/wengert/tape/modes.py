@@ -28,6 +28,7 @@ __all__ = [
     "Switch",
     "change_mode",
     "current_mode",
+    "decisions_taken",
     "enable_grad",
     "full_mode",
     "is_grad_enabled",
@@ -266,6 +267,12 @@ def untraced(what: str, event: str = "stop") -> None:
     mode = current_mode()
     if mode is not None and mode.tracing is not None:
         mode.tracing.tell(event, what)
+
+
+def decisions_taken() -> int | None:
+    """How many decisions a trace has come to; None where nothing traces, or below a transform."""
+    mode = current_mode()
+    return None if mode is None or mode.tracing is None or mode.levels else mode.tracing.decisions
 
 
 def is_multithreading_enabled() -> bool:

@@ -20,7 +20,7 @@ from wengert.compat.jax.batching import vmap
 from wengert.compat.jax.tracing import argument, name_of, staged
 from wengert.compat.jax.trees import PyTreeDef, tree_flatten, tree_leaves, tree_map
 from wengert.compat.jax.values import differs
-from wengert.tape.modes import current_mode
+from wengert.tape.modes import decisions_taken
 from wengert.tape.record import T
 
 __all__ = ["CONTROL"]
@@ -266,7 +266,7 @@ def fori_loop(
             (first, init_val),
         )
         return value
-    carry, decisions = _Carry(init_val, "scan body"), _decisions()
+    carry, decisions = _Carry(init_val, "scan body"), decisions_taken()
     for i in range(int(first), int(last)):
         number = made(convert(asarray(i), first.dtype), True)
         if i == int(first) + 1 and int(last) - i > _LONG and _is_simple(carry.leaves, decisions):
@@ -283,18 +283,12 @@ _LONG = 200
 """Loops of more rounds are not traced round by round."""
 
 
-def _decisions() -> int | None:
-    """How many decisions a trace has come to, if a function is traced, outside of transforms."""
-    mode = current_mode()
-    return None if mode is None or mode.tracing is None or mode.levels else mode.tracing.decisions
-
-
 def _is_simple(leaves: Sequence[Any], decisions: int | None) -> bool:
     """Whether a loop is worth its decision in a program: the first round had none of its own.
 
     Where a history is recorded it is another one after each round.
     """
-    same = decisions is not None and decisions == _decisions()
+    same = decisions is not None and decisions == decisions_taken()
     return same and all(leaf.edge is None for leaf in leaves)
 
 
