@@ -353,7 +353,7 @@ def test_calls_with_memory_shared_in_any_way(program, backend):
         check(program, [turned[0], turned[0], *turned, *turned[::-1]], backend)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.filterwarnings("ignore:.* is not compiled:UserWarning")
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)

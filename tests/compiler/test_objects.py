@@ -51,21 +51,21 @@ NUMPY = [(place, "numpy") for place in PLACES]
 LLVM = [("globally", "llvm"), ("attribute", "llvm")]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("place", "backend"), NUMPY + LLVM)
 @pytest.mark.parametrize("name", KINDS)
 def test_what_changes_between_calls_is_seen(name: str, place: str, backend: str) -> None:
     compare(name, place, backend)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("place", "backend"), NUMPY[:3] + LLVM)
 @pytest.mark.parametrize("name", STATEFUL)
 def test_what_changes_in_a_loop_is_seen(name: str, place: str, backend: str) -> None:
     compare(name, place, backend, LOOP)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("place", "backend"), NUMPY[:3] + LLVM)
 @pytest.mark.parametrize("name", STATEFUL)
 def test_what_is_as_before_after_a_loop_is_seen(name: str, place: str, backend: str) -> None:

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from wengert.compiler.ir.programs import Program, Step, Value
 from wengert.func import vmap
+from wengert.prims import records
 
 QUIET: dict[str, Any] = {"options": {"measure": False, "quiet": True}}
 ROWS = np.random.default_rng(0).normal(size=(80, 6))
@@ -151,3 +153,16 @@ def test_programs_whose_unused_inputs_differ_are_no_family() -> None:
     for seed in (0, 1, 2, 0, 1, 3):
         x = wg.tensor(np.random.default_rng(seed).standard_normal((3, 1)))
         np.testing.assert_allclose(compiled(x), f(x))
+
+
+def test_an_input_that_no_step_reads_may_have_other_dimensions():
+    sizes = pytest.importorskip("wengert.compiler.backends.sizes")
+    families, kind = sizes.Families(), np.dtype(float)
+
+    def program(*shape):
+        unread, x, out = Value(kind, shape), Value(kind, (3,)), Value(kind, (3,))
+        return Program((unread, x), [Step(records.exp, (x,), {}, (out,))], [out])
+
+    assert families.of(program(2)) is None
+    assert families.of(program(2, 2)) is None
+    assert families.of(program(4)) is not None

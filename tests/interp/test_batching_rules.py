@@ -108,7 +108,7 @@ def agrees(prim, rows, params, mask):
     return True
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", RECORDS)
 def test_a_batch_gives_what_a_loop_gives(name):

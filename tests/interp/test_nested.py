@@ -108,7 +108,7 @@ def test_a_batch_of_tangents_is_the_tangent_of_a_batch(name):
         same(outer, rows, f"jvp of vmap: {said}")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", RECORDS)
 def test_a_batch_of_gradients_is_the_gradient_of_a_batch(name):

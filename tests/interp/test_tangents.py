@@ -101,7 +101,7 @@ def close(found, wanted, near, said):
         np.testing.assert_allclose(a, b, near, near, err_msg=said)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", RECORDS)
 def test_tangents_are_differences(name):

@@ -55,6 +55,7 @@ def same_bits(a, b):
     return a.dtype == b.dtype and a.shape == b.shape and a.tobytes("A") == b.tobytes("A")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", ELEMENTWISE)
 def test_threads_change_no_bit_and_no_warning(name, dtype):

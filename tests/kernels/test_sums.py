@@ -19,6 +19,7 @@ LAYOUTS = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", [np.float32, np.complex64, np.float64])
 @pytest.mark.parametrize(

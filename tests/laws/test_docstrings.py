@@ -1,6 +1,7 @@
 """What holds for docstrings: as they are written, and as `help` shows them."""
 
 import ast
+import functools
 import importlib
 import inspect
 import re
@@ -23,20 +24,27 @@ SHARED = re.compile(r"%\([^)]*\)s")
 SHORT = re.compile(r"[\w*]+(, [\w*]+)*( : [^.]*\. |: )\S")
 
 
+@functools.cache
+def tree_of(name):
+    return ast.parse(TEXTS[name])
+
+
+@functools.cache
 def written():
     """The lines of all docstrings in the files."""
-    for name, text in TEXTS.items():
-        for node in ast.walk(ast.parse(text)):
+    found = []
+    for name in TEXTS:
+        for node in ast.walk(tree_of(name)):
             constant = node.value if isinstance(node, ast.Expr) else None
             if isinstance(constant, ast.Constant) and isinstance(constant.value, str):
-                for line in constant.value.splitlines():
-                    yield name, line.strip()
+                found += [(name, line.strip()) for line in constant.value.splitlines()]
+    return found
 
 
 def undocumented():
     """The classes, and the names of their public methods that are written without a docstring."""
-    for name, text in TEXTS.items():
-        for node in ast.parse(text).body:
+    for name in TEXTS:
+        for node in tree_of(name).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 kind = getattr(importlib.import_module(name), node.name)
                 for member in node.body:

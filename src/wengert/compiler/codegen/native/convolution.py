@@ -284,13 +284,16 @@ def _jobs(step: Step) -> list[_Job]:
     return jobs
 
 
+def _is_plain(step: Step) -> bool:
+    """Whether all is of one dtype of floats, and nothing is empty."""
+    values, dtype = (*step.args, *step.outs), step.outs[0].dtype
+    return dtype in _FLOATS and all(value.dtype == dtype and value.size for value in values)
+
+
 def _accepts(step: Step) -> bool:
-    values = (*step.args, *step.outs)
+    if not _is_plain(step):
+        return False
     dtype = step.outs[0].dtype
-    if dtype not in _FLOATS or any(value.dtype != dtype for value in values):
-        return False
-    if not all(value.size for value in values):
-        return False
     jobs = _jobs(step)
     if len(step.args) == 3 and _leaves_out(jobs):
         return False
@@ -528,12 +531,9 @@ class _Slopes:
 
 
 def _accepts_slopes(step: Step) -> bool:
-    values = (*step.args, *step.outs)
+    if not _is_plain(step):
+        return False
     dtype = step.outs[0].dtype
-    if dtype not in _FLOATS or any(value.dtype != dtype for value in values):
-        return False
-    if not all(value.size for value in values):
-        return False
     job = _Slopes(step)
     return job.room * dtype.itemsize <= _LARGEST and _is_quick(job.work(), job.box.size, dtype)
 
