@@ -28,6 +28,9 @@ def test_large_ones_take_no_memory_of_note():
     [
         (lambda x: x.item(), RuntimeError, "cannot be called on meta tensors"),
         (lambda x: bool(x), RuntimeError, "cannot be called on meta tensors"),
+        (lambda x: x.nonzero(), RuntimeError, "cannot be called on meta tensors"),
+        (lambda x: x.unique(), RuntimeError, "cannot be called on meta tensors"),
+        (lambda x: x.masked_select(x > 0), RuntimeError, "cannot be called on meta"),
         (lambda x: x.cpu(), NotImplementedError, "Cannot copy out of meta tensor; no data!"),
         (lambda x: x.to("cpu"), NotImplementedError, "Cannot copy out of meta tensor; no data!"),
         (lambda x: x.numpy(), TypeError, "can't convert meta device type tensor"),

@@ -15,6 +15,7 @@ import numpy as np
 
 from wengert.base.device import META, as_device, device, is_meta
 from wengert.base.ports import provides
+from wengert.prims.table import TABLE
 from wengert.tape.base import LEAF, TensorBase
 from wengert.tensor import copying
 from wengert.tensor.overrides import DisableTorchFunctionSubclass
@@ -31,9 +32,9 @@ _SHAPED = (
 """What ends like a write of values and is none."""
 _READING = (
     "__array__ __bool__ __complex__ __contains__ __float__ __index__ __int__ allclose argwhere cpu "
-    "equal is_nonzero item masked_select nonzero numpy tolist unique unique_consecutive"
+    "equal is_nonzero item masked_select nonzero numpy tolist"
 )
-"""What needs values."""
+"""What needs values, beside the operations whose results have as many elements as values say."""
 _RESHAPES, _VALUES = frozenset(_SHAPED.split()), frozenset(_READING.split())
 
 
@@ -49,7 +50,7 @@ class MetaTensor(Tensor):
         """Run `func` for what its result is like."""
         kwargs = kwargs or {}
         name = getattr(func, "__name__", "")
-        if name in _VALUES:
+        if name in _VALUES or _sized_by_values(name):
             raise _no_values(name)
         if name == "__setitem__":
             return None
@@ -78,6 +79,11 @@ class MetaTensor(Tensor):
             vars(made).update(vars(self))
         memo[id(self)] = made
         return made
+
+
+def _sized_by_values(name: str) -> bool:
+    prim = TABLE.get(name)
+    return prim is not None and prim.facets.get("size") == "values"
 
 
 def _target(name: str, args: Any, kwargs: dict[str, Any]) -> device | None:
