@@ -17,7 +17,8 @@ def _matrix(size: int, norm: str | None, inverse: bool) -> Any:
     k: Any = np.arange(size)
     made: Any = 2 * np.cos(np.pi * k[:, None] * (2 * k + 1) / (2 * size))
     if norm == "ortho":
-        made *= np.where(k == 0, np.sqrt(0.25 / size), np.sqrt(0.5 / size)).reshape(-1, 1)
+        scale: Any = np.where(k == 0, np.sqrt(0.25 / size), np.sqrt(0.5 / size))
+        made *= scale[:, None]
     elif norm not in (None, "backward"):
         raise ValueError(f"jax.scipy.fft.dct: norm={norm!r} is not implemented")
     if inverse:
