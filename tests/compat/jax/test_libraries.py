@@ -192,6 +192,11 @@ def test_iterative_solvers_have_the_derivative_of_the_solution(name):
         np.testing.assert_allclose(x, y, rtol=1e-3, atol=1e-4)
 
 
+def test_dimensions_are_inserted_by_any_sequence():
+    assert jnp.expand_dims(jnp.ones(2), range(2)).shape == (1, 1, 2)
+    assert jnp.expand_dims(jnp.ones(2), jnp.array(1)).shape == (2, 1)
+
+
 def test_cosine_transforms_invert_each_other():
     x = jnp.array([[1.0, 2.0, 4.0], [0.0, 3.0, 1.0]])
     dct = jax.scipy.fft.dct

@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert.compat.jax.array import Array, convert, made, of_kind
 from wengert.compat.jax.cpu import CPU
-from wengert.compat.jax.dtypes import prng_key, requested_dtype
+from wengert.compat.jax.dtypes import float0, prng_key, requested_dtype
 from wengert.compat.jax.sharding import SingleDeviceSharding
 from wengert.ops.shape import reshape as _reshape
 from wengert.tape.record import T
@@ -54,6 +54,10 @@ class ShapedArray:
     def size(self) -> int:
         """The number of elements."""
         return math.prod(self.shape)
+
+    def to_tangent_aval(self) -> ShapedArray:
+        """The shape and dtype of a tangent."""
+        return self if self.dtype.kind in "fc" else ShapedArray(self.shape, float0)
 
     def str_short(self) -> str:
         """As text: ``float32[2,3]``."""

@@ -145,6 +145,8 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     check_callable(fun)
 
     def shape(leaf: Any) -> ShapeDtypeStruct:
+        if isinstance(leaf, ShapeDtypeStruct):
+            return leaf
         array = argument(leaf)
         return ShapeDtypeStruct(array.shape, array.dtype, weak_type=array.weak_type)
 

@@ -6,6 +6,7 @@ They keep dtypes, weak ones, too. Those that join arrays bring them to one dtype
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -116,7 +117,8 @@ def transpose(a: Any, axes: Any = None) -> Any:
 def expand_dims(a: Any, axis: Any) -> Any:
     """The array with new axes of size 1."""
     (x,) = operands("expand_dims", a)
-    return call("expand_dims", x, axis, weak=x.weak_type)
+    places = tuple(axis) if np.ndim(axis) else operator.index(axis)
+    return call("expand_dims", x, places, weak=x.weak_type)
 
 
 def squeeze(a: Any, axis: Any = None) -> Any:

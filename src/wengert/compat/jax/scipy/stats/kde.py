@@ -30,7 +30,7 @@ class gaussian_kde:
     --------
     >>> density = jax.scipy.stats.gaussian_kde(jax.numpy.array([0.0, 1.0, 2.0]))
     >>> density(jax.numpy.array([1.0]))
-    Array([0.34024557], dtype=float32)
+    Array([0.31815627], dtype=float32)
     """
 
     def __init__(self, dataset: Any, bw_method: Any = None, weights: Any = None) -> None:
