@@ -18,6 +18,7 @@ import enum
 import fractions
 import functools
 import itertools
+import logging
 import operator
 import pathlib
 import random
@@ -502,6 +503,8 @@ kind(
     get("c"),
     lambda o: setattr(o, "__class__", class_with(o.c + 1)),
 )
+kind("logger", lambda n: logging.Logger("held", n), get("level"), add_to("level"))
+kind("root logger", with_attribute(lambda: logging.RootLogger(0)), get("c"), add_to("c"))
 kind("thread local", lambda n: local(n), get("c"), add_to("c"))
 kind("exception", lambda n: ValueError(n), lambda e: e.args[0])
 kind(

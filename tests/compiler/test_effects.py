@@ -400,7 +400,7 @@ def reached_and_not_used():
     return Model().step, lambda: None
 
 
-@case(False)
+@case(True)
 def tolist_that_is_kept():
     found = []
 

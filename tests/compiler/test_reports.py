@@ -137,6 +137,45 @@ def test_what_else_is_asked_of_a_logger_runs_as_it_is(question):
     assert compiled.reason is not None
 
 
+def sets(x):
+    log.note = 3.0
+    return x * 2
+
+
+def deletes(x):
+    del log.held
+    return x * 2
+
+
+def finds(x):
+    return x * (2 if hasattr(log, "note") else 3)
+
+
+def reads(x):
+    return x * object.__getattribute__(log, "held")
+
+
+@pytest.mark.parametrize("function", [sets, deletes, finds, reads])
+def test_attributes_of_a_logger_are_what_they_would_be(function):
+    def outcomes(called):
+        found = []
+        for held in (1.0, 2.0, 3.0):
+            vars(log).pop("note", None)
+            log.held = held
+            if held == 3.0:
+                log.note = held
+            found.append(called(wg.ones(2)).tolist())
+            found.append((vars(log).get("note"), vars(log).pop("held", None)))
+        return found
+
+    compiled = wg.compile(function, backend="numpy", options={"measure": False, "quiet": True})
+    try:
+        assert outcomes(compiled) == outcomes(function)
+    finally:
+        vars(log).pop("note", None)
+    assert not {"__setattr__", "__delattr__"} & vars(logging.Logger).keys()
+
+
 def test_a_handler_of_a_user_hears_of_it_at_its_place():
     seen = []
 

@@ -363,7 +363,7 @@ _READERS: dict[type, Reader] = {
         by_identity,
     ),
     **dict.fromkeys((Generator, _FIELD, dtype), by_identity),
-    # what is asked of them ends a trace (NOTE [reports] in `wengert.compiler.tracing.reports`)
+    # their own attributes end a trace (NOTE [reports] in `wengert.compiler.tracing.reports`)
     **dict.fromkeys((logging.Logger, logging.RootLogger), by_identity),
     functools.cached_property: attributes("func", "attrname"),
     **dict.fromkeys(
@@ -391,6 +391,7 @@ _READERS: dict[type, Reader] = {
 _NUMPYS: frozenset[type] = frozenset({np.ufunc, type(np.sum)})
 _MADE = frozenset({*functools.WRAPPER_ASSIGNMENTS, "__annotations__", "__wrapped__"})
 """The attributes that are given to what stands for a function."""
+_LOGGERS = frozenset({*vars(logging.Logger("")), "manager"})
 _ATTRIBUTES: dict[type, frozenset[str]] = {
     **{kind: frozenset() for kind in _NUMPYS},
     **dict.fromkeys((staticmethod, classmethod), _MADE),
@@ -398,6 +399,7 @@ _ATTRIBUTES: dict[type, frozenset[str]] = {
     functools.cached_property: frozenset({"func", "attrname", "lock", "__doc__", "__module__"}),
     collections.OrderedDict: frozenset(),
     random.Random: frozenset({"gauss_next"}),
+    **dict.fromkeys((logging.Logger, logging.RootLogger), _LOGGERS),
 }
 """The types of these and rules whose objects may have attributes, with those that all have."""
 _RULES: dict[type, Reader] = {}

@@ -176,22 +176,46 @@ _PATCHED = {
 _STAND_IN = _PATCHED["builtins.print"][3].__code__
 
 
-def _attribute(logger: Any, name: str) -> Any:
-    """What a logger has by a name: for a function that is traced, what stands in for it."""
-    found = object.__getattribute__(logger, name)
+def _is_traced(name: str) -> bool:
+    """Whether it is a function that is traced that wants something of a logger."""
     thread = get_ident()
     if thread not in _HANDLERS or thread in _BUSY or name == "__class__":
-        return found
-    caller = sys._getframe(1).f_globals.get("__name__")
-    if caller != "logging" and of_library_name(caller):
-        return found
-    if name in LEVELS and type(logger) in LOGGERS:
-        report = Report(f"logging.{name}", _from_outside(found), logger, LEVELS[name])
-        return _standing_in(found, report)
+        return False
+    caller = sys._getframe(2).f_globals.get("__name__")
+    return caller == "logging" or not of_library_name(caller)
+
+
+def _give_up(what: str) -> None:
     mode = current_mode()
     if mode is not None and mode.tracing is not None:
-        mode.tracing.give_up(f"it asks a logger for its {name}")
-    return found
+        mode.tracing.give_up(what)
+
+
+def _attribute(logger: Any, name: str) -> Any:
+    """What a logger has by a name: for a function that is traced, what stands in for it."""
+    if not _is_traced(name):
+        return object.__getattribute__(logger, name)
+    if name in LEVELS and type(logger) in LOGGERS:
+        found = object.__getattribute__(logger, name)
+        report = Report(f"logging.{name}", _from_outside(found), logger, LEVELS[name])
+        return _standing_in(found, report)
+    _give_up(f"it asks a logger for its {name}")
+    return object.__getattribute__(logger, name)
+
+
+def _assign(logger: Any, name: str, value: Any) -> None:
+    if _is_traced(name):
+        _give_up(f"it sets {name} of a logger")
+    object.__setattr__(logger, name, value)
+
+
+def _delete(logger: Any, name: str) -> None:
+    if _is_traced(name):
+        _give_up(f"it deletes {name} of a logger")
+    object.__delattr__(logger, name)
+
+
+_OF_LOGGERS = {"__getattribute__": _attribute, "__setattr__": _assign, "__delattr__": _delete}
 
 
 @contextlib.contextmanager
@@ -203,7 +227,8 @@ def intercepted(handler: Handler) -> Iterator[None]:
         for owner, name, own, stand_in in _PATCHED.values():
             if getattr(owner, name) is own:
                 setattr(owner, name, stand_in)
-        logging.Logger.__getattribute__ = _attribute  # type: ignore[method-assign]
+        for name, stand_in in _OF_LOGGERS.items():
+            setattr(logging.Logger, name, stand_in)
     try:
         yield
     finally:
@@ -212,7 +237,8 @@ def intercepted(handler: Handler) -> Iterator[None]:
             if not _HANDLERS[thread]:
                 del _HANDLERS[thread]
             if not _HANDLERS:
-                del logging.Logger.__getattribute__
+                for name in _OF_LOGGERS:
+                    delattr(logging.Logger, name)
                 for owner, name, own, stand_in in _PATCHED.values():
                     if getattr(owner, name) is stand_in:
                         setattr(owner, name, own)
