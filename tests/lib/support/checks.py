@@ -470,8 +470,8 @@ BORROWING = frozenset(
     }
 )
 """Records that are not views and may give an argument back: what rules use, ``real``, which of real
-tensors is the tensor itself, and ``to_device``, of what is there already. Whoever calls one of the others from public functions owns the
-memory of what it returns."""
+tensors is the tensor itself, and ``to_device``, of what is there already. Whoever calls one of the
+others from public functions owns the memory of what it returns."""
 
 
 def memory(prim: Primitive) -> None:
