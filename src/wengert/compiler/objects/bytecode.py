@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import functools
+import re
 import sys
 from bisect import bisect
 from collections.abc import Iterator
@@ -20,7 +21,6 @@ _PUSHES = {
         ("LOAD_FAST", "LOAD_CONST", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLOSURE", "PUSH_NULL"), 1
     ),
     **dict.fromkeys(("LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_SMALL_INT"), 1),
-    **dict.fromkeys(("LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"), 2),
 }
 _TAKES = {
     **dict.fromkeys(("BINARY_OP", "BINARY_SUBSCR", "COMPARE_OP", "IS_OP", "CONTAINS_OP"), 2),
@@ -31,12 +31,26 @@ _TAKES = {
 """How many values instructions take that give one."""
 SPEC = 4
 """The part of the argument of ``FORMAT_VALUE`` that says that there is a format."""
+_OF_TWO = re.compile("((?:LOAD|STORE)_FAST(?:_BORROW)?)_((?:LOAD|STORE)_FAST(?:_BORROW)?)")
 
 
 @functools.lru_cache(512)
 def instructions_of(code: CodeType) -> tuple[list[Any], list[int]]:
-    """The instructions of a code object, and their offsets."""
-    found = list(dis.get_instructions(code))
+    """The instructions of a code object, and their offsets.
+
+    Since Python 3.13 one instruction may load or store two variables; it is given as two, of which
+    the second one lies at an odd offset, where no other does.
+    """
+    found: list[Any] = []
+    for step in dis.get_instructions(code):
+        both = _OF_TWO.fullmatch(step.opname)
+        if both is None:
+            found.append(step)
+            continue
+        for k, (what, arg) in enumerate(zip(both.groups(), divmod(step.arg or 0, 16), strict=True)):
+            name = step.argval[k]
+            half = {"opname": what, "opcode": dis.opmap[what], "arg": arg, "argval": name}
+            found.append(step._replace(**half, argrepr=name, offset=step.offset + k))
     return found, [instruction.offset for instruction in found]
 
 

@@ -185,7 +185,9 @@ def _calls(code: CodeType, sinks: frozenset[str]) -> dict[str, frozenset[int]]:
                 kind = "format"
         if not kind:
             continue
-        for i, other, above, takes in onwards(steps, k):
+        # since Python 3.13 what lies beside a function is put there behind it
+        behind = sys.version_info >= (3, 13) and steps[k + 1].opname == "PUSH_NULL"
+        for i, other, above, takes in onwards(steps, k + behind):
             # it takes the function and what lies beside it
             if takes > above:
                 if other.opname in ("CALL", "CALL_KW") and takes == above + 2:

@@ -125,13 +125,12 @@ def _loaded(found: list[Any], name: str) -> Iterator[tuple[int, int | None]]:
             if step.opname in ("MAKE_CELL", "COPY_FREE_VARS"):
                 continue
             yield place, 0 if step.opname.startswith(_LOADS) else None
-        elif isinstance(value, tuple) and name in value and step.opname != "LOAD_CONST":
-            if step.opname.startswith("LOAD_FAST") and len(value) == 2:
-                for k, part in enumerate(value):
-                    if part == name:
-                        yield place, 1 - k
-            elif step.opname != "KW_NAMES":
-                yield place, None
+        elif (
+            isinstance(value, tuple)
+            and name in value
+            and step.opname not in ("LOAD_CONST", "KW_NAMES")
+        ):
+            yield place, None
 
 
 def _called(found: list[Any], place: int) -> int:
