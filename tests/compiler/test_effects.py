@@ -353,7 +353,7 @@ def constants_that_are_set():
     return f, lambda: state
 
 
-@case(False)
+@case(True)
 def logged():
     def f(x):
         loss = work(x)

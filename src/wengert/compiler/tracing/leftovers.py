@@ -27,8 +27,8 @@ from wengert.compiler.tracing.scalar import Scalar, ended
 
 __all__ = ["full_collections", "instances", "replace"]
 
-_OURS = 3
-"""How many references to a thing are there while it is looked at here."""
+_OURS = next(sys.getrefcount(left) for left, _ in {0: (object(), None)}.values())
+"""How many references to a thing are there while it is looked at in `replace`."""
 _ROUNDS = 5
 """How deep tuples in tuples are rebuilt."""
 
@@ -78,9 +78,11 @@ def replace(pairs: Iterable[tuple[Any, Any]]) -> None:
 
 def _replaced_once(todo: list[Any], real: dict[int, tuple[Any, Any]], own: set[int]) -> list[Any]:
     """Change what holds something of `todo`; gives what has to be replaced for that itself."""
-    own |= {id(todo), id(sys._getframe())}
+    # the arguments are a tuple that would count as one more holder since Python 3.13
+    asked = tuple(todo)
+    own |= {id(todo), id(asked), id(sys._getframe())}
     fresh: list[Any] = []
-    for holder in gc.get_referrers(*todo):
+    for holder in gc.get_referrers(*asked):
         if id(holder) in own:
             continue
         made = _replaced(holder, real)
