@@ -24,7 +24,7 @@ if importlib.util.find_spec("llvmlite"):
     FORMS = (MAPS, COMBINES, PULLS, NATIVE)
 
 RULED = sorted(prim.name for prim in having(DECOMPOSED))
-SINGLE = {"erfinv", "logit", "normal_hazard", "special_log_ndtr"}
+SINGLE = {"erf", "erfinv", "logit", "normal_hazard", "special_log_ndtr"}
 """What is taken apart in single precision only, where it is computed in double."""
 DTYPES = (np.float64, np.float32, np.complex128)
 

@@ -180,6 +180,8 @@ FUNCTIONS = {
     "igamma": lambda a, x: sympy.lowergamma(a, x) / gamma(a),
     "igammac": lambda a, x: sympy.uppergamma(a, x) / gamma(a),
     "special_zeta": sympy.zeta,
+    "scipy_erf": sympy.erf,
+    "scipy_erfc": erfc,
     "special_erfcx": lambda x: exp(x**2) * erfc(x),
     "erfcx_slope": erfcx_slope,
     "special_ndtr": ndtr,

@@ -214,6 +214,10 @@ def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     >>> wg.rsub(wg.tensor([1.0, 2.0]), 1)
     tensor([ 0., -1.])
     """
+    if is_number(input):
+        raise TypeError(
+            f"rsub(): argument 'input' (position 1) must be Tensor, not {input.__class__.__name__}"
+        )
     if alpha != 1:
         input = record(TABLE["mul"], (input, fitting_alpha(input, other, alpha)), {})
     if isinstance(other, TensorBase):

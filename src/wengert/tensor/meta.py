@@ -50,7 +50,7 @@ class MetaTensor(Tensor):
         """Run `func` for what its result is like."""
         kwargs = kwargs or {}
         name = getattr(func, "__name__", "")
-        if name in _VALUES or _sized_by_values(name):
+        if name in _VALUES or _is_sized_by_values(name, args, kwargs):
             raise _no_values(name)
         if name == "__setitem__":
             return None
@@ -81,9 +81,22 @@ class MetaTensor(Tensor):
         return made
 
 
-def _sized_by_values(name: str) -> bool:
+def _is_sized_by_values(name: str, args: Any, kwargs: dict[str, Any]) -> bool:
+    """Whether the shape of this result depends on the values of a tensor."""
     prim = TABLE.get(name)
-    return prim is not None and prim.facets.get("size") == "values"
+    if prim is not None and prim.facets.get("size") == "values":
+        return True
+    if name == "__getitem__":
+        items = args[1] if isinstance(args[1], tuple) else (args[1],)
+        return any(isinstance(i, MetaTensor) and i.dtype.name in ("bool", "uint8") for i in items)
+    if name == "where":
+        return len(args) + len(kwargs) == 1
+    if name == "one_hot":
+        return (args[1] if len(args) > 1 else kwargs.get("num_classes", -1)) == -1
+    if name in ("repeat_interleave", "tensor_split"):
+        given = [*args[1:], *kwargs.values()] if len(args) > 1 or kwargs else args
+        return kwargs.get("output_size") is None and any(isinstance(g, MetaTensor) for g in given)
+    return False
 
 
 def _target(name: str, args: Any, kwargs: dict[str, Any]) -> device | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from wengert.base.device import device
 from wengert.base.dtypes import dtype as DType
 from wengert.base.dtypes import from_numpy_dtype
@@ -99,9 +101,9 @@ class TensorMetadata(StorageMethods):
         """The address of the first element."""
         untraced("it reads the address of a tensor")
         array = memory_of(self.array())
-        pointer: Any = getattr(array, "data", None)
         # CuPy's arrays say it themselves
-        return int(pointer.ptr if hasattr(pointer, "ptr") else array.ctypes.data)
+        address: Any = array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr
+        return int(address)
 
     def storage_offset(self) -> int:
         """The first element's place in the memory of the base."""

@@ -464,11 +464,14 @@ def has_cases(prim: Primitive) -> None:
 
 
 BORROWING = frozenset(
-    {"corner_backward", "imag", "phase_free", "real", "signal_parts", "unsafe_view", "unused"}
+    {
+        *("corner_backward", "imag", "phase_free", "real", "signal_parts", "to_device"),
+        *("unsafe_view", "unused"),
+    }
 )
-"""Records that are not views and may give an argument back: what rules use, and ``real``, which of
-real tensors is the tensor itself. Whoever calls one of the others from public functions owns the
-memory of what it returns."""
+"""Records that are not views and may give an argument back: what rules use, ``real``, which of real
+tensors is the tensor itself, and ``to_device``, of what is there already. Whoever calls one of the
+others from public functions owns the memory of what it returns."""
 
 
 def memory(prim: Primitive) -> None:
