@@ -1,9 +1,12 @@
 """Samples of one distribution, found together, are those that are found one by one."""
 
+import gc
+import sys
+
 import numpy as np
 import pytest
 
-from wengert.kernels import samplers
+from wengert.kernels import random, samplers
 from wengert.kernels.random import Stream, normal_serial, units
 
 DOUBLE = np.dtype(np.float64)
@@ -40,3 +43,15 @@ def test_numbers_and_the_rest_of_the_stream_are_the_same(monkeypatch, draw, valu
             found.append([stream.ahead, *units(stream, 3, DOUBLE)])
     half = len(found) // 2
     assert found[:half] == found[half:]
+
+
+def test_a_stream_that_goes_when_python_ends_says_nothing(monkeypatch):
+    said = []
+    stream = random.Stream(0)
+    # as the interpreter does with the names of modules
+    monkeypatch.setattr(random, "_SPARE", None)
+    monkeypatch.setattr(random, "_MOST_SPARE", None)
+    monkeypatch.setattr(sys, "unraisablehook", said.append)
+    del stream
+    gc.collect()
+    assert not said

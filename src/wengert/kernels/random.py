@@ -112,10 +112,10 @@ class Stream:
         self.ahead: float | None = None
         self.reseed(seed)
 
-    def __del__(self) -> None:
-        # the next stream starts from a seed of its own
-        if len(_SPARE) < _MOST_SPARE and hasattr(self, "_legacy"):
-            _SPARE.append((self._bits, self._legacy))
+    def __del__(self, spare: list[Any] = _SPARE, most: int = _MOST_SPARE) -> None:
+        # the next stream starts from a seed of its own; names of the module go before the last one
+        if len(spare) < most and hasattr(self, "_legacy"):
+            spare.append((self._bits, self._legacy))
 
     def reseed(self, seed: int) -> None:
         """Start again from `seed`."""

@@ -163,8 +163,7 @@ _ARITHMETIC = _DIVISIONS | {"+", "-"}
 
 def _is_variable(step: Any, name: str) -> bool:
     """Whether an instruction is one on a local variable of that name."""
-    named = step.argval == name or (type(step.argval) is tuple and name in step.argval)
-    return named and (step.opname.endswith("_FAST") or "_FAST_" in step.opname)
+    return step.argval == name and "_FAST" in step.opname
 
 
 @functools.lru_cache(512)
