@@ -5,6 +5,7 @@ import pytest
 
 import wengert as wg
 from wengert.base.ports import PORTS
+from wengert.compiler.runtime import drawing
 from wengert.kernels import random, samplers
 
 pytest.importorskip("llvmlite")
@@ -44,6 +45,17 @@ def test_numbers_and_the_stream_behind_them_are_those_of_the_loops(name, dtype, 
     assert one.dtype == other.dtype
     np.testing.assert_array_equal(one, other)
     np.testing.assert_array_equal(after, there)
+
+
+def test_without_sources_the_loops_draw(monkeypatch):
+    def missing(thing):
+        raise OSError("could not get source code")
+
+    monkeypatch.setattr("inspect.getsource", missing)
+    drawing._machine.cache_clear()
+    stream = random.Stream(7)
+    assert drawing.drawn(samplers.gamma, stream, (np.ones(N),)) is None
+    assert samplers.gamma(stream, np.full(N, 0.3)).shape == (N,)
 
 
 def test_a_long_order_is_that_of_the_blocks(monkeypatch):

@@ -333,7 +333,7 @@ def _machine(function: Callable[..., float], count: int) -> tuple[Any, Any]:
 
 @provides("drawn")
 def drawn(function: Callable[..., float], stream: Any, params: Sequence[Any]) -> Any:
-    """What a sampler returns for each of some parameters, or None where there is no compiler.
+    """What a sampler returns for each of some parameters, or None: no compiler, or no source.
 
     Parameters
     ----------
@@ -344,7 +344,11 @@ def drawn(function: Callable[..., float], stream: Any, params: Sequence[Any]) ->
     if Machine is None:
         return None
     arrays = [np.ascontiguousarray(array, _DOUBLE) for array in params]
-    call, _ = _machine(function, len(arrays))
+    try:
+        call, _ = _machine(function, len(arrays))
+    except OSError:
+        # the package is installed without its source
+        return None
     ahead = stream.ahead
     context = _Context(*stream.source(), ahead or 0.0, ahead is not None)
     table = (ctypes.c_void_p * len(arrays))(*[array.ctypes.data for array in arrays])
