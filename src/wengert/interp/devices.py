@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
 from collections.abc import Iterable
 from typing import Any
 
@@ -26,14 +25,13 @@ from wengert.base.device import CPU, as_device, different_devices
 from wengert.base.device import device as Device
 from wengert.base.memory_format import in_format, memory_format
 from wengert.base.ports import PORTS, provides
-from wengert.interp.levels import Interpreter, Level, Lifted
+from wengert.interp.levels import Interpreter, Lifted, LiftedArray
 from wengert.prims import records
 from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 
 __all__ = ["DeviceArray"]
 
-_NO_LEVEL = Level(0)
 _LACKING = (TypeError, AttributeError, NotImplementedError)
 
 
@@ -45,13 +43,10 @@ BETWEEN.of(records.to_device)("sends")
 BETWEEN.of(records.assign)("copies")
 
 
-class DeviceArray(NDArrayOperatorsMixin, Lifted):
+class DeviceArray(NDArrayOperatorsMixin, LiftedArray):
     """An array of a backend, on its device (see NOTE [arrays of devices])."""
 
     __slots__ = ("array", "device")
-    owner = _NO_LEVEL
-    level = 0
-    traced = True
     of_input = True
     array: Any
     device: Device
@@ -149,18 +144,6 @@ class DeviceArray(NDArrayOperatorsMixin, Lifted):
 
     def __bool__(self) -> bool:
         return bool(self.item())
-
-    def __float__(self) -> float:
-        return float(self.item())
-
-    def __int__(self) -> int:
-        return int(self.item())
-
-    def __index__(self) -> int:
-        return operator.index(self.item())
-
-    def __complex__(self) -> complex:
-        return complex(self.item())
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         raise TypeError(

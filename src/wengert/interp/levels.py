@@ -21,6 +21,7 @@ tensor inside of a payload: how a gradient enters and leaves a level is a matter
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -36,6 +37,7 @@ __all__ = [
     "Interpreter",
     "Level",
     "Lifted",
+    "LiftedArray",
     "device_of",
     "is_elsewhere",
     "is_plain",
@@ -245,6 +247,27 @@ class Lifted:
         return F.unsafe_view(self, shape=tuple(sizes))
 
     namespace: Any
+
+
+class LiftedArray(Lifted):
+    """An array that belongs to no level: a value of a trace, or an array of another device."""
+
+    __slots__ = ()
+    owner = Level(0)
+    level = 0
+    traced = True
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        return operator.index(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
 
 
 def levels_of(*payloads: Any) -> dict[int, Level]:

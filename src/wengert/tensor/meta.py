@@ -124,6 +124,13 @@ def _no_values(name: str) -> Exception:
     return RuntimeError(f"Tensor.{shown}() cannot be called on meta tensors")
 
 
+def _untouched(array: Any) -> Any:
+    """Zeros in the layout of an array; `zeros_like` would write them, and so take memory."""
+    axes = sorted(range(array.ndim), key=lambda i: -array.strides[i])
+    zeros = np.zeros([array.shape[i] for i in axes], array.dtype)
+    return zeros.transpose([axes.index(i) for i in range(array.ndim)])
+
+
 def _emptied(result: Any) -> Any:
     if isinstance(result, tuple | list):
         parts = [_emptied(one) for one in result]
@@ -132,7 +139,7 @@ def _emptied(result: Any) -> Any:
         result.__class__ = MetaTensor
         array = result.payload
         if isinstance(array, np.ndarray) and array.base is None and array.nbytes > _LARGE:
-            result.payload = np.zeros_like(array)
+            result.payload = _untouched(array)
     return result
 
 
@@ -142,6 +149,6 @@ def meta(value: Any) -> Any:
     if isinstance(value, MetaTensor):
         return value
     array = value.payload if isinstance(value, TensorBase) else value
-    empty = np.zeros_like(array) if isinstance(array, np.ndarray) else np.zeros((), array.dtype)
+    empty = _untouched(array) if isinstance(array, np.ndarray) else np.zeros((), array.dtype)
     needs = isinstance(value, TensorBase) and value.edge is not None
     return copying.make(MetaTensor, empty, LEAF if needs else None)

@@ -18,7 +18,6 @@ that share memory have a storage each, which is a window of a whole (NOTE [layou
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Iterable
 from typing import Any
 
@@ -26,7 +25,7 @@ import numpy as np
 
 from wengert.base.memory_format import in_format, memory_format
 from wengert.compiler.ir.programs import Value
-from wengert.interp.levels import Level, Lifted
+from wengert.interp.levels import Lifted, LiftedArray
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 
@@ -67,7 +66,7 @@ class Storage:
             self.writes = whole.writes
 
 
-class Sym(Lifted):
+class Sym(LiftedArray):
     """An array with the value of a program that stands for it (see NOTE [values of a trace]).
 
     Attributes
@@ -79,9 +78,6 @@ class Sym(Lifted):
 
     __slots__ = ("_seen", "_storage", "_value", "array", "chain", "trace")
     namespace: Any
-    owner = Level(0)
-    level = 0
-    traced = True
     __array_priority__ = 1000.0
 
     def __init__(
@@ -290,18 +286,6 @@ class Sym(Lifted):
 
     def __iter__(self) -> Any:
         return iter(self._escaped("reading elements"))
-
-    def __float__(self) -> float:
-        return float(self.item())
-
-    def __int__(self) -> int:
-        return int(self.item())
-
-    def __index__(self) -> int:
-        return operator.index(self.item())
-
-    def __complex__(self) -> complex:
-        return complex(self.item())
 
     def __array_ufunc__(  # type: ignore[override]  # other values of transforms have none
         self, ufunc: Any, method: str, *args: Any, **kwargs: Any
