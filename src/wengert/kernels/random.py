@@ -23,24 +23,6 @@ import numpy as np
 from wengert.base.ports import PORTS
 from wengert.kernels.fused import fused
 
-__all__ = [
-    "STATE",
-    "Stream",
-    "bernoulli",
-    "cauchy",
-    "exponential",
-    "full_range",
-    "geometric",
-    "integers",
-    "log_normal",
-    "normal",
-    "normal_serial",
-    "permutation",
-    "polar",
-    "uniform",
-    "units",
-]
-
 _WORD = 0xFFFFFFFF
 _SIZE = 624
 # arrays, since NumPy takes longer to convert a Python number than to compute with a few

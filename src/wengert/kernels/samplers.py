@@ -38,16 +38,6 @@ import numpy as np
 from wengert.base.ports import PORTS
 from wengert.kernels.random import Stream, polar, units
 
-__all__ = [
-    "beta_slope",
-    "binomial",
-    "dirichlet",
-    "dirichlet_slope",
-    "gamma",
-    "gamma_slope",
-    "poisson",
-]
-
 _DOUBLE = np.dtype(np.float64)
 _MOST_TERMS = 100_000
 _LARGE = 1e4

@@ -8,19 +8,6 @@ from operator import itemgetter
 
 from wengert.ops.return_types import Results
 
-__all__ = [
-    "linalg_cholesky_ex",
-    "linalg_inv_ex",
-    "linalg_lstsq",
-    "linalg_lu",
-    "linalg_lu_factor",
-    "linalg_lu_factor_ex",
-    "linalg_slogdet",
-    "linalg_solve_ex",
-    "lu_unpack",
-    "triangular_solve",
-]
-
 
 class linalg_slogdet(Results):
     """The sign of determinants and the logarithm of their absolute value."""

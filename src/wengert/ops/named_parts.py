@@ -6,8 +6,6 @@ from operator import itemgetter
 
 from wengert.ops.return_types import Results
 
-__all__ = ["frexp"]
-
 
 class frexp(Results):
     """Mantissas and exponents of 2."""

@@ -12,20 +12,6 @@ from wengert.ops.out import into
 from wengert.ops.return_types import Results
 from wengert.tape.base import TensorBase
 
-__all__ = [
-    "cummax",
-    "cummin",
-    "histogram",
-    "histogramdd",
-    "kthvalue",
-    "median",
-    "mode",
-    "nanmedian",
-    "pair",
-    "sort",
-    "topk",
-]
-
 
 class _Chosen(Results):
     """Elements and their positions."""

@@ -8,8 +8,6 @@ from operator import itemgetter
 
 from wengert.ops.return_types import Results
 
-__all__ = ["linalg_eig", "linalg_eigh", "linalg_qr", "linalg_svd", "qr", "svd"]
-
 
 class linalg_eig(Results):
     """Eigenvalues and eigenvectors."""

@@ -18,8 +18,6 @@ from wengert.optim.whole import Whole
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.types import Tensor
 
-__all__ = ["Adafactor"]
-
 
 class Adafactor(Whole):
     """Adafactor (Shazeer and Stern 2018), as in PyTorch.

@@ -13,8 +13,6 @@ from wengert.optim.parameters import filled, making_state
 from wengert.optim.whole import Whole
 from wengert.types import Tensor
 
-__all__ = ["Muon"]
-
 
 class Muon(Whole):
     """Muon (Jordan and others 2024), for matrices of hidden layers.

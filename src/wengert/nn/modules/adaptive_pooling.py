@@ -12,17 +12,6 @@ from wengert.nn.modules.making import Sizes, repeated
 from wengert.nn.modules.module import Module
 from wengert.types import Tensor
 
-__all__ = [
-    "AdaptiveAvgPool1d",
-    "AdaptiveAvgPool2d",
-    "AdaptiveAvgPool3d",
-    "AdaptiveMaxPool1d",
-    "AdaptiveMaxPool2d",
-    "AdaptiveMaxPool3d",
-    "FractionalMaxPool2d",
-    "FractionalMaxPool3d",
-]
-
 # -- windows that adapt ---------------------------------------------------------------------------
 
 

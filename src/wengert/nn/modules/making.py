@@ -9,8 +9,6 @@ from wengert.nn import init
 from wengert.nn.parameter import Parameter
 from wengert.ops.create import empty
 
-__all__ = ["Sizes", "new_parameter", "ones_and_zeros", "repeated", "show_inplace"]
-
 Sizes = int | tuple[int, ...]
 """One number for all dimensions, or one for each."""
 

@@ -16,8 +16,6 @@ from wengert.nn.modules.module import Module
 from wengert.nn.parameter import Parameter
 from wengert.types import Device, Tensor
 
-__all__ = ["GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
-
 
 def _shape(normalized_shape: Any) -> tuple[int, ...]:
     if isinstance(normalized_shape, Iterable):

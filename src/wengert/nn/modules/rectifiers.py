@@ -14,25 +14,6 @@ from wengert.nn.parameter import Parameter
 from wengert.tape.sites import warn
 from wengert.types import Device, Tensor
 
-__all__ = [
-    "CELU",
-    "ELU",
-    "GELU",
-    "Hardsigmoid",
-    "Hardswish",
-    "Hardtanh",
-    "LeakyReLU",
-    "Mish",
-    "PReLU",
-    "RReLU",
-    "ReLU",
-    "ReLU6",
-    "SELU",
-    "SiLU",
-    "Threshold",
-]
-
-
 # -- without other options than to be in place ----------------------------------------------------
 
 

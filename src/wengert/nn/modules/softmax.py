@@ -12,8 +12,6 @@ from wengert.nn.modules.module import Module
 from wengert.ops.neural import chosen_dim
 from wengert.types import Tensor
 
-__all__ = ["GLU", "LogSoftmax", "Softmax", "Softmax2d", "Softmin"]
-
 
 class _AlongDim(Module):
     def __init__(self, dim: int | None = None) -> None:
