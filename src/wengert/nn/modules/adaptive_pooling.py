@@ -16,13 +16,11 @@ from wengert.types import Tensor
 
 
 class _AdaptivePoolNd(Module):
+    _shows = "output_size="
+
     def __init__(self, output_size: Any) -> None:
         super().__init__()
         self.output_size = output_size
-
-    def extra_repr(self) -> str:
-        """The size of the output."""
-        return f"output_size={self.output_size}"
 
 
 class _AdaptiveAvgPoolNd(_AdaptivePoolNd):

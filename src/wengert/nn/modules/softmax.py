@@ -14,16 +14,14 @@ from wengert.types import Tensor
 
 
 class _AlongDim(Module):
+    _shows = "dim="
+
     def __init__(self, dim: int | None = None) -> None:
         super().__init__()
         self.dim = dim
 
     def _dim(self, name: str, input: Any) -> int:
         return chosen_dim(name, input, self.dim)
-
-    def extra_repr(self) -> str:
-        """The dimension."""
-        return f"dim={self.dim}"
 
 
 class Softmax(_AlongDim):
