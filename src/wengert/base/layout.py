@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from wengert.base.sections import fill_sections
-
 
 class layout:
     """A way of laying elements out in memory.
@@ -34,5 +32,3 @@ sparse_coo = layout("sparse_coo")
 """Those that are stored, with their indices."""
 sparse_csr = layout("sparse_csr")
 """Those that are stored, row by row."""
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 
 import wengert as wg
-from wengert.base.sections import fill_sections
 from wengert.cli.bench import SCRIPTS, bench
 from wengert.cli.check import check
 from wengert.cli.demo import demo
@@ -195,6 +194,3 @@ def main(argv: Sequence[str] | None = None) -> int:
         # the reader (`wengert ops | head`) has seen enough; what is left in the buffer goes nowhere
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-
-
-fill_sections(globals())

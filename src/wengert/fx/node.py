@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base.elsewhere import elsewhere
-from wengert.base.sections import fill_sections
 
 __all__ = ["Node", "map_aggregate", "map_arg", "path_of"]
 
@@ -295,4 +294,3 @@ def _shown(value: Any) -> str:
 
 
 __getattr__ = elsewhere(__name__)
-fill_sections(globals())

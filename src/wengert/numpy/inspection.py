@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.device import CPU, check_device
-from wengert.base.sections import fill_sections
 
 
 class Inspection:
@@ -49,6 +48,3 @@ class Inspection:
         check_device(device)
         found: dict[str, Any] = self._numpys.dtypes(kind=kind)
         return found
-
-
-fill_sections(globals())

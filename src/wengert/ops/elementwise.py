@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.ops.coerce import operand
 from wengert.ops.out import into
 from wengert.prims.record import TABLE
@@ -165,6 +164,3 @@ def documented(
     {result}{ends}
     """
     return function
-
-
-fill_sections(globals())

@@ -11,7 +11,6 @@ from wengert.base.device import check_device
 from wengert.base.dtypes import as_dtype, from_numpy_dtype
 from wengert.base.export import export
 from wengert.base.extras import bfloat16
-from wengert.base.sections import fill_sections
 from wengert.ops.options import made
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inference import made_in_inference
@@ -183,6 +182,3 @@ def frombuffer(
         )
     array = np.frombuffer(buffer, kind, max(count, -1), offset)
     return made(traced("shared", array), None, requires_grad)
-
-
-fill_sections(globals())

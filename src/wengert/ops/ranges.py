@@ -11,7 +11,6 @@ import numpy as np
 from wengert.base.dtypes import as_dtype, default_complex, default_float
 from wengert.base.errors import long_name
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
 from wengert.kernels import fused
 from wengert.ops.coerce import operand
 from wengert.ops.options import float_type, integer, made, number, type_of
@@ -455,6 +454,3 @@ def range(
     if out is not None:
         return into(out, made(values), "range")
     return made(values, device, requires_grad)
-
-
-fill_sections(globals())

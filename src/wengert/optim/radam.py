@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
 from wengert.optim.optimizer import Params, check_adam
 from wengert.optim.parameters import number
@@ -91,6 +90,3 @@ class RAdam(Elementwise):
             return U.add_(p, mean, rate), mean, square
         scale = U.add_(U.sqrt(square), eps)
         return U.addcdiv_(p, mean, scale, rate), mean, square
-
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, new_tensor
 from wengert.tape.detachments import recent, told
@@ -176,6 +175,3 @@ def is_finite(vector: np.ndarray[Any, Any]) -> bool:
     """Whether all elements are finite."""
     # one product instead of an array of bools; it may overflow, though every element is finite
     return math.isfinite(vector.dot(vector)) or bool(np.isfinite(vector).all())
-
-
-fill_sections(globals())

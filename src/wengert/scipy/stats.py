@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.extras import scipy_module
-from wengert.base.sections import fill_sections
 from wengert.ops.coerce import is_sparse
 from wengert.scipy.densities import TABLE, Functions, functions
 from wengert.tape.base import TensorBase, new_tensor
@@ -81,6 +80,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return list(__all__)
-
-
-fill_sections(globals())

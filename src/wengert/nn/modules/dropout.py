@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.module import Module
 from wengert.types import Tensor
@@ -144,6 +143,3 @@ class FeatureAlphaDropout(_DropoutNd):
     def forward(self, input: Tensor) -> Tensor:
         """The input, in training with channels that have the value of a closed `SELU`."""
         return F.feature_alpha_dropout(input, self.p, self.training)
-
-
-fill_sections(globals())

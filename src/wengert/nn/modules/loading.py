@@ -13,7 +13,6 @@ from collections.abc import Callable
 from contextvars import ContextVar, Token
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.tape.modes import no_grad
 
 _CURRENT: ContextVar[Transaction | None] = ContextVar("loading", default=None)
@@ -72,6 +71,3 @@ class Transaction:
             old = getattr(module, name)
             now._undo.append(lambda: setattr(module, name, old))
         setattr(module, name, value)
-
-
-fill_sections(globals())
