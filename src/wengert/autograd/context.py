@@ -9,8 +9,6 @@ from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
 from wengert.types import Tensor
 
-__all__ = ["FunctionCtx"]
-
 
 class FunctionCtx:
     """What `forward` leaves for `backward`.

@@ -20,9 +20,6 @@ from wengert.tape.sites import line_of, warn
 from wengert.tape.watch import CURRENT, shown
 from wengert.tape.write_checks import check_writable
 
-__all__ = ["Context", "FunctionNode", "check_dirty"]
-
-
 _READ: tuple[Any, ...] = (None,)
 """Stands for what was saved and has been read where that may be done once."""
 _NONE_REFUSED: Mapping[int, Any] = MappingProxyType({})

@@ -36,8 +36,6 @@ from wengert.tape.modes import no_grad
 from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.record import T
 
-__all__ = ["Kept"]
-
 _ON_CTX = re.compile(r"ctx\.(?!saved_tensors)\w+")
 """An attribute of ctx."""
 

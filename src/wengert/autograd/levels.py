@@ -46,8 +46,6 @@ from wengert.tape.modes import (
 from wengert.tape.node import edge_of
 from wengert.tape.record import T
 
-__all__ = ["applied_at", "level_of", "lowered"]
-
 VmapInfo = namedtuple("VmapInfo", ["batch_size", "randomness"])
 
 

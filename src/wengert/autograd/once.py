@@ -12,8 +12,6 @@ from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.modes import is_grad_enabled, no_grad
 from wengert.tape.node import Node, edge_of, next_sequence
 
-__all__ = ["Error", "once_differentiable"]
-
 
 class Error(Node):
     """Stands where a derivative that must not be taken would begin."""

@@ -31,8 +31,6 @@ from wengert.tape.base import new_tensor
 from wengert.tape.modes import enable_grad, is_grad_enabled
 from wengert.tape.node import edge_of
 
-__all__ = ["ForwardSolution", "Variations"]
-
 _TWICE = (
     "trying to differentiate twice a solution whose derivatives were integrated forward "
     "(sensitivity='forward'): these are numbers without a history. Give sensitivity='discrete' or "

@@ -18,8 +18,6 @@ from wengert.tape.sites import warn
 from wengert.tape.views import refresh_views
 from wengert.tape.write_checks import check_writable
 
-__all__ = ["into", "into_several"]
-
 
 def into(out: Any, result: Any, name: str) -> Any:
     """Put `result` into the memory of `out` and return `out`.

@@ -18,20 +18,6 @@ from wengert.tape.masked import REPORT, begin_search, end_search
 from wengert.tape.modes import MODE, NO_GRAD, current_mode
 from wengert.tape.node import USER_CODE, Unrecorded
 
-__all__ = [
-    "by_columns",
-    "by_rows",
-    "flat",
-    "gradients",
-    "is_finite",
-    "is_recorded",
-    "no_path",
-    "recorded_gradients",
-    "second_product",
-    "square",
-    "unit",
-]
-
 _ONE = np.float64(1)
 
 

@@ -32,8 +32,6 @@ from wengert.tape.ordering import REORDERED, in_order
 from wengert.tape.sites import warn_once
 from wengert.tape.watch import CURRENT, Lent, Watch
 
-__all__ = ["run_backward", "run_grad"]
-
 _ONES = {np.dtype(np.float32): np.float32(1), np.dtype(np.float64): np.float64(1)}
 
 
