@@ -26,14 +26,14 @@ from wengert.ops.linear_systems import solve_triangular as _solve_triangular
 from wengert.ops.matrix_functions import matrix_exp as _matrix_exp
 
 
-def _swapped(x: Any) -> Any:
+def _swapped(x) -> Any:
     return np.swapaxes(x, -1, -2)
 
 
 def triangular(
-    a: Any,
-    b: Any,
-    trans: Any = 0,
+    a,
+    b,
+    trans=0,
     lower: bool = False,
     unit_diagonal: bool = False,
     overwrite_b: bool = False,
@@ -59,47 +59,47 @@ def triangular(
     return np.reshape(solved, (-1,)) if vector else solved
 
 
-def expm_of(A: Any) -> Any:
+def expm_of(A) -> Any:
     """`scipy.linalg.expm` of boxes."""
     return boxed(_matrix_exp(A))
 
 
-def cholesky_of(a: Any, lower: bool = False, **options: Any) -> Any:
+def cholesky_of(a, lower: bool = False, **options) -> Any:
     """`scipy.linalg.cholesky` of boxes: the upper factor, unless `lower` is given."""
     factor = np.linalg.cholesky(a)
     return factor if lower else np.conj(_swapped(factor))
 
 
-def inv_of(a: Any, **options: Any) -> Any:
+def inv_of(a, **options) -> Any:
     """`scipy.linalg.inv` of boxes."""
     return np.linalg.inv(a)
 
 
-def det_of(a: Any, **options: Any) -> Any:
+def det_of(a, **options) -> Any:
     """`scipy.linalg.det` of boxes."""
     return np.linalg.det(a)
 
 
-def pinv_of(a: Any, **options: Any) -> Any:
+def pinv_of(a, **options) -> Any:
     """`scipy.linalg.pinv` of boxes, with its default tolerances."""
     if options:
         raise no_rule("pinv", "scipy.linalg", (a,))
     return np.linalg.pinv(a)
 
 
-def solve_of(a: Any, b: Any, lower: bool = False, **options: Any) -> Any:
+def solve_of(a, b, lower: bool = False, **options) -> Any:
     """`scipy.linalg.solve` of boxes: of general matrices, whatever is assumed of them."""
     if options.get("transposed"):
         a = _swapped(a)
     return np.linalg.solve(a, b)
 
 
-def norm_of(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, **_: Any) -> Any:
+def norm_of(a, ord=None, axis=None, keepdims: bool = False, **_) -> Any:
     """`scipy.linalg.norm` of boxes."""
     return np.linalg.norm(a, ord, axis, keepdims)
 
 
-def block_diag_of(*arrs: Any) -> Any:
+def block_diag_of(*arrs) -> Any:
     """`scipy.linalg.block_diag` of boxes."""
     blocks = [np.atleast_2d(arr) for arr in arrs]
     shapes = [np.shape(block) for block in blocks]
@@ -117,7 +117,7 @@ def block_diag_of(*arrs: Any) -> Any:
 
 
 @primitive
-def sqrtm(A: Any, disp: bool = True, blocksize: int = 64) -> Any:
+def sqrtm(A, disp: bool = True, blocksize: int = 64) -> Any:
     """The square root of a matrix (see `scipy.linalg.sqrtm`)."""
     if not disp:
         raise NotImplementedError("sqrtm with disp=False: leave it out")
@@ -125,19 +125,19 @@ def sqrtm(A: Any, disp: bool = True, blocksize: int = 64) -> Any:
 
 
 @primitive
-def solve_sylvester(a: Any, b: Any, q: Any) -> Any:
+def solve_sylvester(a, b, q) -> Any:
     """The matrix x with ``a @ x + x @ b = q`` (see `scipy.linalg.solve_sylvester`)."""
     return scipy_module("linalg", "scipy.linalg.solve_sylvester").solve_sylvester(a, b, q)
 
 
 @primitive
-def solve_banded(l_and_u: Any, a: Any, b: Any, *more: Any, **options: Any) -> Any:
+def solve_banded(l_and_u, a, b, *more, **options) -> Any:
     """The solution of a banded system, `a` given by diagonals (see `scipy.linalg.solve_banded`)."""
     scipys = scipy_module("linalg", "scipy.linalg.solve_banded").solve_banded
     return scipys(l_and_u, a, b, *more, **options)
 
 
-def _sqrtm_vjp(ans: Any, A: Any, disp: bool = True, blocksize: int = 64) -> Callable[[Any], Any]:
+def _sqrtm_vjp(ans, A, disp: bool = True, blocksize: int = 64) -> Callable[[Any], Any]:
     return lambda g: solve_sylvester(_swapped(ans), _swapped(ans), g)
 
 
@@ -145,10 +145,10 @@ _defvjp(sqrtm, _sqrtm_vjp)
 defjvp(sqrtm, lambda g, ans, A, *more, **options: solve_sylvester(ans, ans, g))
 
 
-def _sylvester_vjp(argnums: Any, ans: Any, args: Any, _: Any) -> Callable[[Any], Any]:
+def _sylvester_vjp(argnums, ans, args, _) -> Callable[[Any], Any]:
     a, b, _q = args
 
-    def vjp(g: Any) -> list[Any]:
+    def vjp(g) -> list[Any]:
         by_q = solve_sylvester(_swapped(a), _swapped(b), g)
         other = _swapped(ans)
         parts = {0: lambda: -np.dot(by_q, other), 1: lambda: -np.dot(other, by_q)}
@@ -157,7 +157,7 @@ def _sylvester_vjp(argnums: Any, ans: Any, args: Any, _: Any) -> Callable[[Any],
     return vjp
 
 
-def _sylvester_jvp(argnums: Any, gs: Any, ans: Any, args: Any, _: Any) -> Any:
+def _sylvester_jvp(argnums, gs, ans, args, _) -> Any:
     a, b, _q = args
     tangents = dict(zip(argnums, gs, strict=True))
     right = tangents.get(2, 0.0)
@@ -172,19 +172,19 @@ defvjp_argnums(solve_sylvester, _sylvester_vjp)
 defjvp_argnums(solve_sylvester, _sylvester_jvp)
 
 
-def _row(values: Any, start: int, width: int) -> Any:
+def _row(values, start: int, width: int) -> Any:
     """A diagonal as a row of `a`, with zeros where it has no elements."""
     after = width - start - np.shape(values)[0]
     return np.concatenate([_np.zeros(start), values, _np.zeros(after)])
 
 
-def _diagonals(l_and_u: Any, n: int) -> list[tuple[int, int, int]]:
+def _diagonals(l_and_u, n: int) -> list[tuple[int, int, int]]:
     """For each row of `a`: how far its diagonal is above the main one, its columns from and to."""
     lower, upper = l_and_u
     return [(k, max(k, 0), n + min(k, 0)) for k in range(upper, -lower - 1, -1)]
 
 
-def _transposed(l_and_u: Any, a: Any) -> Any:
+def _transposed(l_and_u, a) -> Any:
     n = np.shape(a)[1]
     rows = [
         _row(a[i, start:stop], start - k, n)
@@ -193,12 +193,12 @@ def _transposed(l_and_u: Any, a: Any) -> Any:
     return np.stack(rows[::-1])
 
 
-def _banded_vjp(argnums: Any, ans: Any, args: Any, options: dict[str, Any]) -> Callable[[Any], Any]:
+def _banded_vjp(argnums, ans, args, options: dict[str, Any]) -> Callable[[Any], Any]:
     l_and_u, a, *_ = args
     lower, upper = l_and_u
     n = np.shape(a)[1]
 
-    def vjp(g: Any) -> list[Any]:
+    def vjp(g) -> list[Any]:
         by_b = solve_banded((upper, lower), _transposed(l_and_u, a), g)
         if 1 not in argnums:
             return [by_b]
