@@ -12,7 +12,7 @@ import importlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-__all__ = ["defined", "gathered", "lazy", "rows_of"]
+__all__ = ["defined", "functions_of", "gathered", "lazy", "rows_of"]
 
 
 def rows_of(text: str) -> Iterator[tuple[str, list[str]]]:
@@ -42,6 +42,11 @@ def defined(namespace: dict[str, Any]) -> list[str]:
         for name, value in namespace.items()
         if not name.startswith("_") and getattr(value, "__module__", None) == home
     ]
+
+
+def functions_of(namespace: dict[str, Any], but: str = "") -> dict[str, Any]:
+    """The functions and classes that `defined` lists, by name, without those that are named."""
+    return {name: namespace[name] for name in defined(namespace) if name not in but.split()}
 
 
 def gathered(namespace: dict[str, Any], root: str, text: str) -> list[str]:
