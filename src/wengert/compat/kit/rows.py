@@ -17,9 +17,7 @@ from typing import Any
 __all__ = ["of_rows"]
 
 
-def of_rows(
-    namespace: dict[str, Any], make: Callable[..., Any], text: str, **values: Any
-) -> list[str]:
+def of_rows(namespace: dict[str, Any], make: Callable[..., Any], text: str, **values) -> list[str]:
     """Put a function into a namespace for each row, and list their names.
 
     Parameters

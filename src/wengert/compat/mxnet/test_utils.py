@@ -54,11 +54,11 @@ __all__ = [
 _TOLERANCES = {"float16": (1e-2, 1e-3), "float32": (1e-4, 1e-5), "float64": (1e-5, 1e-7)}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value) -> Any:
     return value.asnumpy() if hasattr(value, "asnumpy") else np.asarray(value)
 
 
-def _near(a: Any, b: Any, rtol: Any, atol: Any) -> tuple[float, float]:
+def _near(a, b, rtol, atol) -> tuple[float, float]:
     """Tolerances: those given, or those of the less exact dtype."""
     kinds = [_TOLERANCES.get(str(x.dtype), (0.0, 0.0)) for x in (a, b)]
     return (
@@ -67,14 +67,12 @@ def _near(a: Any, b: Any, rtol: Any, atol: Any) -> tuple[float, float]:
     )
 
 
-def same(a: Any, b: Any) -> bool:
+def same(a, b) -> bool:
     """Whether all elements are equal."""
     return bool(np.array_equal(_plain(a), _plain(b)))
 
 
-def almost_equal(
-    a: Any, b: Any, rtol: Any = None, atol: Any = None, equal_nan: bool = False, **options: Any
-) -> bool:
+def almost_equal(a, b, rtol=None, atol=None, equal_nan: bool = False, **options) -> bool:
     """Whether all elements are near each other; how near follows from the dtypes by default."""
     x, y = _plain(a), _plain(b)
     rtol, atol = _near(x, y, rtol, atol)
@@ -82,13 +80,13 @@ def almost_equal(
 
 
 def assert_almost_equal(
-    a: Any,
-    b: Any,
-    rtol: Any = None,
-    atol: Any = None,
+    a,
+    b,
+    rtol=None,
+    atol=None,
     names: tuple[str, str] = ("a", "b"),
     equal_nan: bool = False,
-    **options: Any,
+    **options,
 ) -> None:
     """Raise an AssertionError that shows the largest difference, if elements are not near.
 
@@ -103,7 +101,7 @@ def assert_almost_equal(
     )
 
 
-def assert_exception(f: Callable[..., Any], exception_type: Any, *args: Any, **kwargs: Any) -> None:
+def assert_exception(f: Callable[..., Any], exception_type, *args, **kwargs) -> None:
     """Raise an AssertionError unless ``f(*args, **kwargs)`` raises an exception of this type."""
     try:
         f(*args, **kwargs)
@@ -113,7 +111,7 @@ def assert_exception(f: Callable[..., Any], exception_type: Any, *args: Any, **k
 
 
 @contextlib.contextmanager
-def environment(*args: Any) -> Iterator[None]:
+def environment(*args) -> Iterator[None]:
     """A context in which variables of the environment are set; None takes one away.
 
     Parameters
@@ -160,7 +158,7 @@ def default_context() -> Context:
     return current_context()
 
 
-def set_default_context(ctx: Any) -> None:
+def set_default_context(ctx) -> None:
     """Accepted, if it is the CPU.
 
     Raises
@@ -198,7 +196,7 @@ def rand_shape_3d(dim0: int = 10, dim1: int = 10, dim2: int = 10) -> Any:
     return tuple(int(np.random.randint(1, n + 1)) for n in (dim0, dim1, dim2))
 
 
-def rand_ndarray(shape: Any, stype: str = "default", dtype: Any = None, **options: Any) -> Any:
+def rand_ndarray(shape, stype: str = "default", dtype=None, **options) -> Any:
     """An array of numbers between -1 and 1 by chance.
 
     Raises
@@ -211,7 +209,7 @@ def rand_ndarray(shape: Any, stype: str = "default", dtype: Any = None, **option
     return made(numbers, NDArray)
 
 
-def random_arrays(*shapes: Any) -> Any:
+def random_arrays(*shapes) -> Any:
     """Arrays of NumPy with normal numbers by chance; one of them by itself."""
     found = [
         np.random.randn(*shape).astype(np.float32) if shape else np.float32(np.random.randn())
@@ -221,13 +219,13 @@ def random_arrays(*shapes: Any) -> Any:
 
 
 def check_numeric_gradient(
-    sym: Any,
-    location: Any,
-    aux_states: Any = None,
+    sym,
+    location,
+    aux_states=None,
     numeric_eps: float = 1e-3,
     rtol: float = 1e-2,
     atol: float | None = None,
-    **options: Any,
+    **options,
 ) -> None:
     """Compare gradients with differences of the function.
 

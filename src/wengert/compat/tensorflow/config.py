@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.function import functions_run_eagerly, run_functions_eagerly
@@ -64,7 +64,7 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
 get_visible_devices = list_physical_devices
 
 
-def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
+def set_visible_devices(devices, device_type: str | None = None) -> None:
     """Accepted, without effect."""
 
 
@@ -72,7 +72,7 @@ def set_soft_device_placement(enabled: bool) -> None:
     """Accepted, without effect."""
 
 
-def set_memory_growth(device: Any, enable: bool) -> None:
+def set_memory_growth(device, enable: bool) -> None:
     """Accepted, without effect."""
 
 

@@ -43,7 +43,7 @@ INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
 
 
-def _tensor(value: Any) -> Any:
+def _tensor(value) -> Any:
     if is_text(value):
         return labels_of(value)
     return value if hasattr(value, "payload") else made(tensor_of(value))
@@ -53,7 +53,7 @@ def _part(place: int) -> Callable[[Any], Any]:
     return lambda array: _of_array(array[place])
 
 
-def _of_array(part: Any) -> Any:
+def _of_array(part) -> Any:
     return labels_of(part) if is_text(part) else constant_of(part)
 
 
@@ -61,7 +61,7 @@ def _stacked(parts: list[Any]) -> Any:
     return labels_of(parts) if is_text(parts) else stack(parts)
 
 
-def _array_of(tensor: Any) -> Any:
+def _array_of(tensor) -> Any:
     return tensor.payload if is_text(tensor) else numbers_of(tensor)
 
 
@@ -69,7 +69,7 @@ def _next_of(values: Iterator[Any]) -> Callable[[Any], Any]:
     return lambda _: next(values)
 
 
-def _number(value: Any, what: str) -> int:
+def _number(value, what: str) -> int:
     return integers(value, what)[0]
 
 
@@ -94,7 +94,7 @@ class Dataset:
     # -- sources ----------------------------------------------------------------------------------
 
     @staticmethod
-    def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
+    def from_tensor_slices(tensors, name: str | None = None) -> Dataset:
         """The parts of tensors along their first dimension, side by side.
 
         Raises
@@ -123,7 +123,7 @@ class Dataset:
         return Dataset(begin, sizes[0])
 
     @staticmethod
-    def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
+    def from_tensors(tensors, name: str | None = None) -> Dataset:
         """One element.
 
         Examples
@@ -137,10 +137,10 @@ class Dataset:
     @staticmethod
     def from_generator(
         generator: Callable[..., Any],
-        output_types: Any = None,
-        output_shapes: Any = None,
-        args: Any = None,
-        output_signature: Any = None,
+        output_types=None,
+        output_shapes=None,
+        args=None,
+        output_signature=None,
         name: str | None = None,
     ) -> Dataset:
         """What a generator function yields.
@@ -165,7 +165,7 @@ class Dataset:
         return Dataset(begin)
 
     @staticmethod
-    def range(*args: Any, output_type: Any = None, name: str | None = None) -> Dataset:
+    def range(*args, output_type=None, name: str | None = None) -> Dataset:
         """The whole numbers that Python's ``range`` gives, as int64.
 
         Examples
@@ -178,7 +178,7 @@ class Dataset:
         return Dataset(lambda: (constant_of(kind.type(n)) for n in numbers), len(numbers))
 
     @staticmethod
-    def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
+    def zip(*args, datasets=None, name: str | None = None) -> Dataset:
         """The elements of several datasets side by side, as long as all have some.
 
         Examples
@@ -205,10 +205,10 @@ class Dataset:
     def map(
         self,
         map_func: Callable[..., Any],
-        num_parallel_calls: Any = None,
-        deterministic: Any = None,
+        num_parallel_calls=None,
+        deterministic=None,
         name: str | None = None,
-        **kwargs: Any,
+        **kwargs,
     ) -> Dataset:
         """A function of each element; the parts of a tuple are its arguments."""
 
@@ -240,10 +240,10 @@ class Dataset:
 
     def batch(
         self,
-        batch_size: Any,
+        batch_size,
         drop_remainder: bool = False,
-        num_parallel_calls: Any = None,
-        deterministic: Any = None,
+        num_parallel_calls=None,
+        deterministic=None,
         name: str | None = None,
     ) -> Dataset:
         """Several elements as one, along a new first dimension.
@@ -277,11 +277,7 @@ class Dataset:
         return Dataset(begin)
 
     def shuffle(
-        self,
-        buffer_size: Any,
-        seed: Any = None,
-        reshuffle_each_iteration: bool = True,
-        name: str | None = None,
+        self, buffer_size, seed=None, reshuffle_each_iteration: bool = True, name: str | None = None
     ) -> Dataset:
         """The elements in another order: each time one of the next `buffer_size`.
 
@@ -309,7 +305,7 @@ class Dataset:
 
         return Dataset(begin, self._count)
 
-    def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
+    def repeat(self, count=None, name: str | None = None) -> Dataset:
         """The elements again and again, `count` times, or without end."""
         times = -1 if count is None else _number(count, "count")
 
@@ -327,7 +323,7 @@ class Dataset:
         many = self._count
         return Dataset(begin, many * times if many is not None and many >= 0 else many)
 
-    def take(self, count: Any, name: str | None = None) -> Dataset:
+    def take(self, count, name: str | None = None) -> Dataset:
         """The first `count` elements; all of them for -1."""
         number = _number(count, "count")
         if number < 0:
@@ -336,19 +332,19 @@ class Dataset:
         known = number if many == -1 else None if many is None else min(number, many)
         return Dataset(lambda: itertools.islice(iter(self), number), known)
 
-    def skip(self, count: Any, name: str | None = None) -> Dataset:
+    def skip(self, count, name: str | None = None) -> Dataset:
         """The elements without the first `count`."""
         number = _number(count, "count")
         many = self._count
         known = many if many is None or many < 0 else max(many - number, 0)
         return Dataset(lambda: itertools.islice(iter(self), number, None), known)
 
-    def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
+    def shard(self, num_shards, index, name: str | None = None) -> Dataset:
         """Each `num_shards`-th element, beginning with the one at `index`."""
         step, place = _number(num_shards, "num_shards"), _number(index, "index")
         return Dataset(lambda: itertools.islice(iter(self), place, None, step))
 
-    def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
+    def enumerate(self, start=0, name: str | None = None) -> Dataset:
         """The elements with their numbers, as int64.
 
         Examples
@@ -386,11 +382,11 @@ class Dataset:
 
         return Dataset(begin, self._count)
 
-    def prefetch(self, buffer_size: Any = AUTOTUNE, name: str | None = None) -> Dataset:
+    def prefetch(self, buffer_size=AUTOTUNE, name: str | None = None) -> Dataset:
         """The same elements: nothing is made ahead here."""
         return Dataset(self._begin, self._count)
 
-    def with_options(self, options: Any, name: str | None = None) -> Dataset:
+    def with_options(self, options, name: str | None = None) -> Dataset:
         """The same elements: options have no effect here."""
         return Dataset(self._begin, self._count)
 
@@ -399,7 +395,7 @@ class Dataset:
         return transformation_func(self)
 
     def reduce(
-        self, initial_state: Any, reduce_func: Callable[[Any, Any], Any], name: str | None = None
+        self, initial_state, reduce_func: Callable[[Any, Any], Any], name: str | None = None
     ) -> Any:
         """The last of the values that a function makes of the one before and of an element.
 
@@ -484,7 +480,7 @@ class TextLineDataset(Dataset):
     [b'one', b'two']
     """
 
-    def __init__(self, filenames: Any, *args: Any, name: str | None = None) -> None:
+    def __init__(self, filenames, *args, name: str | None = None) -> None:
         given = filenames if isinstance(filenames, list | tuple) else [filenames]
         paths = [one if hasattr(one, "__fspath__") else bytes_of(one).ravel() for one in given]
 

@@ -133,11 +133,11 @@ class DType:
             raise TypeError(f"Cannot find maximum value of {self!r}: it has no order.")
         return np.finfo(self._numpy)
 
-    def is_compatible_with(self, other: Any) -> bool:
+    def is_compatible_with(self, other) -> bool:
         """Whether `other` is the same type."""
         return as_dtype(other) is self
 
-    def __eq__(self, other: Any) -> bool:
+    def __eq__(self, other) -> bool:
         if other is self:
             return True
         if other is None:
@@ -147,7 +147,7 @@ class DType:
         except TypeError:
             return False
 
-    def __ne__(self, other: Any) -> bool:
+    def __ne__(self, other) -> bool:
         return not self == other
 
     def __hash__(self) -> int:
@@ -173,7 +173,7 @@ string = DTYPES["string"] = DType("string", np.dtype(object))
 _BY_NUMPY = {d.dtype: d for d in DTYPES.values()}
 
 
-def as_dtype(type_value: Any) -> DType:
+def as_dtype(type_value) -> DType:
     """The type that a value names: ``tf.float32``, ``"float32"``, ``np.float32``, ``float``.
 
     Raises
@@ -213,7 +213,7 @@ def of_numpy(numpy: np.dtype[Any]) -> DType:
     return found
 
 
-def numpy_dtype(value: Any) -> np.dtype[Any] | None:
+def numpy_dtype(value) -> np.dtype[Any] | None:
     """NumPy's type for whatever `as_dtype` takes; None for None."""
     return None if value is None else as_dtype(value).dtype
 

@@ -35,15 +35,15 @@ class ResizeMethod:
     NEAREST_NEIGHBOR = "nearest"
 
 
-def _floats(image: Any) -> Any:
+def _floats(image) -> Any:
     x = made(tensor_of(image))
     return x if x.dtype.is_floating else operations.cast(x, "float32")
 
 
 def resize(
-    images: Any,
-    size: Any,
-    method: Any = ResizeMethod.BILINEAR,
+    images,
+    size,
+    method=ResizeMethod.BILINEAR,
     preserve_aspect_ratio: bool = False,
     antialias: bool = False,
     name: str | None = None,
@@ -81,7 +81,7 @@ def resize(
     if not nearest and kind_of(x) != "f":
         x = tensor_of(operations.cast(made(x), "float32"))
 
-    def resized(x: Any) -> Any:
+    def resized(x) -> Any:
         flat = wg.reshape(x, (-1, *shape[-3:]))
         if nearest:
             rows, columns = _nearest(shape[-3], height), _nearest(shape[-2], width)
@@ -102,9 +102,7 @@ def _nearest(old: int, new: int) -> Any:
     return wg.tensor(np.minimum(places, old - 1))
 
 
-def convert_image_dtype(
-    image: Any, dtype: Any, saturate: bool = False, name: str | None = None
-) -> Any:
+def convert_image_dtype(image, dtype, saturate: bool = False, name: str | None = None) -> Any:
     """A picture in another dtype: floating numbers lie in [0, 1], whole ones in their range.
 
     Examples
@@ -131,10 +129,10 @@ def convert_image_dtype(
 
 
 def _flipped(name: str, words: str, axis: int) -> Any:
-    def flip(image: Any, name: str | None = None) -> Any:
+    def flip(image, name: str | None = None) -> Any:
         return operations.reverse(image, axis=[axis])
 
-    def chance(image: Any, seed: Any = None) -> Any:
+    def chance(image, seed=None) -> Any:
         return flip(image) if stream_of(seed).random() < 0.5 else made(tensor_of(image))
 
     flip.__name__ = flip.__qualname__ = f"flip_{name}"
@@ -148,14 +146,14 @@ flip_left_right, random_flip_left_right = _flipped("left_right", "left and right
 flip_up_down, random_flip_up_down = _flipped("up_down", "top and bottom exchanged", -3)
 
 
-def transpose(image: Any, name: str | None = None) -> Any:
+def transpose(image, name: str | None = None) -> Any:
     """Pictures with rows and columns exchanged."""
     order = list(range(len(made(tensor_of(image)).shape)))
     order[-3], order[-2] = order[-2], order[-3]
     return operations.transpose(image, order)
 
 
-def rot90(image: Any, k: int = 1, name: str | None = None) -> Any:
+def rot90(image, k: int = 1, name: str | None = None) -> Any:
     """Pictures, turned by a quarter against the clock, `k` times.
 
     Examples
@@ -169,22 +167,22 @@ def rot90(image: Any, k: int = 1, name: str | None = None) -> Any:
     return result
 
 
-def adjust_brightness(image: Any, delta: Any) -> Any:
+def adjust_brightness(image, delta) -> Any:
     """A picture with a number added, on the scale from 0 to 1."""
     return _scaled(image, lambda x: operations.add(x, float(delta)))
 
 
-def adjust_contrast(images: Any, contrast_factor: Any) -> Any:
+def adjust_contrast(images, contrast_factor) -> Any:
     """Pictures whose distance from their mean, in each channel, is multiplied."""
 
-    def adjusted(x: Any) -> Any:
+    def adjusted(x) -> Any:
         mean = operations.reduce_mean(x, axis=[-3, -2], keepdims=True)
         return (x - mean) * float(contrast_factor) + mean
 
     return _scaled(images, adjusted)
 
 
-def _scaled(image: Any, function: Any) -> Any:
+def _scaled(image, function) -> Any:
     """A function of a picture of floating numbers; the result has the dtype of the picture."""
     x = made(tensor_of(image))
     if x.dtype.is_floating:
@@ -193,27 +191,25 @@ def _scaled(image: Any, function: Any) -> Any:
     return convert_image_dtype(scaled, x.dtype, saturate=True)
 
 
-def random_brightness(image: Any, max_delta: float, seed: Any = None) -> Any:
+def random_brightness(image, max_delta: float, seed=None) -> Any:
     """`adjust_brightness` by chance."""
     if max_delta < 0:
         raise ValueError("max_delta must be non-negative.")
     return adjust_brightness(image, stream_of(seed).uniform(-max_delta, max_delta))
 
 
-def random_contrast(image: Any, lower: float, upper: float, seed: Any = None) -> Any:
+def random_contrast(image, lower: float, upper: float, seed=None) -> Any:
     """`adjust_contrast` by chance."""
     if not 0 <= lower < upper:
         raise ValueError("upper must be > lower, and lower must be non-negative.")
     return adjust_contrast(image, stream_of(seed).uniform(lower, upper))
 
 
-def _cut(image: Any, top: int, left: int, height: int, width: int) -> Any:
+def _cut(image, top: int, left: int, height: int, width: int) -> Any:
     return made(tensor_of(image))[..., top : top + height, left : left + width, :]
 
 
-def crop_to_bounding_box(
-    image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
-) -> Any:
+def crop_to_bounding_box(image, offset_height, offset_width, target_height, target_width) -> Any:
     """A part of pictures.
 
     Raises
@@ -229,9 +225,7 @@ def crop_to_bounding_box(
     return _cut(image, *numbers, *sizes)
 
 
-def pad_to_bounding_box(
-    image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
-) -> Any:
+def pad_to_bounding_box(image, offset_height, offset_width, target_height, target_width) -> Any:
     """Pictures with zeros around them."""
     x = made(tensor_of(image))
     shape = tuple(x.shape)
@@ -248,7 +242,7 @@ def pad_to_bounding_box(
     return operations.pad(x, [*pads, (0, 0)])
 
 
-def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -> Any:
+def resize_with_crop_or_pad(image, target_height, target_width) -> Any:
     """Pictures cut, or padded with zeros, around their middle."""
     x = made(tensor_of(image))
     height, width = tuple(x.shape)[-3:-1]
@@ -260,11 +254,7 @@ def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -
 
 
 def resize_with_pad(
-    image: Any,
-    target_height: Any,
-    target_width: Any,
-    method: Any = ResizeMethod.BILINEAR,
-    antialias: bool = False,
+    image, target_height, target_width, method=ResizeMethod.BILINEAR, antialias: bool = False
 ) -> Any:
     """Pictures in another size, in proportion, with zeros around them.
 
@@ -280,7 +270,7 @@ def resize_with_pad(
     return resize_with_crop_or_pad(resize(image, size, method, antialias=antialias), *wanted)
 
 
-def central_crop(image: Any, central_fraction: float) -> Any:
+def central_crop(image, central_fraction: float) -> Any:
     """The middle of pictures.
 
     Raises
@@ -295,7 +285,7 @@ def central_crop(image: Any, central_fraction: float) -> Any:
     return _cut(image, top, left, height - 2 * top, width - 2 * left)
 
 
-def random_crop(value: Any, size: Any, seed: Any = None, name: str | None = None) -> Any:
+def random_crop(value, size, seed=None, name: str | None = None) -> Any:
     """A part of a tensor, of this size, at a place by chance."""
     x, sizes = made(tensor_of(value)), integers(size, "size")
     stream = stream_of(seed)
@@ -308,7 +298,7 @@ def random_crop(value: Any, size: Any, seed: Any = None, name: str | None = None
     return x[tuple(places)]
 
 
-def rgb_to_grayscale(images: Any, name: str | None = None) -> Any:
+def rgb_to_grayscale(images, name: str | None = None) -> Any:
     """Pictures with one channel of brightness.
 
     Examples
@@ -320,12 +310,12 @@ def rgb_to_grayscale(images: Any, name: str | None = None) -> Any:
     return _scaled(images, lambda x: operations.tensordot(x, weights.astype(x.dtype.dtype), 1))
 
 
-def grayscale_to_rgb(images: Any, name: str | None = None) -> Any:
+def grayscale_to_rgb(images, name: str | None = None) -> Any:
     """Pictures with the same brightness in three channels."""
     return operations.concat([images] * 3, -1)
 
 
-def per_image_standardization(image: Any) -> Any:
+def per_image_standardization(image) -> Any:
     """Pictures with mean 0 and variance 1, each by itself."""
     x = _floats(image)
     count = int(np.prod(tuple(x.shape)[-3:]))
@@ -335,7 +325,7 @@ def per_image_standardization(image: Any) -> Any:
     return centred / operations.maximum(spread, 1.0 / float(np.sqrt(count)))
 
 
-def total_variation(images: Any, name: str | None = None) -> Any:
+def total_variation(images, name: str | None = None) -> Any:
     """The sum of the differences of neighbours.
 
     Examples

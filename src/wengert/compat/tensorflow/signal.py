@@ -61,7 +61,7 @@ fft_length : sequence of int, optional
     The sizes to transform{of}; shorter input is filled with zeros, longer one is cut."""
 
 
-def _checked(op: str, value: Any, kinds: tuple[str, ...], d: int, attribute: str) -> Any:
+def _checked(op: str, value, kinds: tuple[str, ...], d: int, attribute: str) -> Any:
     x = tensor_of(value)
     check(op, x, kinds, attribute)
     if x.payload.ndim < d:
@@ -75,14 +75,14 @@ def _dims(d: int) -> tuple[int, ...]:
 
 def _complex(op: str, function: Callable[..., Any], d: int, name: str, what: str) -> Any:
     @operation(op)
-    def transform(input: Any, name: str | None = None) -> Any:
+    def transform(input, name: str | None = None) -> Any:
         return function(_checked(op, input, _COMPLEX, d, "Tcomplex"), dim=_dims(d))
 
     return _described(transform, name, what, d, _INPUT, "complex64", 4)
 
 
 def _described(
-    function: Any, name: str, what: str, d: int, parameters: str, dtype: str, size: int
+    function, name: str, what: str, d: int, parameters: str, dtype: str, size: int
 ) -> Any:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = _DOC.format(
@@ -99,7 +99,7 @@ def _described(
 
 def _to_complex(op: str, d: int, name: str) -> Any:
     @operation(op)
-    def transform(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Any:
+    def transform(input_tensor, fft_length=None, name: str | None = None) -> Any:
         x = _checked(op, input_tensor, _REAL, d, "Treal")
         sizes = None if fft_length is None else integers(fft_length, "fft_length")
         return wg.fft.rfftn(x, s=sizes, dim=_dims(d))
@@ -111,7 +111,7 @@ def _to_complex(op: str, d: int, name: str) -> Any:
 
 def _to_real(op: str, d: int, name: str) -> Any:
     @operation(op)
-    def transform(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Any:
+    def transform(input_tensor, fft_length=None, name: str | None = None) -> Any:
         x = _checked(op, input_tensor, _COMPLEX, d, "Tcomplex")
         sizes = None if fft_length is None else integers(fft_length, "fft_length")
         return wg.fft.irfftn(x, s=sizes, dim=_dims(d))
@@ -136,7 +136,7 @@ irfft3d = _to_real("IRFFT3D", 3, "irfft3d")
 
 
 @operation("Roll")
-def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:
+def fftshift(x, axes=None, name: str | None = None) -> Any:
     """The elements moved so that the frequency 0 is in the middle.
 
     Examples
@@ -148,7 +148,7 @@ def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:
 
 
 @operation("Roll")
-def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:
+def ifftshift(x, axes=None, name: str | None = None) -> Any:
     """The elements moved back from where `fftshift` moved them.
 
     Examples
@@ -162,7 +162,7 @@ def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:
 # -- cosine transforms -----------------------------------------------------------------------------
 
 
-def _cosines(size: int, kind: Any, norm: Any, inverse: bool) -> Any:
+def _cosines(size: int, kind, norm, inverse: bool) -> Any:
     """The matrix of the cosine transform of type 2, or of its inverse, type 3."""
     places = np.arange(size)
     table = 2 * np.cos(np.pi * places[:, None] * (2 * places + 1) / (2 * size))
@@ -177,7 +177,7 @@ def _cosines(size: int, kind: Any, norm: Any, inverse: bool) -> Any:
     return wg.as_tensor((table.T if inverse else table).astype(kind))
 
 
-def _transformed(op: str, input: Any, type: int, n: Any, axis: int, norm: Any, inv: bool) -> Any:
+def _transformed(op: str, input, type: int, n, axis: int, norm, inv: bool) -> Any:
     x = tensor_of(input)
     check(op, x, _REAL)
     if norm not in (None, "ortho"):
@@ -197,12 +197,7 @@ def _transformed(op: str, input: Any, type: int, n: Any, axis: int, norm: Any, i
 
 @operation("DCT")
 def dct(
-    input: Any,
-    type: int = 2,
-    n: Any = None,
-    axis: int = -1,
-    norm: str | None = None,
-    name: str | None = None,
+    input, type: int = 2, n=None, axis: int = -1, norm: str | None = None, name: str | None = None
 ) -> Any:
     """The discrete cosine transform, of type 2 or 3, over the last dimension.
 
@@ -220,12 +215,7 @@ def dct(
 
 @operation("IDCT")
 def idct(
-    input: Any,
-    type: int = 2,
-    n: Any = None,
-    axis: int = -1,
-    norm: str | None = None,
-    name: str | None = None,
+    input, type: int = 2, n=None, axis: int = -1, norm: str | None = None, name: str | None = None
 ) -> Any:
     """The inverse of `dct`, up to a factor ``2 n`` without ``norm="ortho"``.
 
@@ -241,7 +231,7 @@ def idct(
 # -- windows and frames ----------------------------------------------------------------------------
 
 
-def _raised_cosine(length: Any, periodic: bool, dtype: Any, a: float, b: float) -> Any:
+def _raised_cosine(length, periodic: bool, dtype, a: float, b: float) -> Any:
     (size,) = integers(length, "window_length")
     # TensorFlow's windows of an odd length are symmetric either way
     count = max(size - 1 + (periodic and size % 2 == 0), 1)
@@ -249,9 +239,7 @@ def _raised_cosine(length: Any, periodic: bool, dtype: Any, a: float, b: float) 
     return constant_of(window.astype(dtype_of(dtype, _FLOAT32)))
 
 
-def hann_window(
-    window_length: Any, periodic: bool = True, dtype: Any = None, name: str | None = None
-) -> Any:
+def hann_window(window_length, periodic: bool = True, dtype=None, name: str | None = None) -> Any:
     """Hann's window.
 
     Examples
@@ -263,7 +251,7 @@ def hann_window(
 
 
 def hamming_window(
-    window_length: Any, periodic: bool = True, dtype: Any = None, name: str | None = None
+    window_length, periodic: bool = True, dtype=None, name: str | None = None
 ) -> Any:
     """Hamming's window.
 
@@ -277,11 +265,11 @@ def hamming_window(
 
 @operation("Frame")
 def frame(
-    signal: Any,
-    frame_length: Any,
-    frame_step: Any,
+    signal,
+    frame_length,
+    frame_step,
     pad_end: bool = False,
-    pad_value: Any = 0,
+    pad_value=0,
     axis: int = -1,
     name: str | None = None,
 ) -> Any:
@@ -321,7 +309,7 @@ def frame(
 
 
 @operation("UnsortedSegmentSum")
-def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Any:
+def overlap_and_add(signal, frame_step, name: str | None = None) -> Any:
     """The sum of pieces, each `frame_step` further on: what undoes `frame`.
 
     Examples
@@ -341,11 +329,11 @@ def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> An
 
 @operation("RFFT")
 def stft(
-    signals: Any,
-    frame_length: Any,
-    frame_step: Any,
-    fft_length: Any = None,
-    window_fn: Any = hann_window,
+    signals,
+    frame_length,
+    frame_step,
+    fft_length=None,
+    window_fn=hann_window,
     pad_end: bool = False,
     name: str | None = None,
 ) -> Any:

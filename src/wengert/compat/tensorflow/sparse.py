@@ -36,7 +36,7 @@ class SparseTensor:
     dense_shape : sequence of int. The shape of the whole.
     """
 
-    def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
+    def __init__(self, indices, values, dense_shape) -> None:
         places = np.asarray(numbers_of(indices)).astype(np.int64)
         self.values = made(tensor_of(values))
         sizes = integers(dense_shape)
@@ -66,15 +66,15 @@ class SparseTensor:
         """The shape of the whole."""
         return self.shape
 
-    def with_values(self, new_values: Any) -> SparseTensor:
+    def with_values(self, new_values) -> SparseTensor:
         """Other values at the same places."""
         return SparseTensor(self.indices, new_values, self.dense_shape)
 
-    def __mul__(self, other: Any) -> SparseTensor:
+    def __mul__(self, other) -> SparseTensor:
         whole = operations.broadcast_to(other, self.shape)
         return self.with_values(self.values * operations.gather_nd(whole, self.indices))
 
-    def __truediv__(self, other: Any) -> SparseTensor:
+    def __truediv__(self, other) -> SparseTensor:
         whole = operations.broadcast_to(other, self.shape)
         return self.with_values(self.values / operations.gather_nd(whole, self.indices))
 
@@ -85,9 +85,7 @@ class SparseTensor:
         )
 
 
-def to_dense(
-    sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: Any = None
-) -> Any:
+def to_dense(sp_input, default_value=None, validate_indices: bool = True, name=None) -> Any:
     """The whole tensor, with `default_value`, 0 by default, where nothing is kept.
 
     Raises
@@ -106,7 +104,7 @@ def to_dense(
     return operations.tensor_scatter_nd_update(whole, sp_input.indices, sp_input.values)
 
 
-def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
+def from_dense(tensor, name: str | None = None) -> SparseTensor:
     """The elements that are not 0.
 
     Examples
@@ -119,7 +117,7 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
     return SparseTensor(places, operations.gather_nd(x, places), tuple(x.shape))
 
 
-def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
+def reorder(sp_input, name: str | None = None) -> SparseTensor:
     """The elements in the order of rows."""
     rows = numbers_of(sp_input.indices)
     order = np.lexsort(rows.T[::-1])
@@ -127,7 +125,7 @@ def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
     return SparseTensor(rows[order], values, sp_input.dense_shape)
 
 
-def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> SparseTensor:
+def transpose(sp_input, perm=None, name: str | None = None) -> SparseTensor:
     """The dimensions in another order."""
     rank = len(sp_input.shape)
     order = list(range(rank))[::-1] if perm is None else list(integers(perm, "perm"))
@@ -136,7 +134,7 @@ def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> Spars
     return reorder(SparseTensor(rows, sp_input.values, sizes))
 
 
-def add(a: Any, b: Any, threshold: Any = 0) -> Any:
+def add(a, b, threshold=0) -> Any:
     """The sum: sparse, if both are; dense, if one is."""
     if isinstance(a, SparseTensor) and isinstance(b, SparseTensor):
         rows = np.concatenate([numbers_of(a.indices), numbers_of(b.indices)])
@@ -150,7 +148,7 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
 
 
 def sparse_dense_matmul(
-    sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: Any = None
+    sp_a, b, adjoint_a: bool = False, adjoint_b: bool = False, name=None
 ) -> Any:
     """The product of two matrices, one of which is sparse; differentiable in the values of both.
 
@@ -173,7 +171,7 @@ def sparse_dense_matmul(
     return math.unsorted_segment_sum(parts, to, count)
 
 
-def reduce_sum(sp_input: Any, axis: Any = None, keepdims: bool = False, name: Any = None) -> Any:
+def reduce_sum(sp_input, axis=None, keepdims: bool = False, name=None) -> Any:
     """The sum over dimensions, dense."""
     return operations.reduce_sum(to_dense(reorder(sp_input)), axis=axis, keepdims=keepdims)
 

@@ -43,16 +43,16 @@ __all__ = [
 ]
 
 
-def _greater(x: Any, y: Any) -> Any:
+def _greater(x, y) -> Any:
     # at ties the first argument has the gradient; NaN of either is kept
     return wg.where((x >= y) | wg.isnan(x), x, y)
 
 
-def _smaller(x: Any, y: Any) -> Any:
+def _smaller(x, y) -> Any:
     return wg.where((x <= y) | wg.isnan(x), x, y)
 
 
-def _floor_divided(x: Any, y: Any) -> Any:
+def _floor_divided(x, y) -> Any:
     _refuse_zero("FloorDiv", y)
     x, y = x.detach(), y.detach()
     if kind_of(x) == "f":
@@ -60,27 +60,27 @@ def _floor_divided(x: Any, y: Any) -> Any:
     return wg.floor_divide(x, y)
 
 
-def _truncated(x: Any, y: Any) -> Any:
+def _truncated(x, y) -> Any:
     _refuse_zero("TruncateDiv", y)
     return wg.div(x.detach(), y.detach(), rounding_mode="trunc")
 
 
-def _modulus(x: Any, y: Any) -> Any:
+def _modulus(x, y) -> Any:
     _refuse_zero("FloorMod", y)
     return wg.remainder(x, y)
 
 
-def _remainder(x: Any, y: Any) -> Any:
+def _remainder(x, y) -> Any:
     _refuse_zero("TruncateMod", y)
     return wg.fmod(x, y)
 
 
-def _refuse_zero(op: str, y: Any) -> None:
+def _refuse_zero(op: str, y) -> None:
     if kind_of(y) in "iu" and not np.all(y.payload):
         raise invalid(op, "Integer division by zero")
 
 
-def _power(x: Any, y: Any) -> Any:
+def _power(x, y) -> Any:
     if kind_of(y) == "i" and np.any(numbers_of(y) < 0):
         raise invalid("Pow", "Integers to negative integer powers are not allowed")
     if y.edge is not None and kind_of(x) == "f":
@@ -89,12 +89,12 @@ def _power(x: Any, y: Any) -> Any:
     return wg.pow(x, y)
 
 
-def _quotient_or_zero(x: Any, y: Any) -> Any:
+def _quotient_or_zero(x, y) -> Any:
     zero = y == 0
     return wg.where(zero, wg.zeros_like(x), x / wg.where(zero, wg.ones_like(y), y))
 
 
-def _product_or_zero(x: Any, y: Any) -> Any:
+def _product_or_zero(x, y) -> Any:
     # what is not finite counts as 0 where y is 0, so that the derivative there stays x elsewhere
     return wg.where((y == 0) & ~wg.isfinite(x), wg.zeros_like(x), x) * y
 
@@ -102,14 +102,14 @@ def _product_or_zero(x: Any, y: Any) -> Any:
 def _zero_beside_zero(function: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
     """``x * function(y)``, and 0 where `x` is 0, whatever `y`."""
 
-    def product(x: Any, y: Any) -> Any:
+    def product(x, y) -> Any:
         zero = x == 0
         return wg.where(zero, wg.zeros_like(x), x * function(wg.where(zero, wg.ones_like(y), y)))
 
     return product
 
 
-def _squared_difference(x: Any, y: Any) -> Any:
+def _squared_difference(x, y) -> Any:
     difference = x - y
     return difference * difference
 
@@ -236,7 +236,7 @@ _nextafter = function_of(
 )
 
 
-def truediv(x: Any, y: Any, name: str | None = None) -> Any:
+def truediv(x, y, name: str | None = None) -> Any:
     """The quotient: of whole numbers a float64, and of those of at most 16 bits a float32.
 
     Raises
@@ -263,7 +263,7 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Any:
     return computed("RealDiv", wg.div, x, y)
 
 
-def divide(x: Any, y: Any, name: str | None = None) -> Any:
+def divide(x, y, name: str | None = None) -> Any:
     """The quotient, as Python's ``x / y``: `truediv`.
 
     Examples
@@ -274,7 +274,7 @@ def divide(x: Any, y: Any, name: str | None = None) -> Any:
     return truediv(x, y)
 
 
-def polygamma(a: Any, x: Any, name: str | None = None) -> Any:
+def polygamma(a, x, name: str | None = None) -> Any:
     """The derivative of order `a` of `digamma`; `a` is one number.
 
     Raises
@@ -293,7 +293,7 @@ def polygamma(a: Any, x: Any, name: str | None = None) -> Any:
     return computed("Polygamma", wg.special.polygamma, int(a.payload.item()), x)
 
 
-def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
+def scalar_mul(scalar, x, name: str | None = None) -> Any:
     """A number times a tensor.
 
     Raises
@@ -314,7 +314,7 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
     return multiply(scalar, x)
 
 
-def atan2(y: Any, x: Any, name: str | None = None) -> Any:
+def atan2(y, x, name: str | None = None) -> Any:
     """The angle of the point ``(x, y)``, element by element: TensorFlow's order is ``atan2(y, x)``.
 
     Examples
@@ -325,7 +325,7 @@ def atan2(y: Any, x: Any, name: str | None = None) -> Any:
     return _atan2(y, x)
 
 
-def igamma(a: Any, x: Any, name: str | None = None) -> Any:
+def igamma(a, x, name: str | None = None) -> Any:
     """The lower incomplete gamma function, scaled; differentiable in `x` only.
 
     Examples
@@ -336,7 +336,7 @@ def igamma(a: Any, x: Any, name: str | None = None) -> Any:
     return _igamma(a, x)
 
 
-def igammac(a: Any, x: Any, name: str | None = None) -> Any:
+def igammac(a, x, name: str | None = None) -> Any:
     """The upper incomplete gamma function, scaled; differentiable in `x` only.
 
     Examples
@@ -347,7 +347,7 @@ def igammac(a: Any, x: Any, name: str | None = None) -> Any:
     return _igammac(a, x)
 
 
-def zeta(x: Any, q: Any, name: str | None = None) -> Any:
+def zeta(x, q, name: str | None = None) -> Any:
     """The zeta function of Hurwitz, element by element; differentiable in `q` only.
 
     Examples
@@ -358,7 +358,7 @@ def zeta(x: Any, q: Any, name: str | None = None) -> Any:
     return _zeta(x, q)
 
 
-def nextafter(x1: Any, x2: Any, name: str | None = None) -> Any:
+def nextafter(x1, x2, name: str | None = None) -> Any:
     """The next floating number from `x1` towards `x2`, element by element.
 
     Examples

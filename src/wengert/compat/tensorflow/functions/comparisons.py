@@ -72,7 +72,7 @@ __all__ += of_rows(
 
 
 def _equality(op: str, function: Callable[[Any, Any], Any], name: str, words: str) -> Any:
-    def applied(x: Any, y: Any, name: str | None = None) -> Any:
+    def applied(x, y, name: str | None = None) -> Any:
         x, y = aligned(op, x, y)
         fits(op, x, y)
         return computed(op, function, x, y)
@@ -111,7 +111,7 @@ right_shift = _bitwise(
 )
 
 
-def invert(x: Any, name: str | None = None) -> Any:
+def invert(x, name: str | None = None) -> Any:
     """The bits of whole numbers, each turned to the other value.
 
     Examples

@@ -41,12 +41,12 @@ _TRANSPOSED = {
 def _convolved(
     op: str,
     d: int,
-    input: Any,
-    filters: Any,
-    strides: Any,
-    padding: Any,
-    data_format: Any,
-    dilations: Any,
+    input,
+    filters,
+    strides,
+    padding,
+    data_format,
+    dilations,
     depthwise: bool = False,
 ) -> Any:
     x, w = aligned(op, input, filters)
@@ -127,7 +127,7 @@ TensorShape({example})
 """
 
 
-def _described(function: Any, d: int, stride: str = "strides") -> Any:
+def _described(function, d: int, stride: str = "strides") -> Any:
     example = [1, *[4] * d, 1]
     inner = {1: "width", 2: "height, width", 3: "depth, height, width"}[d]
     function.__doc__ = _DOC.format(
@@ -145,39 +145,21 @@ def _described(function: Any, d: int, stride: str = "strides") -> Any:
 
 @operation("Conv2D")
 def conv1d(
-    input: Any,
-    filters: Any,
-    stride: Any,
-    padding: Any,
-    data_format: Any = "NWC",
-    dilations: Any = None,
-    name: str | None = None,
+    input, filters, stride, padding, data_format="NWC", dilations=None, name: str | None = None
 ) -> Any:
     return _convolved("Conv2D", 1, input, filters, stride, padding, data_format, dilations)
 
 
 @operation("Conv2D")
 def conv2d(
-    input: Any,
-    filters: Any,
-    strides: Any,
-    padding: Any,
-    data_format: Any = "NHWC",
-    dilations: Any = None,
-    name: str | None = None,
+    input, filters, strides, padding, data_format="NHWC", dilations=None, name: str | None = None
 ) -> Any:
     return _convolved("Conv2D", 2, input, filters, strides, padding, data_format, dilations)
 
 
 @operation("Conv3D")
 def conv3d(
-    input: Any,
-    filters: Any,
-    strides: Any,
-    padding: Any,
-    data_format: Any = "NDHWC",
-    dilations: Any = None,
-    name: str | None = None,
+    input, filters, strides, padding, data_format="NDHWC", dilations=None, name: str | None = None
 ) -> Any:
     return _convolved("Conv3D", 3, input, filters, strides, padding, data_format, dilations)
 
@@ -189,12 +171,12 @@ _described(conv3d, 3)
 
 @operation("Convolution")
 def convolution(
-    input: Any,
-    filters: Any,
-    strides: Any = None,
-    padding: Any = "VALID",
-    data_format: Any = None,
-    dilations: Any = None,
+    input,
+    filters,
+    strides=None,
+    padding="VALID",
+    data_format=None,
+    dilations=None,
     name: str | None = None,
 ) -> Any:
     """The convolution of sequences, images or volumes, as the shape of the filters says.
@@ -213,13 +195,7 @@ def convolution(
 
 @operation("DepthwiseConv2dNative")
 def depthwise_conv2d(
-    input: Any,
-    filter: Any,
-    strides: Any,
-    padding: Any,
-    data_format: Any = None,
-    dilations: Any = None,
-    name: str | None = None,
+    input, filter, strides, padding, data_format=None, dilations=None, name: str | None = None
 ) -> Any:
     """The convolution of each channel of images with filters of its own; as `conv2d`.
 
@@ -236,13 +212,13 @@ def depthwise_conv2d(
 
 @operation("Conv2D")
 def separable_conv2d(
-    input: Any,
-    depthwise_filter: Any,
-    pointwise_filter: Any,
-    strides: Any,
-    padding: Any,
-    data_format: Any = None,
-    dilations: Any = None,
+    input,
+    depthwise_filter,
+    pointwise_filter,
+    strides,
+    padding,
+    data_format=None,
+    dilations=None,
     name: str | None = None,
 ) -> Any:
     """`depthwise_conv2d`, and then `conv2d` with filters of one element.
@@ -257,9 +233,7 @@ def separable_conv2d(
     return conv2d(middle, pointwise_filter, 1, "VALID", data_format or "NHWC")
 
 
-def atrous_conv2d(
-    value: Any, filters: Any, rate: Any, padding: Any, name: str | None = None
-) -> Any:
+def atrous_conv2d(value, filters, rate, padding, name: str | None = None) -> Any:
     """`conv2d` with filters whose elements are `rate` apart.
 
     Examples
@@ -274,15 +248,7 @@ def atrous_conv2d(
 
 
 def _transposed(
-    op: str,
-    d: int,
-    input: Any,
-    filters: Any,
-    output_shape: Any,
-    strides: Any,
-    padding: Any,
-    data_format: Any,
-    dilations: Any,
+    op: str, d: int, input, filters, output_shape, strides, padding, data_format, dilations
 ) -> Any:
     x, w = aligned(op, input, filters)
     check(op, x, FLOATING)
@@ -327,13 +293,13 @@ def _transposed(
 
 @operation("Conv2DBackpropInput")
 def conv1d_transpose(
-    input: Any,
-    filters: Any,
-    output_shape: Any,
-    strides: Any,
-    padding: Any = "SAME",
-    data_format: Any = "NWC",
-    dilations: Any = None,
+    input,
+    filters,
+    output_shape,
+    strides,
+    padding="SAME",
+    data_format="NWC",
+    dilations=None,
     name: str | None = None,
 ) -> Any:
     """What `conv1d` does to gradients, as `conv2d_transpose` for images.
@@ -358,13 +324,13 @@ def conv1d_transpose(
 
 @operation("Conv2DBackpropInput")
 def conv2d_transpose(
-    input: Any,
-    filters: Any,
-    output_shape: Any,
-    strides: Any,
-    padding: Any = "SAME",
-    data_format: Any = "NHWC",
-    dilations: Any = None,
+    input,
+    filters,
+    output_shape,
+    strides,
+    padding="SAME",
+    data_format="NHWC",
+    dilations=None,
     name: str | None = None,
 ) -> Any:
     """What `conv2d` does to gradients: images of `output_shape` that it would make `input` of.
@@ -405,13 +371,13 @@ def conv2d_transpose(
 
 @operation("Conv3DBackpropInputV2")
 def conv3d_transpose(
-    input: Any,
-    filters: Any,
-    output_shape: Any,
-    strides: Any,
-    padding: Any = "SAME",
-    data_format: Any = "NDHWC",
-    dilations: Any = None,
+    input,
+    filters,
+    output_shape,
+    strides,
+    padding="SAME",
+    data_format="NDHWC",
+    dilations=None,
     name: str | None = None,
 ) -> Any:
     """What `conv3d` does to gradients, as `conv2d_transpose` for images.

@@ -24,13 +24,13 @@ _INT32 = np.dtype(np.int32)
 
 @operation("DenseBincount")
 def bincount(
-    arr: Any,
-    weights: Any = None,
-    minlength: Any = None,
-    maxlength: Any = None,
-    dtype: Any = None,
+    arr,
+    weights=None,
+    minlength=None,
+    maxlength=None,
+    dtype=None,
     name: str | None = None,
-    axis: Any = None,
+    axis=None,
     binary_output: bool = False,
 ) -> Any:
     """How often each whole number comes, or the sum of the weights of its places.
@@ -79,12 +79,7 @@ def bincount(
 
 @operation("ScatterNd")
 def confusion_matrix(
-    labels: Any,
-    predictions: Any,
-    num_classes: Any = None,
-    weights: Any = None,
-    dtype: Any = None,
-    name: str | None = None,
+    labels, predictions, num_classes=None, weights=None, dtype=None, name: str | None = None
 ) -> Any:
     """How often each label (rows) was predicted as each class (columns).
 
@@ -109,7 +104,7 @@ def confusion_matrix(
 
 @operation("HistogramFixedWidth")
 def histogram_fixed_width(
-    values: Any, value_range: Any, nbins: Any = 100, dtype: Any = None, name: str | None = None
+    values, value_range, nbins=100, dtype=None, name: str | None = None
 ) -> Any:
     """How many values lie in each of `nbins` equal parts of a range; the outer ones are open.
 

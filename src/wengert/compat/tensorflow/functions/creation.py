@@ -30,12 +30,12 @@ _FLOAT64 = np.dtype(np.float64)
 _INT32 = np.dtype(np.int32)
 
 
-def _filled(shape: Any, value: Any, dtype: Any) -> Any:
+def _filled(shape, value, dtype) -> Any:
     return wg.as_tensor(np.full(shape_of("Fill", shape), value, dtype_of(dtype, _FLOAT32)))
 
 
 @operation("Fill")
-def zeros(shape: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Any:
+def zeros(shape, dtype=None, name: str | None = None, layout=None) -> Any:
     """A tensor of zeros.
 
     Parameters
@@ -61,7 +61,7 @@ def zeros(shape: Any, dtype: Any = None, name: str | None = None, layout: Any = 
 
 
 @operation("Fill")
-def ones(shape: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Any:
+def ones(shape, dtype=None, name: str | None = None, layout=None) -> Any:
     """A tensor of ones; arguments as for `zeros`.
 
     Examples
@@ -73,7 +73,7 @@ def ones(shape: Any, dtype: Any = None, name: str | None = None, layout: Any = N
 
 
 @operation("Fill")
-def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Any:
+def fill(dims, value, name: str | None = None, layout=None) -> Any:
     """A tensor of one value, of its dtype.
 
     Examples
@@ -88,13 +88,13 @@ def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> 
     return wg.broadcast_to(number, sizes)
 
 
-def _like(input: Any, value: int, dtype: Any) -> Any:
+def _like(input, value: int, dtype) -> Any:
     x = tensor_of(input)
     return wg.as_tensor(np.full(x.payload.shape, value, dtype_of(dtype, x.payload.dtype)))
 
 
 @operation("ZerosLike")
-def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Any:
+def zeros_like(input, dtype=None, name: str | None = None, layout=None) -> Any:
     """A tensor of zeros, of the shape and, unless another is given, the dtype of `input`.
 
     Examples
@@ -106,7 +106,7 @@ def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: A
 
 
 @operation("OnesLike")
-def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Any:
+def ones_like(input, dtype=None, name: str | None = None, layout=None) -> Any:
     """A tensor of ones, of the shape and, unless another is given, the dtype of `input`.
 
     Examples
@@ -118,13 +118,7 @@ def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: An
 
 
 @operation("MatrixDiag")
-def eye(
-    num_rows: Any,
-    num_columns: Any = None,
-    batch_shape: Any = None,
-    dtype: Any = None,
-    name: str | None = None,
-) -> Any:
+def eye(num_rows, num_columns=None, batch_shape=None, dtype=None, name: str | None = None) -> Any:
     """The identity matrix, or a batch of them.
 
     Examples
@@ -144,13 +138,7 @@ _RANKS = ["i4", "i8", "f4", "f8"]
 
 
 @operation("Range")
-def range(
-    start: Any,
-    limit: Any = None,
-    delta: Any = 1,
-    dtype: Any = None,
-    name: str | None = "range",
-) -> Any:
+def range(start, limit=None, delta=1, dtype=None, name: str | None = "range") -> Any:
     """Numbers from `start` to `limit`, which is left out, in steps of `delta`.
 
     Parameters
@@ -193,7 +181,7 @@ def range(
 
 
 @operation("LinSpace")
-def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any = 0) -> Any:
+def linspace(start, stop, num, name: str | None = None, axis=0) -> Any:
     """`num` numbers at equal distances from `start` to `stop`, both included.
 
     Parameters
@@ -231,13 +219,7 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any
 
 @operation("OneHot")
 def one_hot(
-    indices: Any,
-    depth: Any,
-    on_value: Any = None,
-    off_value: Any = None,
-    axis: Any = None,
-    dtype: Any = None,
-    name: str | None = None,
+    indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name: str | None = None
 ) -> Any:
     """One at the positions that `indices` names along a new dimension, zero elsewhere.
 
@@ -284,9 +266,7 @@ def one_hot(
 
 
 @operation("SequenceMask")
-def sequence_mask(
-    lengths: Any, maxlen: Any = None, dtype: Any = None, name: str | None = None
-) -> Any:
+def sequence_mask(lengths, maxlen=None, dtype=None, name: str | None = None) -> Any:
     """For each length, that many times true, and then false up to `maxlen`.
 
     Examples
@@ -305,7 +285,7 @@ def sequence_mask(
 
 
 @operation("Shape")
-def shape(input: Any, out_type: Any = None, name: str | None = None) -> Any:
+def shape(input, out_type=None, name: str | None = None) -> Any:
     """The shape of a tensor, as a tensor of int32.
 
     Examples
@@ -318,7 +298,7 @@ def shape(input: Any, out_type: Any = None, name: str | None = None) -> Any:
 
 
 @operation("Size")
-def size(input: Any, out_type: Any = None, name: str | None = None) -> Any:
+def size(input, out_type=None, name: str | None = None) -> Any:
     """The number of elements of a tensor, as a tensor of int32.
 
     Examples
@@ -330,7 +310,7 @@ def size(input: Any, out_type: Any = None, name: str | None = None) -> Any:
 
 
 @operation("Rank")
-def rank(input: Any, name: str | None = None) -> Any:
+def rank(input, name: str | None = None) -> Any:
     """The number of dimensions of a tensor, as a tensor of int32.
 
     Examples
@@ -341,7 +321,7 @@ def rank(input: Any, name: str | None = None) -> Any:
     return wg.as_tensor(np.array(tensor_of(input).payload.ndim, _INT32))
 
 
-def shape_n(input: Any, out_type: Any = None, name: str | None = None) -> list[Any]:
+def shape_n(input, out_type=None, name: str | None = None) -> list[Any]:
     """The shape of each of several tensors.
 
     Examples
@@ -353,7 +333,7 @@ def shape_n(input: Any, out_type: Any = None, name: str | None = None) -> list[A
 
 
 @operation("IdentityN")
-def identity_n(input: Any, name: str | None = None) -> list[Any]:
+def identity_n(input, name: str | None = None) -> list[Any]:
     """Several tensors as they are.
 
     Examples

@@ -25,9 +25,7 @@ from wengert.compat.tensorflow.functions.values import (
 
 
 @operation("SoftmaxCrossEntropyWithLogits")
-def softmax_cross_entropy_with_logits(
-    labels: Any, logits: Any, axis: Any = -1, name: str | None = None
-) -> Any:
+def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name: str | None = None) -> Any:
     """The cross entropy of `labels` and of the `softmax` of `logits`, one for each row.
 
     Parameters
@@ -68,9 +66,7 @@ def softmax_cross_entropy_with_logits(
 
 
 @operation("SparseSoftmaxCrossEntropyWithLogits")
-def sparse_softmax_cross_entropy_with_logits(
-    labels: Any, logits: Any, name: str | None = None
-) -> Any:
+def sparse_softmax_cross_entropy_with_logits(labels, logits, name: str | None = None) -> Any:
     """The cross entropy of classes, given by number, and of the `softmax` of `logits`.
 
     Parameters
@@ -110,7 +106,7 @@ def sparse_softmax_cross_entropy_with_logits(
     return wg.neg(wg.squeeze(picked, -1))
 
 
-def _check_classes(op: str, classes: Any, count: int) -> None:
+def _check_classes(op: str, classes, count: int) -> None:
     outside = (classes < 0) | (classes >= count)
     if outside.any():
         raise invalid(
@@ -120,7 +116,7 @@ def _check_classes(op: str, classes: Any, count: int) -> None:
         )
 
 
-def _same_shape(labels: Any, logits: Any) -> tuple[Any, Any]:
+def _same_shape(labels, logits) -> tuple[Any, Any]:
     x, y = aligned("Mul", logits, labels)
     if x.payload.shape != y.payload.shape:
         raise ValueError(
@@ -132,9 +128,7 @@ def _same_shape(labels: Any, logits: Any) -> tuple[Any, Any]:
 
 
 @operation("Log1p")
-def sigmoid_cross_entropy_with_logits(
-    labels: Any = None, logits: Any = None, name: str | None = None
-) -> Any:
+def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name: str | None = None) -> Any:
     """The cross entropy of `labels` and of the `sigmoid` of `logits`, element by element.
 
     Parameters
@@ -160,9 +154,7 @@ def sigmoid_cross_entropy_with_logits(
 
 
 @operation("Log1p")
-def weighted_cross_entropy_with_logits(
-    labels: Any, logits: Any, pos_weight: Any, name: str | None = None
-) -> Any:
+def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name: str | None = None) -> Any:
     """`sigmoid_cross_entropy_with_logits`, in which positive labels count `pos_weight` times.
 
     Examples
@@ -177,7 +169,7 @@ def weighted_cross_entropy_with_logits(
 
 
 @operation("L2Loss")
-def l2_loss(t: Any, name: str | None = None) -> Any:
+def l2_loss(t, name: str | None = None) -> Any:
     """Half the sum of the squares.
 
     Examples
@@ -192,7 +184,7 @@ def l2_loss(t: Any, name: str | None = None) -> Any:
 
 @operation("Mul")
 def log_poisson_loss(
-    targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None
+    targets, log_input, compute_full_loss: bool = False, name: str | None = None
 ) -> Any:
     """Minus the logarithm of the probability of `targets`, if `log_input` is the logarithm of
     their mean.
@@ -214,9 +206,7 @@ def log_poisson_loss(
 
 
 @operation("Mul")
-def compute_average_loss(
-    per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None
-) -> Any:
+def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size=None) -> Any:
     """The sum of the losses of the examples, divided by the size of the batch.
 
     Examples
@@ -232,7 +222,7 @@ def compute_average_loss(
 
 
 @operation("Lgamma")
-def lbeta(x: Any, name: str | None = None) -> Any:
+def lbeta(x, name: str | None = None) -> Any:
     """The logarithm of the absolute value of the beta function, along the last dimension.
 
     Examples

@@ -27,7 +27,7 @@ Lu = namedtuple("Lu", ["lu", "p"])
 
 
 @operation("Cholesky")
-def cholesky(input: Any, name: str | None = None) -> Any:
+def cholesky(input, name: str | None = None) -> Any:
     """The lower triangular `L` with ``L @ L.T = input``, for a positive definite matrix.
 
     Raises
@@ -51,7 +51,7 @@ def cholesky(input: Any, name: str | None = None) -> Any:
 
 
 @operation("Qr")
-def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
+def qr(input, full_matrices: bool = False, name: str | None = None) -> Any:
     """An orthogonal matrix ``q`` and an upper triangular ``r``, whose product is the input.
 
     Examples
@@ -67,7 +67,7 @@ def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
 
 @operation("Svd")
 def svd(
-    tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None
+    tensor, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None
 ) -> Any:
     """Singular values, and left and right singular vectors: ``u @ diag(s) @ v.T`` is the input.
 
@@ -97,7 +97,7 @@ def svd(
 
 
 @operation("SelfAdjointEigV2")
-def eigh(tensor: Any, name: str | None = None) -> Any:
+def eigh(tensor, name: str | None = None) -> Any:
     """Eigenvalues, in order, and eigenvectors, in columns, of a symmetric or Hermitian matrix.
 
     Examples
@@ -110,7 +110,7 @@ def eigh(tensor: Any, name: str | None = None) -> Any:
 
 
 @operation("SelfAdjointEigV2")
-def eigvalsh(tensor: Any, name: str | None = None) -> Any:
+def eigvalsh(tensor, name: str | None = None) -> Any:
     """Eigenvalues, in order, of a symmetric or Hermitian matrix.
 
     Examples
@@ -121,14 +121,14 @@ def eigvalsh(tensor: Any, name: str | None = None) -> Any:
     return wg.linalg.eigvalsh(_lower(tensor))
 
 
-def _lower(tensor: Any) -> Any:
+def _lower(tensor) -> Any:
     """The Hermitian matrix whose lower triangle is given: the gradient is of that triangle."""
     x = matrices("SelfAdjointEigV2", tensor)
     return wg.add(wg.tril(x), turned(wg.tril(x, -1), True, True))
 
 
 @operation("Eig")
-def eig(tensor: Any, name: str | None = None) -> Any:
+def eig(tensor, name: str | None = None) -> Any:
     """Eigenvalues and eigenvectors, in columns, of a square matrix; complex ones.
 
     Examples
@@ -141,7 +141,7 @@ def eig(tensor: Any, name: str | None = None) -> Any:
 
 
 @operation("Eig")
-def eigvals(tensor: Any, name: str | None = None) -> Any:
+def eigvals(tensor, name: str | None = None) -> Any:
     """Eigenvalues of a square matrix; complex ones.
 
     Examples
@@ -153,7 +153,7 @@ def eigvals(tensor: Any, name: str | None = None) -> Any:
 
 
 @operation("Lu")
-def lu(input: Any, output_idx_type: Any = None, name: str | None = None) -> Any:
+def lu(input, output_idx_type=None, name: str | None = None) -> Any:
     """The factors of a square matrix in one, and the order ``p`` of the rows that they are of.
 
     Examples
@@ -174,9 +174,7 @@ def lu(input: Any, output_idx_type: Any = None, name: str | None = None) -> Any:
     return Lu(factors, wg.as_tensor(order.astype(dtype_of(output_idx_type, np.dtype(np.int32)))))
 
 
-def matrix_rank(
-    a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None
-) -> Any:
+def matrix_rank(a, tol=None, validate_args: bool = False, name: str | None = None) -> Any:
     """The number of singular values above `tol`, as int32.
 
     Examples
@@ -198,7 +196,7 @@ def matrix_rank(
 
 
 @operation("MatMul")
-def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Any:
+def pinv(a, rcond=None, validate_args: bool = False, name: str | None = None) -> Any:
     """The pseudoinverse of a matrix; singular values below `rcond` times the greatest count as 0.
 
     Examples

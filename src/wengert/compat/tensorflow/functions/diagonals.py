@@ -22,7 +22,7 @@ from wengert.compat.tensorflow.functions.values import (
 
 
 @operation("MatrixTrace")
-def trace(x: Any, name: str | None = None) -> Any:
+def trace(x, name: str | None = None) -> Any:
     """The sum of the elements on the diagonal of a matrix, or of each of a batch.
 
     Examples
@@ -35,7 +35,7 @@ def trace(x: Any, name: str | None = None) -> Any:
     return wg.sum(wg.diagonal(x, dim1=-2, dim2=-1), -1, dtype=x.payload.dtype)
 
 
-def _offset(k: Any) -> int:
+def _offset(k) -> int:
     offsets = integers(k, "k")
     if len(offsets) != 1:
         raise invalid("MatrixDiagV3", "one diagonal at a time is offered here: k is a number")
@@ -44,12 +44,12 @@ def _offset(k: Any) -> int:
 
 @operation("MatrixDiagV3")
 def diag(
-    diagonal: Any,
+    diagonal,
     name: str | None = "diag",
-    k: Any = 0,
+    k=0,
     num_rows: int = -1,
     num_cols: int = -1,
-    padding_value: Any = 0,
+    padding_value=0,
     align: str = "RIGHT_LEFT",
 ) -> Any:
     """A matrix with given elements on a diagonal, or a batch of such.
@@ -97,11 +97,7 @@ def diag(
 
 @operation("MatrixDiagPartV3")
 def diag_part(
-    input: Any,
-    name: str | None = "diag_part",
-    k: Any = 0,
-    padding_value: Any = 0,
-    align: str = "RIGHT_LEFT",
+    input, name: str | None = "diag_part", k=0, padding_value=0, align: str = "RIGHT_LEFT"
 ) -> Any:
     """The elements on a diagonal of a matrix, or of each of a batch.
 
@@ -115,13 +111,7 @@ def diag_part(
 
 
 @operation("MatrixSetDiagV3")
-def set_diag(
-    input: Any,
-    diagonal: Any,
-    name: str | None = "set_diag",
-    k: Any = 0,
-    align: str = "RIGHT_LEFT",
-) -> Any:
+def set_diag(input, diagonal, name: str | None = "set_diag", k=0, align: str = "RIGHT_LEFT") -> Any:
     """A matrix with other elements on a diagonal.
 
     Raises
@@ -139,7 +129,7 @@ def set_diag(
 
 
 @operation("MatrixBandPart")
-def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Any:
+def band_part(input, num_lower, num_upper, name: str | None = None) -> Any:
     """A matrix with zeros outside of some diagonals around the main one; -1 keeps all.
 
     Examples
@@ -156,7 +146,7 @@ def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = Non
 
 
 @operation("Diag")
-def tensor_diag(diagonal: Any, name: str | None = None) -> Any:
+def tensor_diag(diagonal, name: str | None = None) -> Any:
     """A tensor with given elements where the first half of the positions equals the second half.
 
     Examples
@@ -170,7 +160,7 @@ def tensor_diag(diagonal: Any, name: str | None = None) -> Any:
 
 
 @operation("DiagPart")
-def tensor_diag_part(input: Any, name: str | None = None) -> Any:
+def tensor_diag_part(input, name: str | None = None) -> Any:
     """The elements where the first half of the positions equals the second half.
 
     Examples

@@ -29,7 +29,7 @@ from wengert.compat.tensorflow.functions.values import (
 _FLOAT32 = np.dtype(np.float32)
 
 
-def _scaled(op: str, drawn: Any, mean: Any, stddev: Any, kind: np.dtype[Any]) -> Any:
+def _scaled(op: str, drawn, mean, stddev, kind: np.dtype[Any]) -> Any:
     base = tensor_of(np.asarray(drawn).astype(kind))
     low, wide = tensor_of(mean, kind), tensor_of(stddev, kind)
     for value, given in ((low, mean), (wide, stddev)):
@@ -38,14 +38,14 @@ def _scaled(op: str, drawn: Any, mean: Any, stddev: Any, kind: np.dtype[Any]) ->
     return computed(op, lambda: wg.add(wg.mul(base, wide), low))
 
 
-def normals(rng: Any, shape: Any, mean: Any, stddev: Any, dtype: Any) -> Any:
+def normals(rng, shape, mean, stddev, dtype) -> Any:
     """Normal numbers."""
     kind = dtype_of(dtype, _FLOAT32)
     drawn = rng.standard_normal(shape_of("RandomStandardNormal", shape))
     return _scaled("RandomStandardNormal", drawn, mean, stddev, kind)
 
 
-def truncated_normals(rng: Any, shape: Any, mean: Any, stddev: Any, dtype: Any) -> Any:
+def truncated_normals(rng, shape, mean, stddev, dtype) -> Any:
     """Normal numbers, at most two standard deviations from the mean."""
     kind = dtype_of(dtype, _FLOAT32)
     drawn = rng.standard_normal(shape_of("TruncatedNormal", shape))
@@ -56,7 +56,7 @@ def truncated_normals(rng: Any, shape: Any, mean: Any, stddev: Any, dtype: Any) 
     return _scaled("TruncatedNormal", drawn, mean, stddev, kind)
 
 
-def uniforms(rng: Any, shape: Any, minval: Any, maxval: Any, dtype: Any) -> Any:
+def uniforms(rng, shape, minval, maxval, dtype) -> Any:
     """Uniform numbers from `minval` on, below `maxval`; whole ones, if the dtype says so."""
     kind = dtype_of(dtype, _FLOAT32)
     sizes = shape_of("RandomUniform", shape)
@@ -76,7 +76,7 @@ def uniforms(rng: Any, shape: Any, minval: Any, maxval: Any, dtype: Any) -> Any:
     return computed("RandomUniform", lambda: wg.add(wg.mul(drawn, wg.sub(high, low)), low))
 
 
-def gammas(rng: Any, shape: Any, alpha: Any, beta: Any, dtype: Any, after: bool) -> Any:
+def gammas(rng, shape, alpha, beta, dtype, after: bool) -> Any:
     """Gamma numbers, of a shape followed by that of the parameters, if `after`."""
     kind = dtype_of(dtype, _FLOAT32)
     a = tensor_of(alpha, kind)
@@ -92,7 +92,7 @@ def gammas(rng: Any, shape: Any, alpha: Any, beta: Any, dtype: Any, after: bool)
     return computed("RandomGamma", wg.div, tensor_of(drawn.astype(kind)), b)
 
 
-def poissons(rng: Any, shape: Any, lam: Any, dtype: Any, after: bool) -> Any:
+def poissons(rng, shape, lam, dtype, after: bool) -> Any:
     """Poisson numbers, of a shape followed by that of the parameter, if `after`."""
     rate = numbers_of(lam)
     sizes = shape_of("RandomPoissonV2", shape)
@@ -101,7 +101,7 @@ def poissons(rng: Any, shape: Any, lam: Any, dtype: Any, after: bool) -> Any:
     return constant_of(np.asarray(rng.poisson(rate, sizes)).astype(dtype_of(dtype, _FLOAT32)))
 
 
-def binomials(rng: Any, shape: Any, counts: Any, probs: Any, dtype: Any) -> Any:
+def binomials(rng, shape, counts, probs, dtype) -> Any:
     """Binomial numbers."""
     drawn = rng.binomial(
         numbers_of(counts).astype(np.int64), numbers_of(probs), shape_of("Binomial", shape)
@@ -109,7 +109,7 @@ def binomials(rng: Any, shape: Any, counts: Any, probs: Any, dtype: Any) -> Any:
     return constant_of(np.asarray(drawn).astype(dtype_of(dtype, np.dtype(np.int32))))
 
 
-def categories(rng: Any, logits: Any, num_samples: Any, dtype: Any) -> Any:
+def categories(rng, logits, num_samples, dtype) -> Any:
     """Classes, for each row of logarithms of probabilities."""
     scores = numbers_of(logits)
     if scores.ndim != 2:
@@ -121,7 +121,7 @@ def categories(rng: Any, logits: Any, num_samples: Any, dtype: Any) -> Any:
     return constant_of(found.astype(dtype_of(dtype, np.dtype(np.int64))))
 
 
-def permuted(rng: Any, value: Any) -> Any:
+def permuted(rng, value) -> Any:
     """The rows in another order."""
     x = tensor_of(value)
     if not x.payload.ndim:

@@ -31,7 +31,7 @@ from wengert.compat.tensorflow.indexing import read
 _POSITIONS = ("int16", "int32", "int64")
 
 
-def positions(op: str, value: Any, attribute: str = "Tindices") -> Any:
+def positions(op: str, value, attribute: str = "Tindices") -> Any:
     """Positions as an array of int64."""
     x = tensor_of(value)
     check(op, x, _POSITIONS, attribute)
@@ -40,12 +40,7 @@ def positions(op: str, value: Any, attribute: str = "Tindices") -> Any:
 
 @operation("GatherV2")
 def gather(
-    params: Any,
-    indices: Any,
-    validate_indices: Any = None,
-    axis: Any = None,
-    batch_dims: Any = 0,
-    name: str | None = None,
+    params, indices, validate_indices=None, axis=None, batch_dims=0, name: str | None = None
 ) -> Any:
     """The parts of a tensor that positions along a dimension name.
 
@@ -121,7 +116,7 @@ def gather(
     return wg.permute(result, order)
 
 
-def flat_positions(op: str, found: Any, sizes: tuple[int, ...]) -> Any:
+def flat_positions(op: str, found, sizes: tuple[int, ...]) -> Any:
     """One number for each row of `found`, its position in the first dimensions, flattened."""
     depth = found.shape[-1]
     if depth > len(sizes):
@@ -147,11 +142,7 @@ def flat_positions(op: str, found: Any, sizes: tuple[int, ...]) -> Any:
 
 @operation("GatherNd")
 def gather_nd(
-    params: Any,
-    indices: Any,
-    batch_dims: Any = 0,
-    name: str | None = None,
-    bad_indices_policy: str = "",
+    params, indices, batch_dims=0, name: str | None = None, bad_indices_policy: str = ""
 ) -> Any:
     """The parts of a tensor that rows of positions name, one for each of its first dimensions.
 
@@ -181,9 +172,7 @@ def gather_nd(
 
 
 @operation("GatherV2")
-def boolean_mask(
-    tensor: Any, mask: Any, axis: Any = None, name: str | None = "boolean_mask"
-) -> Any:
+def boolean_mask(tensor, mask, axis=None, name: str | None = "boolean_mask") -> Any:
     """The parts of a tensor for which a mask is true.
 
     Parameters
@@ -220,7 +209,7 @@ def boolean_mask(
 
 
 @operation("SelectV2")
-def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+def where(condition, x=None, y=None, name: str | None = None) -> Any:
     """Elements of `x` where a condition is true, of `y` elsewhere; or the places where it is true.
 
     Parameters
@@ -260,7 +249,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
 
 
 @operation("Slice")
-def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
+def slice(input_, begin, size, name: str | None = None) -> Any:
     """A part of a tensor, from `begin` on, of `size`; -1 stands for all that is left.
 
     Raises
@@ -294,16 +283,16 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
 
 
 def strided_slice(
-    input_: Any,
-    begin: Any,
-    end: Any,
-    strides: Any = None,
+    input_,
+    begin,
+    end,
+    strides=None,
     begin_mask: int = 0,
     end_mask: int = 0,
     ellipsis_mask: int = 0,
     new_axis_mask: int = 0,
     shrink_axis_mask: int = 0,
-    var: Any = None,
+    var=None,
     name: str | None = None,
 ) -> Any:
     """What ``input_[begin:end:strides, ...]`` gives; bits of the masks change single places.

@@ -23,7 +23,7 @@ from wengert.compat.tensorflow.functions.values import (
 
 
 @operation("ConcatV2")
-def concat(values: Any, axis: Any, name: str | None = "concat") -> Any:
+def concat(values, axis, name: str | None = "concat") -> Any:
     """Tensors one after the other, along a dimension that they have.
 
     Parameters
@@ -75,7 +75,7 @@ def concat(values: Any, axis: Any, name: str | None = "concat") -> Any:
 
 
 @operation("Pack")
-def stack(values: Any, axis: Any = 0, name: str | None = "stack") -> Any:
+def stack(values, axis=0, name: str | None = "stack") -> Any:
     """Tensors of one shape, along a new dimension.
 
     Raises
@@ -105,7 +105,7 @@ def stack(values: Any, axis: Any = 0, name: str | None = "stack") -> Any:
     return wg.stack(parts, place)
 
 
-def _stackable(values: Any) -> list[Any]:
+def _stackable(values) -> list[Any]:
     if isinstance(values, list | tuple) and not any(hasattr(v, "payload") for v in values):
         # numbers side by side have one dtype between them: [1, 2.0] is of floats
         values = tensor_of(list(values))
@@ -113,7 +113,7 @@ def _stackable(values: Any) -> list[Any]:
 
 
 @operation("Unpack")
-def unstack(value: Any, num: int | None = None, axis: Any = 0, name: str | None = "unstack") -> Any:
+def unstack(value, num: int | None = None, axis=0, name: str | None = "unstack") -> Any:
     """The parts of a tensor along a dimension, as a list.
 
     Raises
@@ -141,11 +141,7 @@ def unstack(value: Any, num: int | None = None, axis: Any = 0, name: str | None 
 
 @operation("Split")
 def split(
-    value: Any,
-    num_or_size_splits: Any,
-    axis: Any = 0,
-    num: int | None = None,
-    name: str | None = "split",
+    value, num_or_size_splits, axis=0, num: int | None = None, name: str | None = "split"
 ) -> Any:
     """A tensor cut along a dimension, as a list: into equal parts, or parts of given sizes.
 
@@ -199,7 +195,7 @@ def split(
 
 
 @operation("Tile")
-def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
+def tile(input, multiples, name: str | None = None) -> Any:
     """The tensor, repeated along each dimension as often as `multiples` says.
 
     Raises
@@ -225,7 +221,7 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
 
 
 @operation("Repeat")
-def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Any:
+def repeat(input, repeats, axis=None, name: str | None = None) -> Any:
     """Each element, or each part along `axis`, repeated.
 
     Examples
@@ -244,7 +240,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
 
 
 @operation("ReverseV2")
-def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
+def reverse(tensor, axis, name: str | None = None) -> Any:
     """The tensor with the order of its elements reversed along the dimensions named.
 
     Raises
@@ -270,8 +266,8 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
 
 @operation("ReverseSequence")
 def reverse_sequence(
-    input: Any,
-    seq_lengths: Any,
+    input,
+    seq_lengths,
     seq_axis: int | None = None,
     batch_axis: int | None = None,
     name: str | None = None,
@@ -296,7 +292,7 @@ def reverse_sequence(
 
 
 @operation("Roll")
-def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Any:
+def roll(input, shift, axis, name: str | None = None) -> Any:
     """The elements moved along dimensions; what leaves at one end comes in at the other.
 
     Examples
@@ -310,11 +306,7 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Any:
 
 @operation("Pad")
 def pad(
-    tensor: Any,
-    paddings: Any,
-    mode: str = "CONSTANT",
-    constant_values: Any = 0,
-    name: str | None = None,
+    tensor, paddings, mode: str = "CONSTANT", constant_values=0, name: str | None = None
 ) -> Any:
     """The tensor with elements added before and after, along each dimension.
 

@@ -41,7 +41,7 @@ MATRIX = ("double", "float", "half", "complex64", "complex128")
 LogMatrixDeterminant = namedtuple("LogMatrixDeterminant", ["sign", "log_abs_determinant"])
 
 
-def matrices(op: str, value: Any, square: bool = True) -> Any:
+def matrices(op: str, value, square: bool = True) -> Any:
     """A tensor of matrices, square ones if that is needed."""
     x = tensor_of(value)
     check(op, x, MATRIX)
@@ -53,7 +53,7 @@ def matrices(op: str, value: Any, square: bool = True) -> Any:
 
 
 @operation("MatrixDeterminant")
-def det(input: Any, name: str | None = None) -> Any:
+def det(input, name: str | None = None) -> Any:
     """The determinant of a square matrix, or of each of a batch.
 
     Raises
@@ -69,7 +69,7 @@ def det(input: Any, name: str | None = None) -> Any:
 
 
 @operation("LogMatrixDeterminant")
-def slogdet(input: Any, name: str | None = None) -> Any:
+def slogdet(input, name: str | None = None) -> Any:
     """The sign of the determinant, and the logarithm of its absolute value.
 
     Examples
@@ -81,7 +81,7 @@ def slogdet(input: Any, name: str | None = None) -> Any:
 
 
 @operation("Cholesky")
-def logdet(matrix: Any, name: str | None = None) -> Any:
+def logdet(matrix, name: str | None = None) -> Any:
     """The logarithm of the determinant of a positive definite matrix.
 
     Raises
@@ -101,7 +101,7 @@ def logdet(matrix: Any, name: str | None = None) -> Any:
 
 
 @operation("MatrixInverse")
-def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Any:
+def inv(input, adjoint: bool = False, name: str | None = None) -> Any:
     """The inverse of a square matrix, or of its conjugate transpose.
 
     Raises
@@ -123,7 +123,7 @@ def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Any:
         raise invalid("MatrixInverse", f"Input is not invertible: {error}") from None
 
 
-def _sides(op: str, matrix: Any, rhs: Any, square: bool = True) -> tuple[Any, Any]:
+def _sides(op: str, matrix, rhs, square: bool = True) -> tuple[Any, Any]:
     """A matrix and right-hand sides of as many dimensions."""
     x, y = aligned(op, matrix, rhs)
     x = matrices(op, x, square)
@@ -144,7 +144,7 @@ def _sides(op: str, matrix: Any, rhs: Any, square: bool = True) -> tuple[Any, An
 
 
 @operation("MatrixSolve")
-def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Any:
+def solve(matrix, rhs, adjoint: bool = False, name: str | None = None) -> Any:
     """The solution `x` of ``matrix @ x = rhs``.
 
     Parameters
@@ -178,7 +178,7 @@ def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None)
 
 @operation("MatrixTriangularSolve")
 def triangular_solve(
-    matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
+    matrix, rhs, lower: bool = True, adjoint: bool = False, name: str | None = None
 ) -> Any:
     """The solution of ``matrix @ x = rhs``, where only one triangle of `matrix` is looked at.
 
@@ -195,7 +195,7 @@ def triangular_solve(
 
 
 @operation("MatrixTriangularSolve")
-def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Any:
+def cholesky_solve(chol, rhs, name: str | None = None) -> Any:
     """The solution of ``A @ x = rhs``, given the factor that `cholesky` makes of `A`.
 
     Examples
@@ -210,11 +210,7 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Any:
 
 @operation("MatrixSolveLs")
 def lstsq(
-    matrix: Any,
-    rhs: Any,
-    l2_regularizer: float = 0.0,
-    fast: bool = True,
-    name: str | None = None,
+    matrix, rhs, l2_regularizer: float = 0.0, fast: bool = True, name: str | None = None
 ) -> Any:
     """The `x` for which ``matrix @ x`` is closest to `rhs`.
 
@@ -247,7 +243,7 @@ def lstsq(
 
 
 @operation("MatrixExponential")
-def expm(input: Any, name: str | None = None) -> Any:
+def expm(input, name: str | None = None) -> Any:
     """The exponential of a square matrix.
 
     Examples
@@ -260,7 +256,7 @@ def expm(input: Any, name: str | None = None) -> Any:
 
 
 @operation("Cross")
-def cross(a: Any, b: Any, name: str | None = None) -> Any:
+def cross(a, b, name: str | None = None) -> Any:
     """The cross product of vectors of three elements.
 
     Raises

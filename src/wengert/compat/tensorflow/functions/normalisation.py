@@ -31,7 +31,7 @@ from wengert.compat.tensorflow.functions.values import (
 
 
 @operation("BiasAdd")
-def bias_add(value: Any, bias: Any, data_format: Any = None, name: str | None = None) -> Any:
+def bias_add(value, bias, data_format=None, name: str | None = None) -> Any:
     """The tensor plus one number for each of its channels, which are its last dimension.
 
     Raises
@@ -56,7 +56,7 @@ def bias_add(value: Any, bias: Any, data_format: Any = None, name: str | None = 
     return wg.add(x, wg.reshape(b, (-1, *(1,) * (x.payload.ndim - place - 1))))
 
 
-def _moments(x: Any, axes: Any, keepdims: bool) -> tuple[Any, Any]:
+def _moments(x, axes, keepdims: bool) -> tuple[Any, Any]:
     places = axes_of("Mean", axes, x.payload.ndim)
     mean = wg.mean(x, places, True)
     # TensorFlow takes the mean for a constant here; the derivative is the same
@@ -65,9 +65,7 @@ def _moments(x: Any, axes: Any, keepdims: bool) -> tuple[Any, Any]:
 
 
 @operation("Mean")
-def moments(
-    x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None
-) -> Any:
+def moments(x, axes, shift=None, keepdims: bool = False, name: str | None = None) -> Any:
     """The mean and the variance along dimensions.
 
     Parameters
@@ -94,7 +92,7 @@ def moments(
 
 @operation("Mean")
 def weighted_moments(
-    x: Any, axes: Any, frequency_weights: Any, keepdims: bool = False, name: str | None = None
+    x, axes, frequency_weights, keepdims: bool = False, name: str | None = None
 ) -> Any:
     """The mean and the variance along dimensions, in which elements count as often as weights say.
 
@@ -118,13 +116,7 @@ def weighted_moments(
 
 @operation("Mul")
 def batch_normalization(
-    x: Any,
-    mean: Any,
-    variance: Any,
-    offset: Any,
-    scale: Any,
-    variance_epsilon: float,
-    name: str | None = None,
+    x, mean, variance, offset, scale, variance_epsilon: float, name: str | None = None
 ) -> Any:
     """``scale * (x - mean) / sqrt(variance + variance_epsilon) + offset``.
 
@@ -154,9 +146,7 @@ def batch_normalization(
 
 
 @operation("Mul")
-def dropout(
-    x: Any, rate: Any, noise_shape: Any = None, seed: Any = None, name: str | None = None
-) -> Any:
+def dropout(x, rate, noise_shape=None, seed=None, name: str | None = None) -> Any:
     """The elements divided by ``1 - rate``, a share `rate` of them replaced by 0.
 
     Parameters
@@ -204,9 +194,7 @@ def dropout(
     return wg.mul(x, factor)
 
 
-def embedding_lookup(
-    params: Any, ids: Any, max_norm: float | None = None, name: str | None = None
-) -> Any:
+def embedding_lookup(params, ids, max_norm: float | None = None, name: str | None = None) -> Any:
     """The rows of a matrix that numbers name; scaled down to `max_norm`, if that is given.
 
     Raises
@@ -230,7 +218,7 @@ def embedding_lookup(
 
 @operation("LRN")
 def local_response_normalization(
-    input: Any,
+    input,
     depth_radius: int = 5,
     bias: float = 1,
     alpha: float = 1,
@@ -259,9 +247,7 @@ lrn = local_response_normalization
 
 
 @operation("SpaceToDepth")
-def space_to_depth(
-    input: Any, block_size: Any, data_format: str = "NHWC", name: str | None = None
-) -> Any:
+def space_to_depth(input, block_size, data_format: str = "NHWC", name: str | None = None) -> Any:
     """Blocks of images, each put into the channels of one place.
 
     Examples
@@ -279,9 +265,7 @@ def space_to_depth(
 
 
 @operation("DepthToSpace")
-def depth_to_space(
-    input: Any, block_size: Any, data_format: str = "NHWC", name: str | None = None
-) -> Any:
+def depth_to_space(input, block_size, data_format: str = "NHWC", name: str | None = None) -> Any:
     """The channels of each place, put into a block of images.
 
     Examples
@@ -298,7 +282,7 @@ def depth_to_space(
     return wg.reshape(wg.permute(parts, (0, 1, 3, 2, 4, 5)), (n, h * b, w * b, c // (b * b)))
 
 
-def _image(op: str, x: Any, data_format: str) -> tuple[int, int, int, int]:
+def _image(op: str, x, data_format: str) -> tuple[int, int, int, int]:
     if data_format != "NHWC" or x.payload.ndim != 4:
         raise invalid(op, "images of shape (batch, height, width, channels) are offered here")
     n, h, w, c = x.payload.shape

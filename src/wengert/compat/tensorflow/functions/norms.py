@@ -27,7 +27,7 @@ from wengert.compat.tensorflow.functions.values import (
 
 
 @operation("ClipByValue")
-def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
+def clip_by_value(t, clip_value_min, clip_value_max, name: str | None = None) -> Any:
     """The elements, those below `clip_value_min` and above `clip_value_max` replaced by these.
 
     Parameters
@@ -61,7 +61,7 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
 
 
 @operation("RealDiv")
-def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
+def clip_by_norm(t, clip_norm, axes=None, name: str | None = None) -> Any:
     """The tensor, scaled down so that its Euclidean norm is at most `clip_norm`.
 
     Parameters
@@ -92,7 +92,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
 
 
 @operation("Sqrt")
-def global_norm(t_list: Any, name: str | None = None) -> Any:
+def global_norm(t_list, name: str | None = None) -> Any:
     """The Euclidean norm of all elements of several tensors together; None is left out.
 
     Raises
@@ -114,15 +114,13 @@ def global_norm(t_list: Any, name: str | None = None) -> Any:
     return wg.sqrt(wg.stack(totals).sum())
 
 
-def _sequence(t_list: Any) -> list[Any]:
+def _sequence(t_list) -> list[Any]:
     if not isinstance(t_list, list | tuple):
         raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
     return list(t_list)
 
 
-def clip_by_global_norm(
-    t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None
-) -> Any:
+def clip_by_global_norm(t_list, clip_norm, use_norm=None, name: str | None = None) -> Any:
     """Several tensors, scaled down together so that their `global_norm` is at most `clip_norm`.
 
     Parameters
@@ -164,13 +162,7 @@ def clip_by_global_norm(
 
 
 @operation("Sqrt")
-def norm(
-    tensor: Any,
-    ord: Any = "euclidean",
-    axis: Any = None,
-    keepdims: Any = None,
-    name: str | None = None,
-) -> Any:
+def norm(tensor, ord="euclidean", axis=None, keepdims=None, name: str | None = None) -> Any:
     """The norm of all elements, of vectors, or of matrices.
 
     Parameters
@@ -223,14 +215,12 @@ def norm(
     return _typed(wg.linalg.matrix_norm(x, power, pair, keep), x)
 
 
-def _typed(result: Any, x: Any) -> Any:
+def _typed(result, x) -> Any:
     # the norm of complex numbers is a complex tensor in TensorFlow
     return converted(result, x.payload.dtype) if is_complex(x) else result
 
 
-def normalize(
-    tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None
-) -> tuple[Any, Any]:
+def normalize(tensor, ord="euclidean", axis=None, name: str | None = None) -> tuple[Any, Any]:
     """The tensor divided by its `norm`, whose arguments it takes; and the norm.
 
     Examples
@@ -245,9 +235,7 @@ def normalize(
 
 
 @operation("Mul")
-def l2_normalize(
-    x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None
-) -> Any:
+def l2_normalize(x, axis=None, epsilon: float = 1e-12, name: str | None = None, dim=None) -> Any:
     """The tensor divided by its Euclidean norm, or by the root of `epsilon`, if that is greater.
 
     Examples

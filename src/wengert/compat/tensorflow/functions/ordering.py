@@ -33,7 +33,7 @@ Unique = namedtuple("Unique", ["y", "idx"])
 UniqueWithCounts = namedtuple("UniqueWithCounts", ["y", "idx", "count"])
 
 
-def _sorted(op: str, values: Any, axis: Any, direction: str) -> Any:
+def _sorted(op: str, values, axis, direction: str) -> Any:
     if direction not in ("ASCENDING", "DESCENDING"):
         raise ValueError(
             "Argument `direction` should be one of ASCENDING, DESCENDING. Received: "
@@ -46,7 +46,7 @@ def _sorted(op: str, values: Any, axis: Any, direction: str) -> Any:
 
 
 @operation("TopKV2")
-def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Any:
+def sort(values, axis=-1, direction: str = "ASCENDING", name: str | None = None) -> Any:
     """The elements in order along a dimension.
 
     Parameters
@@ -73,11 +73,7 @@ def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | 
 
 @operation("TopKV2")
 def argsort(
-    values: Any,
-    axis: Any = -1,
-    direction: str = "ASCENDING",
-    stable: bool = False,
-    name: str | None = None,
+    values, axis=-1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
 ) -> Any:
     """The positions, as int32, that put the elements in order; equal ones keep theirs.
 
@@ -90,13 +86,7 @@ def argsort(
 
 
 @operation("TopKV2")
-def top_k(
-    input: Any,
-    k: Any = 1,
-    sorted: bool = True,
-    index_type: Any = None,
-    name: str | None = None,
-) -> Any:
+def top_k(input, k=1, sorted: bool = True, index_type=None, name: str | None = None) -> Any:
     """The `k` greatest elements along the last dimension, and their positions.
 
     Parameters
@@ -137,7 +127,7 @@ def top_k(
 
 
 @operation("InTopKV2")
-def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Any:
+def in_top_k(targets, predictions, k, name: str | None = None) -> Any:
     """Whether the prediction for the target is among the `k` greatest of its row.
 
     Examples
@@ -155,7 +145,7 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
 
 
 @operation("Unique")
-def unique(x: Any, out_idx: Any = None, name: str | None = None) -> Any:
+def unique(x, out_idx=None, name: str | None = None) -> Any:
     """The different elements, in the order of their first appearance, and where each element is.
 
     Returns
@@ -177,7 +167,7 @@ def unique(x: Any, out_idx: Any = None, name: str | None = None) -> Any:
 
 
 @operation("UniqueWithCounts")
-def unique_with_counts(x: Any, out_idx: Any = None, name: str | None = None) -> Any:
+def unique_with_counts(x, out_idx=None, name: str | None = None) -> Any:
     """The different elements, where each element is among them, and how often each one comes.
 
     Examples
@@ -188,7 +178,7 @@ def unique_with_counts(x: Any, out_idx: Any = None, name: str | None = None) -> 
     return UniqueWithCounts(*_distinct("UniqueWithCounts", x, out_idx))
 
 
-def _distinct(op: str, value: Any, out_idx: Any) -> tuple[Any, Any, Any]:
+def _distinct(op: str, value, out_idx) -> tuple[Any, Any, Any]:
     x = tensor_of(value)
     if x.payload.ndim != 1:
         raise invalid(op, f"unique expects a 1D vector, not shape {shown(x.payload.shape)}")
@@ -211,11 +201,7 @@ def _distinct(op: str, value: Any, out_idx: Any) -> tuple[Any, Any, Any]:
 
 @operation("LowerBound")
 def searchsorted(
-    sorted_sequence: Any,
-    values: Any,
-    side: str = "left",
-    out_type: Any = None,
-    name: str | None = None,
+    sorted_sequence, values, side: str = "left", out_type=None, name: str | None = None
 ) -> Any:
     """Where values would have to go in a sequence in order, as int32.
 
@@ -238,7 +224,7 @@ def searchsorted(
 
 
 @operation("InvertPermutation")
-def invert_permutation(x: Any, name: str | None = None) -> Any:
+def invert_permutation(x, name: str | None = None) -> Any:
     """The permutation that undoes another.
 
     Examples
@@ -255,7 +241,7 @@ def invert_permutation(x: Any, name: str | None = None) -> Any:
 
 
 @operation("UnravelIndex")
-def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Any:
+def unravel_index(indices, dims, name: str | None = None) -> Any:
     """Positions in a flattened tensor as positions along each of its dimensions.
 
     Examples
@@ -272,7 +258,7 @@ def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Any:
     return wg.as_tensor(np.stack(found).astype(x.payload.dtype))
 
 
-def is_non_decreasing(x: Any, name: str | None = None) -> Any:
+def is_non_decreasing(x, name: str | None = None) -> Any:
     """Whether no element is less than the one before, in the flattened tensor.
 
     Examples
@@ -283,7 +269,7 @@ def is_non_decreasing(x: Any, name: str | None = None) -> Any:
     return computed("All", lambda x: (x[1:] >= x[:-1]).all(), _flat(x))
 
 
-def is_strictly_increasing(x: Any, name: str | None = None) -> Any:
+def is_strictly_increasing(x, name: str | None = None) -> Any:
     """Whether each element is greater than the one before, in the flattened tensor.
 
     Examples
@@ -294,14 +280,14 @@ def is_strictly_increasing(x: Any, name: str | None = None) -> Any:
     return computed("All", lambda x: (x[1:] > x[:-1]).all(), _flat(x))
 
 
-def _flat(x: Any) -> Any:
+def _flat(x) -> Any:
     return wg.reshape(wg.as_tensor(numbers_of(x)), (-1,))
 
 
 # -- positions -------------------------------------------------------------------------------------
 
 
-def argmax(input: Any, axis: Any = None, output_type: Any = None, name: str | None = None) -> Any:
+def argmax(input, axis=None, output_type=None, name: str | None = None) -> Any:
     """The position of the greatest element along a dimension: the first of several.
 
     Parameters
@@ -326,7 +312,7 @@ def argmax(input: Any, axis: Any = None, output_type: Any = None, name: str | No
     return _position("ArgMax", wg.argmax, input, axis, output_type)
 
 
-def argmin(input: Any, axis: Any = None, output_type: Any = None, name: str | None = None) -> Any:
+def argmin(input, axis=None, output_type=None, name: str | None = None) -> Any:
     """The position of the least element along a dimension; arguments as for `argmax`.
 
     Examples
@@ -337,7 +323,7 @@ def argmin(input: Any, axis: Any = None, output_type: Any = None, name: str | No
     return _position("ArgMin", wg.argmin, input, axis, output_type)
 
 
-def _position(op: str, function: Any, value: Any, axis: Any, output_type: Any) -> Any:
+def _position(op: str, function, value, axis, output_type) -> Any:
     x = tensor_of(value)
     check(op, x, (*NUMBERS, "bool"))
     place = axis_of(op, 0 if axis is None else axis, x.payload.ndim)

@@ -74,7 +74,7 @@ def unary(
 ) -> Any:
     """The function `name`: `function` of a tensor of one of the dtypes `kinds`."""
 
-    def applied(x: Any, name: str | None = None) -> Any:
+    def applied(x, name: str | None = None) -> Any:
         x = tensor_of(x)
         check(op, x, kinds)
         return computed(op, function, x)
@@ -97,13 +97,13 @@ def _stepwise(
 ) -> Any:
     """A step function: its derivative is 0, and TensorFlow gives no gradient at all."""
 
-    def cut(x: Any) -> Any:
+    def cut(x) -> Any:
         return function(x.detach())
 
     return unary(op, cut, FLOATING, name, words, example, shown, _FLAT)
 
 
-def _reciprocal(x: Any) -> Any:
+def _reciprocal(x) -> Any:
     if x.payload.dtype.kind in "iu":
         return wg.floor_divide(wg.ones_like(x), x)
     return wg.reciprocal(x)
@@ -192,7 +192,7 @@ of_rows(
 )
 
 
-def abs(x: Any, name: str | None = None) -> Any:
+def abs(x, name: str | None = None) -> Any:
     """The absolute value, element by element; of complex numbers a real one.
 
     Parameters
@@ -213,7 +213,7 @@ def abs(x: Any, name: str | None = None) -> Any:
     return computed("Abs", wg.abs, x)
 
 
-def round(x: Any, name: str | None = None) -> Any:
+def round(x, name: str | None = None) -> Any:
     """The nearest whole number, halves to even ones; whole numbers stay as they are.
 
     As in TensorFlow it passes no gradient on.
@@ -228,7 +228,7 @@ def round(x: Any, name: str | None = None) -> Any:
     return computed("Round", lambda x: wg.round(x.detach()) if is_floating(x) else wg.clone(x), x)
 
 
-def logical_not(x: Any, name: str | None = None) -> Any:
+def logical_not(x, name: str | None = None) -> Any:
     """The opposite of each truth value.
 
     Raises
@@ -244,7 +244,7 @@ def logical_not(x: Any, name: str | None = None) -> Any:
     return computed("LogicalNot", wg.logical_not, x)
 
 
-def real(input: Any, name: str | None = None) -> Any:
+def real(input, name: str | None = None) -> Any:
     """The real part of each element; real tensors are returned as they are.
 
     Examples
@@ -256,7 +256,7 @@ def real(input: Any, name: str | None = None) -> Any:
     return computed("Real", wg.real, x) if is_complex(x) else made(x)
 
 
-def imag(input: Any, name: str | None = None) -> Any:
+def imag(input, name: str | None = None) -> Any:
     """The imaginary part of each element; 0 for real tensors.
 
     Examples
@@ -268,7 +268,7 @@ def imag(input: Any, name: str | None = None) -> Any:
     return computed("Imag", wg.imag if is_complex(x) else wg.zeros_like, x)
 
 
-def conj(x: Any, name: str | None = None) -> Any:
+def conj(x, name: str | None = None) -> Any:
     """The complex conjugate of each element; real tensors are returned as they are.
 
     Raises
@@ -287,7 +287,7 @@ def conj(x: Any, name: str | None = None) -> Any:
     return computed("Conj", wg.conj_physical, x) if is_complex(x) else made(x)
 
 
-def angle(input: Any, name: str | None = None) -> Any:
+def angle(input, name: str | None = None) -> Any:
     """The angle of each element in the complex plane: 0 or pi for real numbers.
 
     Examples
@@ -303,7 +303,7 @@ def angle(input: Any, name: str | None = None) -> Any:
     return computed("Angle", wg.angle, x)
 
 
-def reciprocal_no_nan(x: Any, name: str | None = None) -> Any:
+def reciprocal_no_nan(x, name: str | None = None) -> Any:
     """``1 / x``, and 0 where `x` is 0.
 
     Examples
@@ -316,12 +316,12 @@ def reciprocal_no_nan(x: Any, name: str | None = None) -> Any:
     return computed("DivNoNan", _inverse_or_zero, x)
 
 
-def _inverse_or_zero(x: Any) -> Any:
+def _inverse_or_zero(x) -> Any:
     zero = x == 0
     return wg.where(zero, wg.zeros_like(x), wg.reciprocal(wg.where(zero, wg.ones_like(x), x)))
 
 
-def softplus(features: Any, name: str | None = None) -> Any:
+def softplus(features, name: str | None = None) -> Any:
     """``log(1 + exp(features))``, element by element, without overflow.
 
     Examples
@@ -332,7 +332,7 @@ def softplus(features: Any, name: str | None = None) -> Any:
     return _softplus(features)
 
 
-def softsign(features: Any, name: str | None = None) -> Any:
+def softsign(features, name: str | None = None) -> Any:
     """``features / (1 + abs(features))``, element by element.
 
     Examples

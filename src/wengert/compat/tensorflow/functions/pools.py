@@ -31,14 +31,7 @@ _AVERAGE = {1: _F.avg_pool1d, 2: _F.avg_pool2d, 3: _F.avg_pool3d}
 
 
 def _pooled(
-    op: str,
-    d: int | None,
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
-    data_format: Any,
-    dilations: Any = None,
+    op: str, d: int | None, input, ksize, strides, padding, data_format, dilations=None
 ) -> Any:
     x = tensor_of(input)
     check(op, x, FLOATING)
@@ -106,14 +99,7 @@ TensorShape({result})
 
 def _function(op: str, d: int | None, name: str) -> Any:
     @operation(op)
-    def pooling(
-        input: Any,
-        ksize: Any,
-        strides: Any,
-        padding: Any,
-        data_format: Any = None,
-        name: str | None = None,
-    ) -> Any:
+    def pooling(input, ksize, strides, padding, data_format=None, name: str | None = None) -> Any:
         return _pooled(op, d, input, ksize, strides, padding, data_format)
 
     pooling.__name__ = pooling.__qualname__ = name
@@ -141,13 +127,13 @@ avg_pool3d = _function("AvgPool3D", 3, "avg_pool3d")
 
 @operation("Pool")
 def pool(
-    input: Any,
-    window_shape: Any,
+    input,
+    window_shape,
     pooling_type: str,
-    strides: Any = None,
-    padding: Any = "VALID",
-    data_format: Any = None,
-    dilations: Any = None,
+    strides=None,
+    padding="VALID",
+    data_format=None,
+    dilations=None,
     name: str | None = None,
 ) -> Any:
     """The greatest elements (``"MAX"``) or the means (``"AVG"``) of windows.

@@ -25,7 +25,7 @@ from wengert.compat.tensorflow.functions.values import (
 )
 
 
-def turned(x: Any, transpose: bool, adjoint: bool) -> Any:
+def turned(x, transpose: bool, adjoint: bool) -> Any:
     """Matrices, transposed or adjoint if that is asked for."""
     if not (transpose or adjoint):
         return x
@@ -35,15 +35,15 @@ def turned(x: Any, transpose: bool, adjoint: bool) -> Any:
 
 @operation("MatMul")
 def matmul(
-    a: Any,
-    b: Any,
+    a,
+    b,
     transpose_a: bool = False,
     transpose_b: bool = False,
     adjoint_a: bool = False,
     adjoint_b: bool = False,
     a_is_sparse: bool = False,
     b_is_sparse: bool = False,
-    output_type: Any = None,
+    output_type=None,
     grad_a: bool = False,
     grad_b: bool = False,
     name: str | None = None,
@@ -100,8 +100,8 @@ def matmul(
 
 @operation("MatMul")
 def matvec(
-    a: Any,
-    b: Any,
+    a,
+    b,
     transpose_a: bool = False,
     adjoint_a: bool = False,
     a_is_sparse: bool = False,
@@ -122,7 +122,7 @@ def matvec(
 
 
 @operation("Transpose")
-def matrix_transpose(a: Any, name: str | None = "matrix_transpose", conjugate: bool = False) -> Any:
+def matrix_transpose(a, name: str | None = "matrix_transpose", conjugate: bool = False) -> Any:
     """The last two dimensions exchanged.
 
     Raises
@@ -144,7 +144,7 @@ def matrix_transpose(a: Any, name: str | None = "matrix_transpose", conjugate: b
     return turned(x, True, conjugate)
 
 
-def adjoint(matrix: Any, name: str | None = None) -> Any:
+def adjoint(matrix, name: str | None = None) -> Any:
     """The last two dimensions exchanged, and complex numbers conjugated.
 
     Examples
@@ -156,7 +156,7 @@ def adjoint(matrix: Any, name: str | None = None) -> Any:
 
 
 @operation("MatMul")
-def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
+def tensordot(a, b, axes, name: str | None = None) -> Any:
     """The sum of products of elements along some dimensions of both tensors.
 
     Parameters
@@ -198,7 +198,7 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
 
 
 @operation("Einsum")
-def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
+def einsum(equation: str, *inputs, **kwargs) -> Any:
     """Sums of products, of indices that a formula names: ``"ij,jk->ik"`` multiplies matrices.
 
     Parameters
@@ -248,7 +248,7 @@ def _check_sizes(equation: str, parts: list[Any]) -> None:
 
 
 @operation("AddN")
-def add_n(inputs: Any, name: str | None = None) -> Any:
+def add_n(inputs, name: str | None = None) -> Any:
     """The sum of tensors of one shape.
 
     Raises
@@ -281,9 +281,7 @@ def add_n(inputs: Any, name: str | None = None) -> Any:
     return wg.clone(total) if len(parts) == 1 else total
 
 
-def accumulate_n(
-    inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None
-) -> Any:
+def accumulate_n(inputs, shape=None, tensor_dtype=None, name: str | None = None) -> Any:
     """The sum of tensors of one shape: `add_n`.
 
     Examples
@@ -295,7 +293,7 @@ def accumulate_n(
 
 
 @operation("AddV2")
-def polyval(coeffs: Any, x: Any, name: str | None = None) -> Any:
+def polyval(coeffs, x, name: str | None = None) -> Any:
     """The value of a polynomial, whose coefficients begin with that of the highest power.
 
     Raises

@@ -73,9 +73,7 @@ def _reduction(
 ) -> Any:
     """The reduction `name`: `function` of a tensor, its dimensions to reduce, and ``keepdims``."""
 
-    def reduced(
-        input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
-    ) -> Any:
+    def reduced(input_tensor, axis=None, keepdims: bool = False, name: str | None = None) -> Any:
         x = tensor_of(input_tensor)
         check(op, x, kinds)
         axes = axes_of(op, axis, x.payload.ndim)
@@ -95,25 +93,25 @@ def _reduction(
     return reduced
 
 
-def _sum(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+def _sum(x, axes: tuple[int, ...], keepdims: bool) -> Any:
     return wg.sum(x, axes, keepdims, dtype=x.payload.dtype)
 
 
-def _mean(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+def _mean(x, axes: tuple[int, ...], keepdims: bool) -> Any:
     if x.payload.dtype.kind in "iu":
         count = int(np.prod([x.payload.shape[axis] for axis in axes]))
         return wg.div(_sum(x, axes, keepdims), count, rounding_mode="trunc")
     return wg.mean(x, axes, keepdims)
 
 
-def _prod(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+def _prod(x, axes: tuple[int, ...], keepdims: bool) -> Any:
     for axis in sorted(axes, reverse=True):
         x = wg.prod(x, axis, keepdims, dtype=x.payload.dtype)
     return x
 
 
 def _extreme(function: Callable[..., Any], low: bool) -> Callable[..., Any]:
-    def extreme(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    def extreme(x, axes: tuple[int, ...], keepdims: bool) -> Any:
         if x.payload.size:
             return function(x, axes, keepdims)
         # nothing to compare: the least number, or the greatest, where the result has elements
@@ -127,7 +125,7 @@ def _extreme(function: Callable[..., Any], low: bool) -> Callable[..., Any]:
     return extreme
 
 
-def _logsumexp(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+def _logsumexp(x, axes: tuple[int, ...], keepdims: bool) -> Any:
     return wg.logsumexp(x, axes, keepdims)
 
 
@@ -171,7 +169,7 @@ of_rows(
 
 
 def reduce_euclidean_norm(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+    input_tensor, axis=None, keepdims: bool = False, name: str | None = None
 ) -> Any:
     """The square root of the sum of the squares, of all elements or along dimensions.
 
@@ -194,12 +192,12 @@ def reduce_euclidean_norm(
     )
 
 
-def _whole_root(total: Any) -> Any:
+def _whole_root(total) -> Any:
     return converted(wg.sqrt(converted(total, np.dtype(np.float64))), total.payload.dtype)
 
 
 def reduce_variance(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+    input_tensor, axis=None, keepdims: bool = False, name: str | None = None
 ) -> Any:
     """The mean of the squared distances from the mean, of all elements or along dimensions.
 
@@ -217,9 +215,7 @@ def reduce_variance(
     return computed("Mean", wg.var, x, axes or (), correction=0, keepdim=bool(keepdims))
 
 
-def reduce_std(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
-) -> Any:
+def reduce_std(input_tensor, axis=None, keepdims: bool = False, name: str | None = None) -> Any:
     """The square root of `reduce_variance`, whose arguments it takes.
 
     Examples
@@ -230,7 +226,7 @@ def reduce_std(
     return computed("Sqrt", wg.sqrt, reduce_variance(input_tensor, axis, keepdims))
 
 
-def _spread(name: str, value: Any) -> Any:
+def _spread(name: str, value) -> Any:
     x = tensor_of(value)
     if not (is_floating(x) or is_complex(x)):
         raise TypeError(
@@ -243,9 +239,7 @@ def _spread(name: str, value: Any) -> Any:
 def _truth(op: str, function: Callable[..., Any], name: str, words: str, line: str) -> Any:
     """A reduction of truth values."""
 
-    def reduced(
-        input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
-    ) -> Any:
+    def reduced(input_tensor, axis=None, keepdims: bool = False, name: str | None = None) -> Any:
         (x,) = truths(op, input_tensor)
         for place in sorted(axes_of(op, axis, x.payload.ndim), reverse=True):
             x = computed(op, function, x, place, bool(keepdims))
@@ -267,9 +261,7 @@ reduce_all = _truth("All", wg.all, "reduce_all", "Whether every element is true"
 reduce_any = _truth("Any", wg.any, "reduce_any", "Whether an element is true", "[ True  True]")
 
 
-def count_nonzero(
-    input: Any, axis: Any = None, keepdims: Any = None, dtype: Any = None, name: str | None = None
-) -> Any:
+def count_nonzero(input, axis=None, keepdims=None, dtype=None, name: str | None = None) -> Any:
     """How many elements are not 0, of all or along dimensions; int64 by default.
 
     Examples
@@ -283,7 +275,7 @@ def count_nonzero(
     return reduce_sum(counted, axis, bool(keepdims))
 
 
-def zero_fraction(value: Any, name: str | None = None) -> Any:
+def zero_fraction(value, name: str | None = None) -> Any:
     """The share of the elements that are 0, as a float32.
 
     Examples
@@ -295,7 +287,7 @@ def zero_fraction(value: Any, name: str | None = None) -> Any:
     return computed("Mean", _share_of_zeros, x)
 
 
-def _share_of_zeros(x: Any) -> Any:
+def _share_of_zeros(x) -> Any:
     return wg.mean(converted(wg.eq(x, 0), np.dtype(np.float32)))
 
 
@@ -303,7 +295,7 @@ def _share_of_zeros(x: Any) -> Any:
 
 
 def _scan(
-    op: str, function: Callable[..., Any], start: float, x: Any, axis: Any, after: bool, back: bool
+    op: str, function: Callable[..., Any], start: float, x, axis, after: bool, back: bool
 ) -> Any:
     """`function` along an axis: without the element itself (`after`), from the end (`back`)."""
     place = _scanned(op, x, axis)
@@ -316,7 +308,7 @@ def _scan(
     return wg.flip(x, (place,)) if back else x
 
 
-def _scanned(op: str, x: Any, axis: Any) -> int:
+def _scanned(op: str, x, axis) -> int:
     ndim = x.payload.ndim
     return axis_of(
         op, axis, ndim, f"ScanOp: Expected scan axis in the range [{-ndim}, {ndim}), but got"
@@ -325,11 +317,7 @@ def _scanned(op: str, x: Any, axis: Any) -> int:
 
 @operation("Cumsum")
 def cumsum(
-    x: Any,
-    axis: Any = 0,
-    exclusive: bool = False,
-    reverse: bool = False,
-    name: str | None = None,
+    x, axis=0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Any:
     """The running sum along a dimension.
 
@@ -360,11 +348,7 @@ def cumsum(
 
 @operation("Cumprod")
 def cumprod(
-    x: Any,
-    axis: Any = 0,
-    exclusive: bool = False,
-    reverse: bool = False,
-    name: str | None = None,
+    x, axis=0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Any:
     """The running product along a dimension; arguments as for `cumsum`.
 
@@ -380,11 +364,7 @@ def cumprod(
 
 @operation("CumulativeLogsumexp")
 def cumulative_logsumexp(
-    x: Any,
-    axis: Any = 0,
-    exclusive: bool = False,
-    reverse: bool = False,
-    name: str | None = None,
+    x, axis=0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Any:
     """The logarithm of the running sum of exponentials; arguments as for `cumsum`.
 
@@ -399,11 +379,11 @@ def cumulative_logsumexp(
     return _scan("CumulativeLogsumexp", wg.logcumsumexp, least, x, axis, exclusive, reverse)
 
 
-def _running_sum(x: Any, axis: int) -> Any:
+def _running_sum(x, axis: int) -> Any:
     return wg.cumsum(x, axis, dtype=x.payload.dtype)
 
 
-def _running_product(x: Any, axis: int) -> Any:
+def _running_product(x, axis: int) -> Any:
     return wg.cumprod(x, axis, dtype=x.payload.dtype)
 
 

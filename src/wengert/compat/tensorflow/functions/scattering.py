@@ -23,11 +23,7 @@ from wengert.compat.tensorflow.functions.values import (
 
 @operation("ScatterNd")
 def scatter_nd(
-    indices: Any,
-    updates: Any,
-    shape: Any,
-    bad_indices_policy: str = "",
-    name: str | None = None,
+    indices, updates, shape, bad_indices_policy: str = "", name: str | None = None
 ) -> Any:
     """Zeros of a shape, to which `updates` are added at positions.
 
@@ -56,27 +52,27 @@ def scatter_nd(
     return _written("ScatterNd", start, indices, parts, _added)
 
 
-def _added(rows: Any, places: Any, parts: Any) -> Any:
+def _added(rows, places, parts) -> Any:
     return wg.index_add(rows, 0, places, parts)
 
 
-def _subtracted(rows: Any, places: Any, parts: Any) -> Any:
+def _subtracted(rows, places, parts) -> Any:
     return wg.index_add(rows, 0, places, parts, alpha=-1)
 
 
-def _replaced(rows: Any, places: Any, parts: Any) -> Any:
+def _replaced(rows, places, parts) -> Any:
     return wg.index_copy(rows, 0, places, parts)
 
 
-def _raised(rows: Any, places: Any, parts: Any) -> Any:
+def _raised(rows, places, parts) -> Any:
     return wg.index_reduce(rows, 0, places, parts, "amax")
 
 
-def _lowered(rows: Any, places: Any, parts: Any) -> Any:
+def _lowered(rows, places, parts) -> Any:
     return wg.index_reduce(rows, 0, places, parts, "amin")
 
 
-def _written(op: str, x: Any, indices: Any, parts: Any, write: Any) -> Any:
+def _written(op: str, x, indices, parts, write) -> Any:
     """`x` with `parts` written by `write` where the rows of `indices` say."""
     found = positions(op, indices)
     sizes, depth = x.payload.shape, found.shape[-1]
@@ -126,14 +122,10 @@ Examples
 """
 
 
-def _scatter(op: str, write: Any, name: str, words: str, line: str) -> Any:
+def _scatter(op: str, write, name: str, words: str, line: str) -> Any:
     @operation(op)
     def scatter(
-        tensor: Any,
-        indices: Any,
-        updates: Any,
-        bad_indices_policy: str = "",
-        name: str | None = None,
+        tensor, indices, updates, bad_indices_policy: str = "", name: str | None = None
     ) -> Any:
         x, parts = aligned(op, tensor, updates)
         return _written(op, x, indices, parts, write)
@@ -164,9 +156,7 @@ tensor_scatter_nd_min = _scatter(
 
 
 @operation("DynamicPartition")
-def dynamic_partition(
-    data: Any, partitions: Any, num_partitions: int, name: str | None = None
-) -> Any:
+def dynamic_partition(data, partitions, num_partitions: int, name: str | None = None) -> Any:
     """The parts of a tensor, sorted into lists by the numbers that `partitions` gives them.
 
     Examples
@@ -193,7 +183,7 @@ def dynamic_partition(
 
 
 @operation("DynamicStitch")
-def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Any:
+def dynamic_stitch(indices, data, name: str | None = None) -> Any:
     """Parts put where lists of positions say: ``result[indices[i][j]] = data[i][j]``.
 
     Examples

@@ -78,32 +78,32 @@ Examples
 """
 
 
-def _sum(x: Any, places: Any, count: int) -> Any:
+def _sum(x, places, count: int) -> Any:
     start = wg.as_tensor(np.zeros((count, *x.payload.shape[1:]), x.payload.dtype))
     return wg.index_add(start, 0, places, x)
 
 
-def _counts(x: Any, places: Any, count: int) -> Any:
+def _counts(x, places, count: int) -> Any:
     """How many rows each segment has, at least 1, to divide by."""
     found = np.maximum(np.bincount(numbers_of(places), minlength=count), 1)
     return wg.as_tensor(found.reshape(-1, *(1,) * (x.payload.ndim - 1)).astype(x.payload.dtype))
 
 
-def _mean(x: Any, places: Any, count: int) -> Any:
+def _mean(x, places, count: int) -> Any:
     total, many = _sum(x, places, count), _counts(x, places, count)
     if x.payload.dtype.kind in "iu":
         return wg.div(total, many, rounding_mode="trunc")
     return wg.div(total, many)
 
 
-def _sqrt_n(x: Any, places: Any, count: int) -> Any:
+def _sqrt_n(x, places, count: int) -> Any:
     return wg.div(_sum(x, places, count), wg.sqrt(_counts(x, places, count)))
 
 
-def _by(reduce: str, empty: Any) -> Any:
+def _by(reduce: str, empty) -> Any:
     """`index_reduce` with the rows of a segment; `empty` gives the value of one without rows."""
 
-    def reduced(x: Any, places: Any, count: int) -> Any:
+    def reduced(x, places, count: int) -> Any:
         shape = (count, *x.payload.shape[1:])
         start = wg.as_tensor(np.full(shape, empty(x.payload.dtype), x.payload.dtype))
         return wg.index_reduce(start, 0, places, x, reduce, include_self=False)
@@ -111,31 +111,31 @@ def _by(reduce: str, empty: Any) -> Any:
     return reduced
 
 
-def _least(kind: Any) -> Any:
+def _least(kind) -> Any:
     return np.iinfo(kind).min if kind.kind in "iu" else np.finfo(kind).min
 
 
-def _most(kind: Any) -> Any:
+def _most(kind) -> Any:
     return np.iinfo(kind).max if kind.kind in "iu" else np.finfo(kind).max
 
 
-def _zero(kind: Any) -> Any:
+def _zero(kind) -> Any:
     return 0
 
 
-def _one(kind: Any) -> Any:
+def _one(kind) -> Any:
     return 1
 
 
-def _numbers(op: str, value: Any) -> Any:
+def _numbers(op: str, value) -> Any:
     x = tensor_of(value)
     check(op, x, ("int32", "int64"), "Tindices")
     return numbers_of(x).astype(np.int64)
 
 
-def _sorted(op: str, function: Any, kinds: Any, name: str, words: str, line: str, none: str) -> Any:
+def _sorted(op: str, function, kinds, name: str, words: str, line: str, none: str) -> Any:
     @operation(op)
-    def segments(data: Any, segment_ids: Any, name: str | None = None) -> Any:
+    def segments(data, segment_ids, name: str | None = None) -> Any:
         x, ids = tensor_of(data), _numbers(op, segment_ids)
         check(op, x, kinds)
         if ids.ndim != 1 or not x.payload.ndim or ids.size != x.payload.shape[0]:
@@ -152,11 +152,9 @@ def _sorted(op: str, function: Any, kinds: Any, name: str, words: str, line: str
     return _described(segments, _SORTED, name, words, kinds, line, none)
 
 
-def _unsorted(
-    op: str, function: Any, kinds: Any, name: str, words: str, line: str, none: str
-) -> Any:
+def _unsorted(op: str, function, kinds, name: str, words: str, line: str, none: str) -> Any:
     @operation(op)
-    def segments(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
+    def segments(data, segment_ids, num_segments, name: str | None = None) -> Any:
         x, ids = tensor_of(data), _numbers(op, segment_ids)
         check(op, x, kinds)
         (count,) = integers(num_segments, "num_segments")
@@ -182,9 +180,7 @@ def _unsorted(
     return _described(segments, _UNSORTED, name, words, kinds, line, none)
 
 
-def _described(
-    function: Any, doc: str, name: str, words: str, kinds: Any, line: str, none: str
-) -> Any:
+def _described(function, doc: str, name: str, words: str, kinds, line: str, none: str) -> Any:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc.format(
         words=words,

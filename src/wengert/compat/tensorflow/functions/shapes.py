@@ -23,7 +23,7 @@ from wengert.compat.tensorflow.shapes import TensorShape
 
 
 @operation("Reshape")
-def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
+def reshape(tensor, shape, name: str | None = None) -> Any:
     """The same elements in another shape.
 
     Parameters
@@ -71,7 +71,7 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
 
 
 @operation("ExpandDims")
-def expand_dims(input: Any, axis: Any, name: str | None = None) -> Any:
+def expand_dims(input, axis, name: str | None = None) -> Any:
     """The tensor with one more dimension, of size 1, at `axis`.
 
     Raises
@@ -95,7 +95,7 @@ def expand_dims(input: Any, axis: Any, name: str | None = None) -> Any:
 
 
 @operation("Squeeze")
-def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
+def squeeze(input, axis=None, name: str | None = None) -> Any:
     """The tensor without dimensions of size 1: all of them, or those named.
 
     Raises
@@ -126,9 +126,7 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
 
 
 @operation("Transpose")
-def transpose(
-    a: Any, perm: Any = None, conjugate: bool = False, name: str | None = "transpose"
-) -> Any:
+def transpose(a, perm=None, conjugate: bool = False, name: str | None = "transpose") -> Any:
     """The dimensions in another order: the reverse one, or `perm`.
 
     Parameters
@@ -172,7 +170,7 @@ def transpose(
 
 
 @operation("BroadcastTo")
-def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Any:
+def broadcast_to(input, shape, name: str | None = None) -> Any:
     """The tensor, repeated along dimensions of size 1 and new ones, so that it has `shape`.
 
     Raises
@@ -196,7 +194,7 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Any:
 
 
 @operation("EnsureShape")
-def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
+def ensure_shape(x, shape, name: str | None = None) -> Any:
     """The tensor itself, if it has that shape; None stands for any size.
 
     Raises
@@ -223,7 +221,7 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
 
 
 @operation("Meshgrid")
-def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> Any:
+def meshgrid(*args, indexing: str = "xy", name: str | None = None) -> Any:
     """The coordinates of the points of a grid, one tensor for each argument, as a list.
 
     Parameters
@@ -248,7 +246,7 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> Any:
     return list(wg.meshgrid(*parts, indexing=indexing))
 
 
-def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
+def broadcast_static_shape(shape_x, shape_y) -> TensorShape:
     """The shape that two shapes broadcast to.
 
     Raises
@@ -269,7 +267,7 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
 
 
 @operation("BroadcastArgs")
-def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Any:
+def broadcast_dynamic_shape(shape_x, shape_y) -> Any:
     """The shape that two shapes broadcast to, as a tensor.
 
     Raises

@@ -12,7 +12,7 @@ from wengert.compat.tensorflow.functions.values import FLOATING
 __all__ = []
 
 
-def _erfcinv(x: Any) -> Any:
+def _erfcinv(x) -> Any:
     return wg.special.erfinv(1 - x)
 
 

@@ -64,7 +64,7 @@ FLAT = "Of that dtype; as in TensorFlow it passes no gradient on."
 TRUTH = "Of bools."
 
 
-def fits(op: str, x: Any, y: Any) -> None:
+def fits(op: str, x, y) -> None:
     """Raise unless the shapes broadcast."""
     a, b = x.payload.shape, y.payload.shape
     if a != b:
@@ -87,7 +87,7 @@ def function_of(
 ) -> Any:
     """The function `name`: `function` of two tensors of one of the dtypes `kinds`."""
 
-    def applied(x: Any, y: Any, name: str | None = None) -> Any:
+    def applied(x, y, name: str | None = None) -> Any:
         x, y = aligned(op, x, y)
         check(op, x, kinds)
         fits(op, x, y)
@@ -102,7 +102,7 @@ def hinted(
 ) -> Any:
     """A function whose second argument gets the dtype of the first one, whatever that is."""
 
-    def applied(x: Any, y: Any, name: str | None = None) -> Any:
+    def applied(x, y, name: str | None = None) -> Any:
         x = tensor_of(x)
         y = tensor_of(y, dtype_hint=x.payload.dtype)
         x, y = aligned(op, x, y)
@@ -115,7 +115,7 @@ def hinted(
 
 
 def describe(
-    function: Any,
+    function,
     words: str,
     kinds: Sequence[str],
     name: str,
@@ -147,7 +147,7 @@ def logical(
 ) -> Any:
     """A function of two truth values."""
 
-    def applied(x: Any, y: Any, name: str | None = None) -> Any:
+    def applied(x, y, name: str | None = None) -> Any:
         x, y = truths(op, x, y)
         fits(op, x, y)
         return computed(op, function, x, y)

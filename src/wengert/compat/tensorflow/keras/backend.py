@@ -69,7 +69,7 @@ def set_floatx(value: str) -> None:
     _SETTINGS["floatx"] = value
 
 
-def float_type(dtype: Any = None) -> np.dtype[Any]:
+def float_type(dtype=None) -> np.dtype[Any]:
     """NumPy's dtype for `dtype`, or for what `floatx` says."""
     kind: np.dtype[Any] = dtype_of(floatx() if dtype is None else dtype)
     return kind

@@ -46,7 +46,7 @@ def _mean_of(name: str, words: str, function: Callable[[Any, Any], Any]) -> Any:
     """The loss `name`: the mean of `function` of targets and predictions."""
 
     @operation("Mean")
-    def loss(y_true: Any, y_pred: Any) -> Any:
+    def loss(y_true, y_pred) -> Any:
         y, p = both(y_true, y_pred)
         return wg.mean(function(y, p), -1)
 
@@ -55,32 +55,32 @@ def _mean_of(name: str, words: str, function: Callable[[Any, Any], Any]) -> Any:
     return loss
 
 
-def _relative(y: Any, p: Any) -> Any:
+def _relative(y, p) -> Any:
     scale = wg.clamp(wg.abs(y), min=epsilon())
     return wg.mul(wg.abs(wg.div(wg.sub(y, p), scale)), 100.0)
 
 
-def _logarithm(x: Any) -> Any:
+def _logarithm(x) -> Any:
     return wg.log(wg.add(wg.clamp(x, min=epsilon()), 1.0))
 
 
-def _signs(y: Any) -> Any:
+def _signs(y) -> Any:
     """Targets of 0 and 1 as -1 and 1; others as they are."""
     values = numbers_of(y)
     binary = bool(((values == 0) | (values == 1)).all())
     return wg.sub(wg.mul(y, 2.0), 1.0) if binary else y
 
 
-def _margin(y: Any, p: Any) -> Any:
+def _margin(y, p) -> Any:
     return wg.relu(wg.sub(1.0, wg.mul(_signs(y), p)))
 
 
-def _log_cosh(y: Any, p: Any) -> Any:
+def _log_cosh(y, p) -> Any:
     x = wg.sub(p, y)
     return wg.sub(wg.add(x, wg.nn.functional.softplus(wg.mul(x, -2.0))), math.log(2.0))
 
 
-def _poisson(y: Any, p: Any) -> Any:
+def _poisson(y, p) -> Any:
     return wg.sub(p, wg.mul(y, wg.log(wg.add(p, epsilon()))))
 
 
@@ -109,7 +109,7 @@ poisson = _mean_of("poisson", "``y_pred - y_true * log(y_pred)``", _poisson)
 
 
 @operation("Mean")
-def huber(y_true: Any, y_pred: Any, delta: float = 1.0) -> Any:
+def huber(y_true, y_pred, delta: float = 1.0) -> Any:
     """Half the squared error up to `delta`, and linear beyond; the mean over the last dimension.
 
     Examples
@@ -125,7 +125,7 @@ def huber(y_true: Any, y_pred: Any, delta: float = 1.0) -> Any:
 
 
 @operation("Sum")
-def kullback_leibler_divergence(y_true: Any, y_pred: Any) -> Any:
+def kullback_leibler_divergence(y_true, y_pred) -> Any:
     """The sum of ``y_true * log(y_true / y_pred)`` over the last dimension.
 
     Examples
@@ -139,7 +139,7 @@ def kullback_leibler_divergence(y_true: Any, y_pred: Any) -> Any:
 
 
 @operation("Mean")
-def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
+def categorical_hinge(y_true, y_pred) -> Any:
     """How far the right class is from being ahead of the best other one by 1.
 
     Examples
@@ -154,7 +154,7 @@ def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
 
 
 @operation("Sum")
-def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
+def cosine_similarity(y_true, y_pred, axis: int = -1) -> Any:
     """Minus the cosine of the angle between targets and predictions.
 
     Examples
@@ -166,18 +166,14 @@ def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
     return wg.neg(wg.sum(wg.mul(_unit(y, axis), _unit(p, axis)), axis))
 
 
-def _unit(x: Any, axis: int) -> Any:
+def _unit(x, axis: int) -> Any:
     total = wg.sum(wg.square(x), axis, True)
     return wg.mul(x, wg.rsqrt(wg.clamp(total, min=1e-12)))
 
 
 @operation("Mean")
 def binary_crossentropy(
-    y_true: Any,
-    y_pred: Any,
-    from_logits: bool = False,
-    label_smoothing: float = 0.0,
-    axis: int = -1,
+    y_true, y_pred, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1
 ) -> Any:
     """The cross entropy of probabilities of two classes; the mean over a dimension.
 
@@ -210,11 +206,7 @@ def binary_crossentropy(
 
 @operation("Sum")
 def categorical_crossentropy(
-    y_true: Any,
-    y_pred: Any,
-    from_logits: bool = False,
-    label_smoothing: float = 0.0,
-    axis: int = -1,
+    y_true, y_pred, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1
 ) -> Any:
     """The cross entropy of probabilities of classes, over a dimension.
 
@@ -254,11 +246,7 @@ def categorical_crossentropy(
 
 @operation("SparseSoftmaxCrossEntropyWithLogits")
 def sparse_categorical_crossentropy(
-    y_true: Any,
-    y_pred: Any,
-    from_logits: bool = False,
-    ignore_class: int | None = None,
-    axis: int = -1,
+    y_true, y_pred, from_logits: bool = False, ignore_class: int | None = None, axis: int = -1
 ) -> Any:
     """The cross entropy of classes, given by number.
 

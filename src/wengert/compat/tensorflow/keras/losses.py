@@ -68,7 +68,7 @@ class Loss(Configured):
     """
 
     def __init__(
-        self, name: str | None = None, reduction: Any = "sum_over_batch_size", dtype: Any = None
+        self, name: str | None = None, reduction="sum_over_batch_size", dtype=None
     ) -> None:
         known = ("sum_over_batch_size", "mean", "sum", "none", None, "mean_with_sample_weight")
         if reduction == "auto":
@@ -82,7 +82,7 @@ class Loss(Configured):
         self.reduction = reduction
         self._dtype = dtype
 
-    def call(self, y_true: Any, y_pred: Any) -> Any:
+    def call(self, y_true, y_pred) -> Any:
         """The losses of the examples."""
         raise NotImplementedError("Loss subclasses must implement the `call()` method.")
 
@@ -90,7 +90,7 @@ class Loss(Configured):
         """The arguments that make another one like this."""
         return {"name": self.name, "reduction": self.reduction}
 
-    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+    def __call__(self, y_true, y_pred, sample_weight=None) -> Any:
         """The loss."""
         kind = float_type(self._dtype)
         p = made(converted(tensor_of(y_pred), kind))
@@ -106,7 +106,7 @@ class Loss(Configured):
     _takes_numbers = False
 
 
-def seen(mask: Any, losses: Any, weight: Any, reduction: Any) -> Any:
+def seen(mask, losses, weight, reduction) -> Any:
     """Weights that leave out what is masked; a mean is one of what is left."""
     kept = np.asarray(numbers_of(mask)).astype(losses.payload.dtype)
     kept = kept.reshape(*kept.shape, *(1,) * (losses.payload.ndim - kept.ndim))
@@ -120,7 +120,7 @@ def seen(mask: Any, losses: Any, weight: Any, reduction: Any) -> Any:
 
 
 @operation("Mean")
-def _reduced(losses: Any, sample_weight: Any, reduction: Any) -> Any:
+def _reduced(losses, sample_weight, reduction) -> Any:
     losses = tensor_of(losses)
     if sample_weight is not None:
         weight = converted(tensor_of(sample_weight), losses.payload.dtype)
@@ -146,20 +146,20 @@ TensorShape([])
 """
 
 
-def _class(name: str, function: Any, label: str, defaults: str = "") -> Any:
+def _class(name: str, function, label: str, defaults: str = "") -> Any:
     """The class of a loss that is a function with these further arguments."""
     pairs = (pair.split("=") for pair in defaults.split(", ") if pair)
     options = {key: ast.literal_eval(value) for key, value in pairs}
     sparse = name.startswith("Sparse")
     fields = {**options, "reduction": "sum_over_batch_size", "name": label, "dtype": None}
 
-    def chosen(self: Any) -> dict[str, Any]:
+    def chosen(self) -> dict[str, Any]:
         return {key: getattr(self, key) for key in options}
 
-    def call(self: Any, y_true: Any, y_pred: Any) -> Any:
+    def call(self, y_true, y_pred) -> Any:
         return function(y_true, y_pred, **chosen(self))
 
-    def get_config(self: Any) -> dict[str, Any]:
+    def get_config(self) -> dict[str, Any]:
         return {**Loss.get_config(self), **chosen(self)}
 
     doc = _CLASS_DOC.format(
