@@ -9,13 +9,11 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
-from wengert.compat.kit.rows import of_rows
-from wengert.compat.tensorflow.functions.templates import FLAT, SAME, fits, function_of, hinted
+from wengert.compat.kit.namespaces import defined
+from wengert.compat.tensorflow.functions.templates import fits, function_of, rows
 from wengert.compat.tensorflow.functions.values import (
     COMPLEX,
-    FLOATING,
     NUMBERS,
-    REAL,
     aligned,
     check,
     computed,
@@ -27,20 +25,6 @@ from wengert.compat.tensorflow.functions.values import (
     tensor_of,
     type_of,
 )
-
-__all__ = [
-    "add",
-    "atan2",
-    "divide",
-    "igamma",
-    "igammac",
-    "multiply",
-    "nextafter",
-    "polygamma",
-    "scalar_mul",
-    "truediv",
-    "zeta",
-]
 
 
 def _greater(x, y) -> Any:
@@ -114,126 +98,72 @@ def _squared_difference(x, y) -> Any:
     return difference * difference
 
 
-add = hinted("AddV2", wg.add, "add", "The sum", "[1.0, 2.0], 3", "[4. 5.]")
-multiply = function_of(
-    "Mul", wg.mul, NUMBERS, "multiply", "The product", "[1.0, 2.0], 3", "[3. 6.]", SAME, ""
-)
-_atan2 = function_of(
-    "Atan2",
-    wg.atan2,
-    FLOATING,
-    "atan2",
-    "The angle of the point ``(y, x)``: TensorFlow's order is ``atan2(y, x)``",
-    "[1.0, 0.0], [1.0, -1.0]",
-    "[0.785 3.142]",
-    SAME,
-    "math.",
-)
-__all__ += of_rows(
+_xdivy, _xlog1py, _xlogy = map(_zero_beside_zero, (wg.reciprocal, wg.log1p, wg.log))
+_add = function_of("add", "AddV2", wg.add, NUMBERS, "The sum", "[1.0, 2.0], 3", "[4. 5.]")
+rows(
     globals(),
     function_of,
     """
-    floordiv | FloorDiv | =_floor_divided | =REAL | . | The quotient, rounded down | [7, -7], 2
-        | [ 3 -4] | =FLAT | math.
-    floormod | FloorMod | =_modulus | =REAL | .
-        | The remainder of a division that is rounded down: of the sign of `y` | [7, -7], 3
-        | [1 2] | =SAME | math.
-    mod | FloorMod | =_modulus | =REAL | .
-        | The remainder of a division that is rounded down: of the sign of `y` | [7, -7], 3
-        | [1 2] | =SAME | math.
-    pow | Pow | =_power | =NUMBERS | . | A power | [2.0, 3.0], [3.0, 2.0] | [8. 9.] | =SAME | math.
-    maximum | Maximum | =_greater | =REAL | .
+    multiply | Mul | =wg.mul | =NUMBERS | The product | [1.0, 2.0], 3 | [3. 6.]
+    math.floordiv | FloorDiv | =_floor_divided | =REAL | The quotient, rounded down | [7, -7], 2
+        | [ 3 -4] | =FLAT
+    math.floormod | FloorMod | =_modulus | =REAL
+        | The remainder of a division that is rounded down: of the sign of `y` | [7, -7], 3 | [1 2]
+    math.mod | FloorMod | =_modulus | =REAL
+        | The remainder of a division that is rounded down: of the sign of `y` | [7, -7], 3 | [1 2]
+    math.pow | Pow | =_power | =NUMBERS | A power | [2.0, 3.0], [3.0, 2.0] | [8. 9.]
+    math.maximum | Maximum | =_greater | =REAL
         | The greater one; at ties the first argument has the gradient | [1.0, 5.0], [3.0, 2.0]
-        | [3. 5.] | =SAME | math.
-    minimum | Minimum | =_smaller | =REAL | .
+        | [3. 5.]
+    math.minimum | Minimum | =_smaller | =REAL
         | The smaller one; at ties the first argument has the gradient | [1.0, 5.0], [3.0, 2.0]
-        | [1. 2.] | =SAME | math.
-    squared_difference | SquaredDifference | =_squared_difference | =NUMBERS | .
-        | ``(x - y) ** 2`` | [1.0, 5.0], [3.0, 2.0] | [4. 9.] | =SAME | math.
-    divide_no_nan | DivNoNan | =_quotient_or_zero | =COMPLEX | .
-        | The quotient, and 0 where `y` is 0 | [1.0, 1.0], [2.0, 0.0] | [0.5 0. ] | =SAME | math.
-    multiply_no_nan | MulNoNan | =_product_or_zero | =COMPLEX | .
+        | [1. 2.]
+    math.squared_difference | SquaredDifference | =_squared_difference | =NUMBERS | ``(x - y) ** 2``
+        | [1.0, 5.0], [3.0, 2.0] | [4. 9.]
+    math.divide_no_nan | DivNoNan | =_quotient_or_zero | =COMPLEX
+        | The quotient, and 0 where `y` is 0 | [1.0, 1.0], [2.0, 0.0] | [0.5 0. ]
+    math.multiply_no_nan | MulNoNan | =_product_or_zero | =COMPLEX
         | The product, and 0 where `y` is 0, even if `x` is not finite
-        | [2.0, float('nan')], [3.0, 0.0] | [6. 0.] | =SAME | math.
-    subtract | Sub | =wg.sub | =NUMBERS | . | The difference | [1.0, 2.0], 3 | [-2. -1.] | =SAME
-        | =TOP
-    truncatediv | TruncateDiv | =_truncated | =REAL | . | The quotient, rounded towards 0
-        | [7, -7], 2 | [ 3 -3] | =FLAT | =TOP
-    truncatemod | TruncateMod | =_remainder | =REAL | .
-        | The remainder of a division that is rounded towards 0 | [7, -7], 3 | [ 1 -1] | =SAME
-        | =TOP
-    xlogy | Xlogy | =_xlogy | =COMPLEX | . | ``x * log(y)``, and 0 where `x` is 0
-        | [2.0, 0.0], [3.0, 0.0] | [2.197 0.   ] | =SAME | math.
-    xlog1py | Xlog1py | =_xlog1py | =COMPLEX | . | ``x * log(1 + y)``, and 0 where `x` is 0
-        | [2.0, 0.0], [3.0, -1.0] | [2.773 0.   ] | =SAME | math.
-    xdivy | Xdivy | =_xdivy | =COMPLEX | . | ``x / y``, and 0 where `x` is 0
-        | [2.0, 0.0], [4.0, 0.0] | [0.5 0. ] | =SAME | math.
+        | [2.0, float('nan')], [3.0, 0.0] | [6. 0.]
+    subtract | Sub | =wg.sub | =NUMBERS | The difference | [1.0, 2.0], 3 | [-2. -1.]
+    truncatediv | TruncateDiv | =_truncated | =REAL | The quotient, rounded towards 0 | [7, -7], 2
+        | [ 3 -3] | =FLAT
+    truncatemod | TruncateMod | =_remainder | =REAL
+        | The remainder of a division that is rounded towards 0 | [7, -7], 3 | [ 1 -1]
+    math.xlogy | Xlogy | =_xlogy | =COMPLEX | ``x * log(y)``, and 0 where `x` is 0
+        | [2.0, 0.0], [3.0, 0.0] | [2.197 0.   ]
+    math.xlog1py | Xlog1py | =_xlog1py | =COMPLEX | ``x * log(1 + y)``, and 0 where `x` is 0
+        | [2.0, 0.0], [3.0, -1.0] | [2.773 0.   ]
+    math.xdivy | Xdivy | =_xdivy | =COMPLEX | ``x / y``, and 0 where `x` is 0
+        | [2.0, 0.0], [4.0, 0.0] | [0.5 0. ]
+    math.atan2(y, x) | Atan2 | =wg.atan2 | =FLOATING
+        | The angle of the point ``(x, y)``: TensorFlow's order is ``atan2(y, x)``
+        | [1.0, 0.0], [1.0, -1.0] | [0.785 3.142]
+    math.igamma(a, x) | Igamma | =wg.special.gammainc | =FLOATING
+        | The lower incomplete gamma function, scaled, and differentiable in `x` only
+        | [1.0, 2.0], [1.0, 1.0] | [0.632 0.264]
+    math.igammac(a, x) | Igammac | =wg.special.gammaincc | =FLOATING
+        | The upper incomplete gamma function, scaled, and differentiable in `x` only
+        | [1.0, 2.0], [1.0, 1.0] | [0.368 0.736]
+    math.zeta(x, q) | Zeta | =wg.special.zeta | =FLOATING
+        | The zeta function of Hurwitz, differentiable in `q` only | [2.0, 3.0], [1.0, 1.0]
+        | [1.645 1.202]
+    math.nextafter(x1, x2) | NextAfter | =wg.nextafter | =FLOATING
+        | The next floating number from `x1` towards `x2` | [1.0], [2.0] | [1.]
     """,
-    COMPLEX=COMPLEX,
-    FLAT=FLAT,
-    NUMBERS=NUMBERS,
-    REAL=REAL,
-    SAME=SAME,
-    TOP="",
-    _floor_divided=_floor_divided,
-    _greater=_greater,
-    _modulus=_modulus,
-    _power=_power,
-    _product_or_zero=_product_or_zero,
-    _quotient_or_zero=_quotient_or_zero,
-    _smaller=_smaller,
-    _remainder=_remainder,
-    _squared_difference=_squared_difference,
-    _truncated=_truncated,
-    _xdivy=_zero_beside_zero(wg.reciprocal),
-    _xlog1py=_zero_beside_zero(wg.log1p),
-    _xlogy=_zero_beside_zero(wg.log),
-    wg=wg,
 )
-_igamma = function_of(
-    "Igamma",
-    wg.special.gammainc,
-    FLOATING,
-    "igamma",
-    "The lower incomplete gamma function, scaled; no derivative in `x`, the first argument",
-    "[1.0, 2.0], [1.0, 1.0]",
-    "[0.632 0.264]",
-    SAME,
-    "math.",
-)
-_igammac = function_of(
-    "Igammac",
-    wg.special.gammaincc,
-    FLOATING,
-    "igammac",
-    "The upper incomplete gamma function, scaled; no derivative in the first argument",
-    "[1.0, 2.0], [1.0, 1.0]",
-    "[0.368 0.736]",
-    SAME,
-    "math.",
-)
-_zeta = function_of(
-    "Zeta",
-    wg.special.zeta,
-    FLOATING,
-    "zeta",
-    "The zeta function of Hurwitz; no derivative in `x`",
-    "[2.0, 3.0], [1.0, 1.0]",
-    "[1.645 1.202]",
-    SAME,
-    "math.",
-)
-_nextafter = function_of(
-    "NextAfter",
-    wg.nextafter,
-    FLOATING,
-    "nextafter",
-    "The next floating number from `x` towards `y`",
-    "[1.0], [2.0]",
-    "[1.]",
-    SAME,
-    "math.",
-)
+
+
+def add(x, y, name: str | None = None) -> Any:
+    """The sum, element by element; `y` gets the dtype of `x`.
+
+    Examples
+    --------
+    >>> print(tf.add([1.0, 2.0], 3).numpy())
+    [4. 5.]
+    """
+    x = tensor_of(x)
+    return _add(x, tensor_of(y, dtype_hint=x.payload.dtype))
 
 
 def truediv(x, y, name: str | None = None) -> Any:
@@ -311,62 +241,8 @@ def scalar_mul(scalar, x, name: str | None = None) -> Any:
         raise ValueError(
             f"The input scalar must be a 0-D value. Received shape {scalar.payload.shape}."
         )
-    return multiply(scalar, x)
+    return computed("Mul", wg.mul, *aligned("Mul", scalar, x))
 
 
-def atan2(y, x, name: str | None = None) -> Any:
-    """The angle of the point ``(x, y)``, element by element: TensorFlow's order is ``atan2(y, x)``.
-
-    Examples
-    --------
-    >>> print(tf.math.atan2([1.0, 0.0], [1.0, -1.0]).numpy().round(3))
-    [0.785 3.142]
-    """
-    return _atan2(y, x)
-
-
-def igamma(a, x, name: str | None = None) -> Any:
-    """The lower incomplete gamma function, scaled; differentiable in `x` only.
-
-    Examples
-    --------
-    >>> print(tf.math.igamma([1.0, 2.0], [1.0, 1.0]).numpy().round(3))
-    [0.632 0.264]
-    """
-    return _igamma(a, x)
-
-
-def igammac(a, x, name: str | None = None) -> Any:
-    """The upper incomplete gamma function, scaled; differentiable in `x` only.
-
-    Examples
-    --------
-    >>> print(tf.math.igammac([1.0, 2.0], [1.0, 1.0]).numpy().round(3))
-    [0.368 0.736]
-    """
-    return _igammac(a, x)
-
-
-def zeta(x, q, name: str | None = None) -> Any:
-    """The zeta function of Hurwitz, element by element; differentiable in `q` only.
-
-    Examples
-    --------
-    >>> print(tf.math.zeta([2.0, 3.0], [1.0, 1.0]).numpy().round(3))
-    [1.645 1.202]
-    """
-    return _zeta(x, q)
-
-
-def nextafter(x1, x2, name: str | None = None) -> Any:
-    """The next floating number from `x1` towards `x2`, element by element.
-
-    Examples
-    --------
-    >>> print(tf.math.nextafter([1.0], [2.0]).numpy().round(3))
-    [1.]
-    """
-    return _nextafter(x1, x2)
-
-
+__all__ = defined(globals())
 fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.rows import shaped
 from wengert.compat.tensorflow.functions.values import (
     FLOATING,
     aligned,
@@ -26,16 +27,8 @@ from wengert.compat.tensorflow.functions.windows import (
     per_dimension,
 )
 
-_CONV = {
-    1: wg.conv1d,
-    2: wg.conv2d,
-    3: wg.conv3d,
-}
-_TRANSPOSED = {
-    1: wg.conv_transpose1d,
-    2: wg.conv_transpose2d,
-    3: wg.conv_transpose3d,
-}
+_CONV = {1: wg.conv1d, 2: wg.conv2d, 3: wg.conv3d}
+_TRANSPOSED = {1: wg.conv_transpose1d, 2: wg.conv_transpose2d, 3: wg.conv_transpose3d}
 
 
 def _convolved(
@@ -90,83 +83,66 @@ def _convolved(
     return last(result, channels_first)
 
 
-_DOC = """The convolution of {what} with filters (as everywhere, without turning these round).
+def _convolution(path: str, op: str, d: int) -> Any:
+    """The function `path`, which convolves `d` dimensions."""
 
-Parameters
-----------
-input : Tensor
-    Of shape ``{shape}``, or with the channels after the batch.
-filters : Tensor
-    Of shape ``{filters}``.
-{stride} : int or sequence of int
-    How far the filters move at each step.
-padding : str
-    ``"VALID"``: none; ``"SAME"``: so that a stride of 1 keeps the size; or pairs of numbers.
-data_format : str, optional
-    ``"{format}"``, or with the ``C`` after the ``N``.
-dilations : int or sequence of int, optional
-    How far apart the elements of the filters are.
-name : str, optional
-    Accepted, and of no effect.
+    @operation(op)
+    def convolution(
+        input, filters, strides, padding, data_format=None, dilations=None, name: str | None = None
+    ) -> Any:
+        """The convolution of {what} with filters (as everywhere, without turning these round).
 
-Returns
--------
-Tensor
-    Differentiable in both.
+        Parameters
+        ----------
+        input : Tensor. Of shape ``(batch, {inner}, channels)``, or with the channels after the
+            batch.
+        filters : Tensor. Of shape ``({inner}, channels in, channels out)``.
+        {2} : int or sequence of int. How far the filters move at each step.
+        padding : str. ``"VALID"``: none; ``"SAME"``: so that a stride of 1 keeps the size; or pairs
+            of numbers.
+        data_format : str, optional. With the ``C`` last, or after the ``N``.
+        dilations : int or sequence of int, optional. How far apart the elements of the filters are.
 
-Raises
-------
-InvalidArgumentError
-    If shapes or dtypes do not fit, or an argument is not known.
+        Returns
+        -------
+        Tensor: Differentiable in both.
 
-Examples
---------
->>> import wengert.compat.tensorflow as tf
->>> tf.nn.{name}(tf.ones({example}), tf.ones({window}), 1, "SAME").shape
-TensorShape({example})
-"""
+        Raises
+        ------
+        InvalidArgumentError: If shapes or dtypes do not fit, or an argument is not known.
 
+        Examples
+        --------
+        >>> tf.{path}(tf.ones({example}), tf.ones({window}), 1, "SAME").shape
+        TensorShape({example})
+        """
+        return _convolved(op, d, input, filters, strides, padding, data_format, dilations)
 
-def _described(function, d: int, stride: str = "strides") -> Any:
-    example = [1, *[4] * d, 1]
-    inner = {1: "width", 2: "height, width", 3: "depth, height, width"}[d]
-    function.__doc__ = _DOC.format(
-        name=function.__name__,
-        what={1: "sequences", 2: "images", 3: "volumes"}[d],
-        shape=f"(batch, {inner}, channels)",
-        filters=f"({inner}, channels in, channels out)",
-        stride=stride,
-        format={1: "NWC", 2: "NHWC", 3: "NDHWC"}[d],
-        example=example,
-        window=[*[3] * d, 1, 1],
-    )
-    return function
+    what, inner = _PLACES[d]
+    example, window = [1, *[4] * d, 1], [*[3] * d, 1, 1]
+    return shaped(convolution, path, what=what, inner=inner, example=example, window=window)
 
 
-@operation("Conv2D")
-def conv1d(
-    input, filters, stride, padding, data_format="NWC", dilations=None, name: str | None = None
-) -> Any:
-    return _convolved("Conv2D", 1, input, filters, stride, padding, data_format, dilations)
-
-
-@operation("Conv2D")
-def conv2d(
-    input, filters, strides, padding, data_format="NHWC", dilations=None, name: str | None = None
-) -> Any:
-    return _convolved("Conv2D", 2, input, filters, strides, padding, data_format, dilations)
-
-
-@operation("Conv3D")
-def conv3d(
-    input, filters, strides, padding, data_format="NDHWC", dilations=None, name: str | None = None
-) -> Any:
-    return _convolved("Conv3D", 3, input, filters, strides, padding, data_format, dilations)
-
-
-_described(conv1d, 1, "stride")
-_described(conv2d, 2)
-_described(conv3d, 3)
+_PLACES = {
+    1: ("sequences", "width"),
+    2: ("images", "height, width"),
+    3: ("volumes", "depth, height, width"),
+}
+conv1d = _convolution(
+    "nn.conv1d(input, filters, stride, padding, data_format='NWC', dilations=None, name=None)",
+    "Conv2D",
+    1,
+)
+conv2d = _convolution(
+    "nn.conv2d(input, filters, strides, padding, data_format='NHWC', dilations=None, name=None)",
+    "Conv2D",
+    2,
+)
+conv3d = _convolution(
+    "nn.conv3d(input, filters, strides, padding, data_format='NDHWC', dilations=None, name=None)",
+    "Conv3D",
+    3,
+)
 
 
 @operation("Convolution")
@@ -291,115 +267,56 @@ def _transposed(
     return last(result, channels_first)
 
 
-@operation("Conv2DBackpropInput")
-def conv1d_transpose(
-    input,
-    filters,
-    output_shape,
-    strides,
-    padding="SAME",
-    data_format="NWC",
-    dilations=None,
-    name: str | None = None,
-) -> Any:
-    """What `conv1d` does to gradients, as `conv2d_transpose` for images.
+def _transposed_convolution(path: str, op: str, d: int, data_format: str) -> Any:
+    """The function `path`, which is what gradients of convolutions of `d` dimensions are."""
 
-    Examples
-    --------
-    >>> tf.nn.conv1d_transpose(tf.ones([1, 2, 1]), tf.ones([3, 1, 1]), [1, 4, 1], 2).shape
-    TensorShape([1, 4, 1])
-    """
-    return _transposed(
-        "Conv2DBackpropInput",
-        1,
+    @operation(op)
+    def transposed(
         input,
         filters,
         output_shape,
         strides,
-        padding,
-        data_format,
-        dilations,
-    )
+        padding="SAME",
+        data_format=data_format,
+        dilations=None,
+        name: str | None = None,
+    ) -> Any:
+        """What `{before}` does to gradients: {what} of which it would make `input`.
+
+        Parameters
+        ----------
+        input : Tensor. Of shape ``(batch, {inner}, channels in)``.
+        filters : Tensor. Of shape ``({inner}, channels out, channels in)``.
+        output_shape : sequence of int. The shape of the result.
+        strides, padding, data_format, dilations: Those of the `{before}` that goes the other way.
+
+        Returns
+        -------
+        Tensor: Differentiable in both.
+
+        Raises
+        ------
+        InvalidArgumentError: If the shapes do not fit.
+
+        Examples
+        --------
+        >>> x, filters = tf.ones({small}), tf.ones({window})
+        >>> tf.{path}(x, filters, {large}, strides=2).shape
+        TensorShape({large})
+        """
+        return _transposed(
+            op, d, input, filters, output_shape, strides, padding, data_format, dilations
+        )
+
+    what, inner = _PLACES[d]
+    sizes = {"small": [1, *[2] * d, 1], "window": [*[3] * d, 1, 1], "large": [1, *[4] * d, 1]}
+    return shaped(transposed, path, what=what, inner=inner, before=f"conv{d}d", **sizes)
 
 
-@operation("Conv2DBackpropInput")
-def conv2d_transpose(
-    input,
-    filters,
-    output_shape,
-    strides,
-    padding="SAME",
-    data_format="NHWC",
-    dilations=None,
-    name: str | None = None,
-) -> Any:
-    """What `conv2d` does to gradients: images of `output_shape` that it would make `input` of.
-
-    Parameters
-    ----------
-    input : Tensor. Of shape ``(batch, height, width, channels in)``.
-    filters : Tensor. Of shape ``(height, width, channels out, channels in)``.
-    output_shape : sequence of int. The shape of the result.
-    strides, padding, data_format, dilations: Those of the `conv2d` that goes the other way.
-
-    Returns
-    -------
-    Tensor: Differentiable in both.
-
-    Raises
-    ------
-    InvalidArgumentError: If the shapes do not fit.
-
-    Examples
-    --------
-    >>> x, filters = tf.ones([1, 2, 2, 1]), tf.ones([3, 3, 1, 1])
-    >>> tf.nn.conv2d_transpose(x, filters, [1, 4, 4, 1], strides=2).shape
-    TensorShape([1, 4, 4, 1])
-    """
-    return _transposed(
-        "Conv2DBackpropInput",
-        2,
-        input,
-        filters,
-        output_shape,
-        strides,
-        padding,
-        data_format,
-        dilations,
-    )
-
-
-@operation("Conv3DBackpropInputV2")
-def conv3d_transpose(
-    input,
-    filters,
-    output_shape,
-    strides,
-    padding="SAME",
-    data_format="NDHWC",
-    dilations=None,
-    name: str | None = None,
-) -> Any:
-    """What `conv3d` does to gradients, as `conv2d_transpose` for images.
-
-    Examples
-    --------
-    >>> x, filters = tf.ones([1, 2, 2, 2, 1]), tf.ones([2, 2, 2, 1, 1])
-    >>> tf.nn.conv3d_transpose(x, filters, [1, 4, 4, 4, 1], strides=2).shape
-    TensorShape([1, 4, 4, 4, 1])
-    """
-    return _transposed(
-        "Conv3DBackpropInputV2",
-        3,
-        input,
-        filters,
-        output_shape,
-        strides,
-        padding,
-        data_format,
-        dilations,
-    )
-
-
+conv1d_transpose = _transposed_convolution("nn.conv1d_transpose", "Conv2DBackpropInput", 1, "NWC")
+conv2d_transpose = _transposed_convolution("nn.conv2d_transpose", "Conv2DBackpropInput", 2, "NHWC")
+conv3d_transpose = _transposed_convolution(
+    "nn.conv3d_transpose", "Conv3DBackpropInputV2", 3, "NDHWC"
+)
 __all__ = defined(globals())
 fill_sections(globals())

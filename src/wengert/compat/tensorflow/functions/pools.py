@@ -9,6 +9,8 @@ import numpy as np
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.rows import shaped
+from wengert.compat.tensorflow.functions.templates import rows
 from wengert.compat.tensorflow.functions.values import (
     FLOATING,
     check,
@@ -61,68 +63,55 @@ def _pooled(
     return last(result, channels_first)
 
 
-_DOC = """{what} of the windows of {places}.
+def _pooling(path: str, op: str, d: str, what: str, places: str) -> Any:
+    """The function `path`, which pools windows of `d` dimensions, or of as many as there are."""
 
-Parameters
-----------
-input : Tensor
-    Of shape ``(batch, {inner}, channels)``, or with the channels after the batch.
-ksize : int or sequence of int
-    The size of the windows.
-strides : int or sequence of int
-    How far they move at each step.
-padding : str
-    ``"VALID"``: none; ``"SAME"``: so that each element is in a window. What is added does not
-    count.
-data_format : str, optional
-    With the ``C`` last, or after the ``N``.
-name : str, optional
-    Accepted, and of no effect.
-
-Returns
--------
-Tensor
-    Differentiable.
-
-Raises
-------
-InvalidArgumentError
-    If shapes do not fit, or an argument is not known.
-
-Examples
---------
->>> import wengert.compat.tensorflow as tf
->>> tf.nn.{name}(tf.ones({example}), 2, 2, "SAME").shape
-TensorShape({result})
-"""
-
-
-def _function(op: str, d: int | None, name: str) -> Any:
     @operation(op)
     def pooling(input, ksize, strides, padding, data_format=None, name: str | None = None) -> Any:
-        return _pooled(op, d, input, ksize, strides, padding, data_format)
+        """{what} of the windows of {places}.
 
-    pooling.__name__ = pooling.__qualname__ = name
-    count = d or 2
-    pooling.__doc__ = _DOC.format(
-        what="The greatest elements" if op.startswith("Max") else "The means",
-        places={1: "sequences", 2: "images", 3: "volumes", None: "sequences, images or volumes"}[d],
-        inner={1: "width", 3: "depth, height, width"}.get(count, "height, width"),
-        name=name,
-        example=[1, *[3] * count, 1],
-        result=[1, *[2] * count, 1],
-    )
-    return pooling
+        Parameters
+        ----------
+        input : Tensor. With the channels last, or after the batch.
+        ksize : int or sequence of int. The size of the windows.
+        strides : int or sequence of int. How far they move at each step.
+        padding : str. ``"VALID"``: none; ``"SAME"``: so that each element is in a window. What is
+            added does not count.
+        data_format : str, optional. With the ``C`` last, or after the ``N``.
+
+        Returns
+        -------
+        Tensor: Differentiable.
+
+        Raises
+        ------
+        InvalidArgumentError: If shapes do not fit, or an argument is not known.
+
+        Examples
+        --------
+        >>> tf.{path}(tf.ones({example}), 2, 2, "SAME").shape
+        TensorShape({result})
+        """
+        return _pooled(op, int(d) or None, input, ksize, strides, padding, data_format)
+
+    sizes = {key: [1, *[n] * (int(d) or 2), 1] for key, n in (("example", 3), ("result", 2))}
+    return shaped(pooling, path, what=what, places=places, **sizes)
 
 
-max_pool = _function("MaxPool", None, "max_pool")
-max_pool1d = _function("MaxPool", 1, "max_pool1d")
-max_pool2d = _function("MaxPool", 2, "max_pool2d")
-max_pool3d = _function("MaxPool3D", 3, "max_pool3d")
-avg_pool = _function("AvgPool", None, "avg_pool")
-avg_pool1d = _function("AvgPool", 1, "avg_pool1d")
-avg_pool2d = _function("AvgPool", 2, "avg_pool2d")
-avg_pool3d = _function("AvgPool3D", 3, "avg_pool3d")
+rows(
+    globals(),
+    _pooling,
+    """
+    nn.max_pool | MaxPool | 0 | The greatest elements | sequences, images or volumes
+    nn.max_pool1d | MaxPool | 1 | The greatest elements | sequences
+    nn.max_pool2d | MaxPool | 2 | The greatest elements | images
+    nn.max_pool3d | MaxPool3D | 3 | The greatest elements | volumes
+    nn.avg_pool | AvgPool | 0 | The means | sequences, images or volumes
+    nn.avg_pool1d | AvgPool | 1 | The means | sequences
+    nn.avg_pool2d | AvgPool | 2 | The means | images
+    nn.avg_pool3d | AvgPool3D | 3 | The means | volumes
+    """,
+)
 
 
 @operation("Pool")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,9 @@ import numpy as np
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.rows import shaped
 from wengert.compat.tensorflow.functions.indexing import flat_positions, positions
+from wengert.compat.tensorflow.functions.templates import rows
 from wengert.compat.tensorflow.functions.values import (
     aligned,
     invalid,
@@ -91,64 +94,50 @@ def _written(op: str, x, indices, parts, write) -> Any:
     return wg.reshape(write(rows, wg.as_tensor(flat), parts), sizes)
 
 
-_SCATTER = """The tensor with `updates` {words} at positions; `tensor` itself stays as it is.
+def _scatter(path: str, op: str, write: Callable[..., Any], words: str, line: str) -> Any:
+    """The function `path`, which writes parts into the rows of a tensor by `write`."""
 
-Parameters
-----------
-tensor : Tensor
-    Or what becomes one.
-indices : Tensor
-    Rows of positions, one for each of the first dimensions of `tensor`.
-updates : Tensor
-    One part for each row, of the dtype of `tensor`.
-name : str, optional
-    Accepted, and of no effect.
-
-Returns
--------
-Tensor
-    Differentiable in `tensor` and `updates`.
-
-Raises
-------
-InvalidArgumentError
-    If a position does not exist, or shapes or dtypes do not fit.
-
-Examples
---------
->>> import wengert.compat.tensorflow as tf
->>> print(tf.{name}([1, 5, 3], [[0], [1]], [4, 4]).numpy())
-{line}
-"""
-
-
-def _scatter(op: str, write, name: str, words: str, line: str) -> Any:
     @operation(op)
     def scatter(
         tensor, indices, updates, bad_indices_policy: str = "", name: str | None = None
     ) -> Any:
+        """The tensor with `updates` {words} at positions; `tensor` itself stays as it is.
+
+        Parameters
+        ----------
+        tensor : Tensor. Or what becomes one.
+        indices : Tensor. Rows of positions, one for each of the first dimensions of `tensor`.
+        updates : Tensor. One part for each row, of the dtype of `tensor`.
+
+        Returns
+        -------
+        Tensor: Differentiable in `tensor` and `updates`.
+
+        Raises
+        ------
+        InvalidArgumentError: If a position does not exist, or shapes or dtypes do not fit.
+
+        Examples
+        --------
+        >>> print(tf.{path}([1, 5, 3], [[0], [1]], [4, 4]).numpy())
+        {line}
+        """
         x, parts = aligned(op, tensor, updates)
         return _written(op, x, indices, parts, write)
 
-    scatter.__name__ = scatter.__qualname__ = name
-    scatter.__doc__ = _SCATTER.format(words=words, name=name, line=line)
-    return scatter
+    return shaped(scatter, path, words=words, line=line)
 
 
-tensor_scatter_nd_update = _scatter(
-    "TensorScatterUpdate", _replaced, "tensor_scatter_nd_update", "put", "[4 4 3]"
-)
-tensor_scatter_nd_add = _scatter(
-    "TensorScatterAdd", _added, "tensor_scatter_nd_add", "added", "[5 9 3]"
-)
-tensor_scatter_nd_sub = _scatter(
-    "TensorScatterSub", _subtracted, "tensor_scatter_nd_sub", "subtracted", "[-3  1  3]"
-)
-tensor_scatter_nd_max = _scatter(
-    "TensorScatterMax", _raised, "tensor_scatter_nd_max", "put, where they are greater,", "[4 5 3]"
-)
-tensor_scatter_nd_min = _scatter(
-    "TensorScatterMin", _lowered, "tensor_scatter_nd_min", "put, where they are less,", "[1 4 3]"
+rows(
+    globals(),
+    _scatter,
+    """
+    tensor_scatter_nd_update | TensorScatterUpdate | =_replaced | put | [4 4 3]
+    tensor_scatter_nd_add | TensorScatterAdd | =_added | added | [5 9 3]
+    tensor_scatter_nd_sub | TensorScatterSub | =_subtracted | subtracted | [-3  1  3]
+    tensor_scatter_nd_max | TensorScatterMax | =_raised | put, where they are greater, | [4 5 3]
+    tensor_scatter_nd_min | TensorScatterMin | =_lowered | put, where they are less, | [1 4 3]
+    """,
 )
 
 

@@ -184,28 +184,27 @@ of_rows(
     globals(),
     _class,
     """
-    MeanSquaredError | . | =each.mean_squared_error | mean_squared_error
-    MeanAbsoluteError | . | =each.mean_absolute_error | mean_absolute_error
-    MeanAbsolutePercentageError | . | =each.mean_absolute_percentage_error
+    MeanSquaredError | =each.mean_squared_error | mean_squared_error
+    MeanAbsoluteError | =each.mean_absolute_error | mean_absolute_error
+    MeanAbsolutePercentageError | =each.mean_absolute_percentage_error
         | mean_absolute_percentage_error
-    MeanSquaredLogarithmicError | . | =each.mean_squared_logarithmic_error
+    MeanSquaredLogarithmicError | =each.mean_squared_logarithmic_error
         | mean_squared_logarithmic_error
-    Hinge | . | =each.hinge | hinge
-    SquaredHinge | . | =each.squared_hinge | squared_hinge
-    CategoricalHinge | . | =each.categorical_hinge | categorical_hinge
-    KLDivergence | . | =each.kullback_leibler_divergence | kl_divergence
-    LogCosh | . | =each.log_cosh | log_cosh
-    Poisson | . | =each.poisson | poisson
-    Huber | . | =each.huber | huber_loss | delta=1.0
-    CosineSimilarity | . | =each.cosine_similarity | cosine_similarity | axis=-1
-    BinaryCrossentropy | . | =each.binary_crossentropy | binary_crossentropy
+    Hinge | =each.hinge | hinge
+    SquaredHinge | =each.squared_hinge | squared_hinge
+    CategoricalHinge | =each.categorical_hinge | categorical_hinge
+    KLDivergence | =each.kullback_leibler_divergence | kl_divergence
+    LogCosh | =each.log_cosh | log_cosh
+    Poisson | =each.poisson | poisson
+    Huber | =each.huber | huber_loss | delta=1.0
+    CosineSimilarity | =each.cosine_similarity | cosine_similarity | axis=-1
+    BinaryCrossentropy | =each.binary_crossentropy | binary_crossentropy
         | from_logits=False, label_smoothing=0.0, axis=-1
-    CategoricalCrossentropy | . | =each.categorical_crossentropy | categorical_crossentropy
+    CategoricalCrossentropy | =each.categorical_crossentropy | categorical_crossentropy
         | from_logits=False, label_smoothing=0.0, axis=-1
-    SparseCategoricalCrossentropy | . | =each.sparse_categorical_crossentropy
+    SparseCategoricalCrossentropy | =each.sparse_categorical_crossentropy
         | sparse_categorical_crossentropy | from_logits=False, ignore_class=None
     """,
-    each=each,
 )
 
 
