@@ -14,6 +14,7 @@ from typing import Any
 
 from wengert.autograd import Function as _TapeFunction
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet import backprop
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import MXNetError, absent, converted, is_own, shown
@@ -21,25 +22,6 @@ from wengert.compat.mxnet.results import adopt, mark, operand
 from wengert.compat.mxnet.state import RECORDING, TRAINING
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import no_grad
-
-__all__ = [
-    "Function",
-    "NDArray",
-    "Recorded",
-    "backward",
-    "get_symbol",
-    "grad",
-    "is_recording",
-    "is_training",
-    "mark_variables",
-    "pause",
-    "predict_mode",
-    "record",
-    "set_recording",
-    "set_training",
-    "train_mode",
-]
-
 
 # -- modes -----------------------------------------------------------------------------------------
 
@@ -461,4 +443,5 @@ def __getattr__(name: str) -> Any:
     raise absent("wengert.compat.mxnet.autograd", name, {})
 
 
+__all__ = defined(globals(), "NDArray")
 fill_sections(globals())

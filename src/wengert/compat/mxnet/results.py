@@ -21,25 +21,13 @@ import numpy as np
 from wengert import numpy as wnp
 from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet.base import converted, is_own
 from wengert.compat.mxnet.state import NUMPY, RECORDING, cleared
 from wengert.ops.shape import reshape as reshaped
 from wengert.tape.base import LEAF, Extra, TensorBase, new_tensor
 from wengert.tape.node import Unrecorded
 from wengert.tape.record import T
-
-__all__ = [
-    "CLASSES",
-    "adopt",
-    "computed",
-    "default_float",
-    "default_int",
-    "holds_array",
-    "index_of",
-    "mark",
-    "operand",
-    "plain",
-]
 
 _FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 CLASSES: dict[str, type] = {}
@@ -214,4 +202,5 @@ def mark(array, gradient, request: str) -> None:
     vars(array)["_fresh_grad"] = False
 
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -3,6 +3,8 @@
 As MXNet's module does, it hands out by a star import what it was made with: `mx`, `np`, `nd`.
 """
 
+# ruff: noqa: F401  some names are for users
+
 from __future__ import annotations
 
 import contextlib
@@ -15,6 +17,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat import mxnet as mx
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet import autograd
 from wengert.compat.mxnet import ndarray as nd
 from wengert.compat.mxnet.arrays import NDArray
@@ -23,33 +26,6 @@ from wengert.compat.mxnet.context import Context, current_context
 from wengert.compat.mxnet.context import cpu as _cpu
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.util import use_np
-
-__all__ = [
-    "Context",
-    "NDArray",
-    "almost_equal",
-    "assert_almost_equal",
-    "assert_exception",
-    "autograd",
-    "check_numeric_gradient",
-    "current_context",
-    "default_context",
-    "default_dtype",
-    "discard_stderr",
-    "environment",
-    "list_gpus",
-    "mx",
-    "nd",
-    "np",
-    "rand_ndarray",
-    "rand_shape_2d",
-    "rand_shape_3d",
-    "rand_shape_nd",
-    "random_arrays",
-    "same",
-    "set_default_context",
-    "use_np",
-]
 
 _TOLERANCES = {"float16": (1e-2, 1e-3), "float32": (1e-4, 1e-5), "float64": (1e-5, 1e-7)}
 
@@ -293,4 +269,5 @@ def __getattr__(name: str) -> Any:
     raise absent("wengert.compat.mxnet.test_utils", name, cures)
 
 
+__all__ = defined(globals(), "Context NDArray autograd current_context mx nd np use_np")
 fill_sections(globals())

@@ -6,22 +6,8 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.function import functions_run_eagerly, run_functions_eagerly
-
-__all__ = [
-    "LogicalDevice",
-    "PhysicalDevice",
-    "experimental",
-    "experimental_functions_run_eagerly",
-    "experimental_run_functions_eagerly",
-    "functions_run_eagerly",
-    "get_visible_devices",
-    "list_logical_devices",
-    "list_physical_devices",
-    "run_functions_eagerly",
-    "set_soft_device_placement",
-    "set_visible_devices",
-]
 
 experimental_run_functions_eagerly = run_functions_eagerly
 experimental_functions_run_eagerly = functions_run_eagerly
@@ -84,4 +70,9 @@ experimental = SimpleNamespace(
 )
 """``tf.config.experimental``: some of these functions under their older names."""
 
+_MORE = """
+    experimental experimental_functions_run_eagerly experimental_run_functions_eagerly
+    functions_run_eagerly run_functions_eagerly
+    """
+__all__ = defined(globals(), _MORE, without="set_memory_growth")
 fill_sections(globals())

@@ -14,32 +14,12 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions import drawing
 from wengert.compat.tensorflow.functions.streams import set_seed as set_seed
 from wengert.compat.tensorflow.functions.streams import stateless, stream_of
 from wengert.compat.tensorflow.functions.values import constant_of, tensor_of
 from wengert.compat.tensorflow.refusal import refusal
-
-__all__ = [
-    "Generator",
-    "categorical",
-    "gamma",
-    "get_global_generator",
-    "normal",
-    "poisson",
-    "set_global_generator",
-    "set_seed",
-    "shuffle",
-    "stateless_binomial",
-    "stateless_categorical",
-    "stateless_gamma",
-    "stateless_normal",
-    "stateless_poisson",
-    "stateless_truncated_normal",
-    "stateless_uniform",
-    "truncated_normal",
-    "uniform",
-]
 
 
 def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name: str | None = None) -> Any:
@@ -354,4 +334,5 @@ def __getattr__(name: str) -> Any:
     raise refusal("random", name)
 
 
+__all__ = defined(globals(), "set_seed")
 fill_sections(globals())

@@ -34,26 +34,10 @@ from contextvars import ContextVar
 from typing import Any, ClassVar
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor
 from wengert.tape.modes import MODE, changed, current_mode, is_recording
 from wengert.tape.node import Node, next_sequence
-
-__all__ = [
-    "CONTEXT",
-    "Context",
-    "Ledger",
-    "Read",
-    "Record",
-    "Source",
-    "activate",
-    "active",
-    "deactivate",
-    "followed",
-    "node_of",
-    "set_context",
-    "source_of",
-    "without_history",
-]
 
 
 class _Like:
@@ -333,4 +317,5 @@ def without_history(tensor) -> Any:
     return new_tensor(tensor.payload, None, tensor.vc)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

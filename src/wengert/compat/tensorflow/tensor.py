@@ -9,6 +9,8 @@ comes in by way of `tensor_of` or `same_dtype`, as an `Operand`, and every resul
 `made`.
 """
 
+# ruff: noqa: F401  some names are for other modules
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -18,6 +20,7 @@ import numpy as np
 
 from wengert.base.dtypes import is_differentiable
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.dtypes import cxx_name, numpy_dtype, of_numpy
 from wengert.compat.tensorflow.eager import DEVICE, Reference, Tensor
 from wengert.compat.tensorflow.errors import invalid
@@ -29,18 +32,6 @@ from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
 from wengert.tensor.overrides import disabled_torch_function
 from wengert.tensor.tensor import Tensor as NativeTensor
-
-__all__ = [
-    "DEVICE",
-    "Operand",
-    "Reference",
-    "Tensor",
-    "converted",
-    "entered",
-    "made",
-    "same_dtype",
-    "tensor_of",
-]
 
 
 def made(result) -> Any:
@@ -332,4 +323,5 @@ def _iterated(self) -> Iterator[Any]:
 Tensor.__getitem__ = _getitem  # type: ignore[assignment]
 Tensor.__iter__ = _iterated  # type: ignore[method-assign]
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -26,23 +26,13 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.archive import read_archive, write_archive
 from wengert.compat.tensorflow.dtypes import of_numpy
 from wengert.compat.tensorflow.errors import NotFoundError
 from wengert.compat.tensorflow.refusal import refusal
 from wengert.compat.tensorflow.variable import Variable
 from wengert.compat.tensorflow.waiting import WAITING, resume
-
-__all__ = [
-    "Checkpoint",
-    "CheckpointManager",
-    "CheckpointOptions",
-    "get_checkpoint_state",
-    "latest_checkpoint",
-    "list_variables",
-    "load_checkpoint",
-    "load_variable",
-]
 
 _VALUE = ".ATTRIBUTES/VARIABLE_VALUE"
 _UNSEEN = frozenset({"_compiled", "_given", "_losses", "_regularized", "_watched"})
@@ -520,4 +510,5 @@ def __getattr__(name: str) -> Any:
     raise refusal("train", name)
 
 
+__all__ = defined(globals(), without="children graph_of")
 fill_sections(globals())

@@ -9,6 +9,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions.products import turned
 from wengert.compat.tensorflow.functions.values import (
     REAL,
@@ -20,21 +21,6 @@ from wengert.compat.tensorflow.functions.values import (
     shown,
     tensor_of,
 )
-
-__all__ = [
-    "MATRIX",
-    "cholesky_solve",
-    "cross",
-    "det",
-    "expm",
-    "inv",
-    "logdet",
-    "lstsq",
-    "matrices",
-    "slogdet",
-    "solve",
-    "triangular_solve",
-]
 
 MATRIX = ("double", "float", "half", "complex64", "complex128")
 """The dtypes that kernels of linear algebra take."""
@@ -279,4 +265,5 @@ def cross(a, b, name: str | None = None) -> Any:
     return wg.linalg.cross(x, y)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -7,6 +7,8 @@ wengert says about wrong arguments becomes an `InvalidArgumentError`, which is w
 TensorFlow raise. Nothing here computes, or knows of tapes.
 """
 
+# ruff: noqa: F401  some names are for other modules
+
 from __future__ import annotations
 
 import functools
@@ -18,6 +20,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.dtypes import cxx_name, numpy_dtype, of_numpy
 from wengert.compat.tensorflow.errors import InvalidArgumentError, OpError
 from wengert.compat.tensorflow.tensor import Tensor, made, same_dtype, tensor_of
@@ -25,38 +28,6 @@ from wengert.compat.tensorflow.values import array_of
 from wengert.interp.levels import Lifted
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.operands import cast as converted
-
-__all__ = [
-    "COMPLEX",
-    "FLOATING",
-    "INTEGERS",
-    "NUMBERS",
-    "REAL",
-    "aligned",
-    "axis_of",
-    "axes_of",
-    "check",
-    "computed",
-    "constant_of",
-    "dtype_of",
-    "integers",
-    "invalid",
-    "is_complex",
-    "is_floating",
-    "is_mapped",
-    "kind_of",
-    "list_of",
-    "made",
-    "cxx_name",
-    "converted",
-    "numbers_of",
-    "operation",
-    "shape_of",
-    "shown",
-    "tensor_of",
-    "truths",
-    "type_of",
-]
 
 FLOATING = ("bfloat16", "half", "float", "double")
 INTEGERS = ("uint8", "int8", "uint16", "int16", "int32", "uint32", "int64", "uint64")
@@ -323,4 +294,5 @@ def axes_of(op: str, axis, ndim: int) -> tuple[int, ...]:
     return tuple(found)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

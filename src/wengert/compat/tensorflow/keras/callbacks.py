@@ -20,25 +20,11 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.functions.values import numbers_of
 from wengert.compat.tensorflow.refusal import refusal
 from wengert.tape.sites import warn
-
-__all__ = [
-    "CSVLogger",
-    "Callback",
-    "CallbackList",
-    "EarlyStopping",
-    "History",
-    "LambdaCallback",
-    "LearningRateScheduler",
-    "ModelCheckpoint",
-    "ProgbarLogger",
-    "ReduceLROnPlateau",
-    "TensorBoard",
-    "TerminateOnNaN",
-]
 
 _PHASES = ("train", "test", "predict")
 _EVENTS = (
@@ -626,4 +612,5 @@ def __getattr__(name: str) -> Any:
     raise refusal("keras.callbacks", name)
 
 
+__all__ = defined(globals(), without="shown_numbers")
 fill_sections(globals())

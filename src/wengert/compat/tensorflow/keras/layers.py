@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import gathered
+from wengert.compat.kit.namespaces import defined, gathered
 from wengert.compat.tensorflow import initializers, nn, operations
 from wengert.compat.tensorflow.functions.values import converted, made, tensor_of
 from wengert.compat.tensorflow.keras.layer import Layer as Layer
@@ -21,11 +21,10 @@ from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.keras.symbols import Symbol
 from wengert.compat.tensorflow.refusal import refusal
 
-__all__ = [
-    *gathered(
-        globals(),
-        "wengert.compat.tensorflow",
-        """
+_GATHERED = gathered(
+    globals(),
+    "wengert.compat.tensorflow",
+    """
         keras.cells: GRUCell LSTMCell SimpleRNNCell StackedRNNCells
         keras.core_layers: Activation Dense ELU Identity Lambda LeakyReLU ReLU Softmax
         keras.image_layers: AveragePooling1D AveragePooling2D AveragePooling3D AvgPool1D AvgPool2D
@@ -37,33 +36,7 @@ __all__ = [
         keras.norm_layers: BatchNormalization LayerNormalization Normalization
         keras.recurrent: Bidirectional GRU LSTM Masking RNN SimpleRNN TimeDistributed
         """,
-    ),
-    "Add",
-    "Average",
-    "Concatenate",
-    "Dropout",
-    "Embedding",
-    "Flatten",
-    "GaussianNoise",
-    "Input",
-    "InputLayer",
-    "Layer",
-    "Maximum",
-    "Minimum",
-    "Multiply",
-    "Permute",
-    "Rescaling",
-    "Reshape",
-    "Subtract",
-    "add",
-    "average",
-    "concatenate",
-    "maximum",
-    "minimum",
-    "multiply",
-    "subtract",
-]
-
+)
 
 # -- shapes ----------------------------------------------------------------------------------------
 
@@ -351,4 +324,5 @@ def __getattr__(name: str) -> Any:
     raise refusal("keras.layers", name)
 
 
+__all__ = [*_GATHERED, *defined(globals(), "Layer")]
 fill_sections(globals())

@@ -7,12 +7,15 @@
 3
 """
 
+# ruff: noqa: F401  some names are for users
+
 from __future__ import annotations
 
 import json
 from typing import Any
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.configs import deserialize_keras_object, serialize_keras_object
 from wengert.compat.tensorflow.functions.values import constant_of
 from wengert.compat.tensorflow.keras import symbols
@@ -28,16 +31,6 @@ from wengert.compat.tensorflow.keras.saving import (
 )
 from wengert.compat.tensorflow.keras.training import Trainer
 from wengert.compat.tensorflow.refusal import refusal
-
-__all__ = [
-    "Model",
-    "Sequential",
-    "clone_model",
-    "load_model",
-    "model_from_config",
-    "model_from_json",
-    "save_model",
-]
 
 
 class Model(Trainer, Layer):
@@ -378,4 +371,5 @@ def __getattr__(name: str) -> Any:
     raise refusal("keras.models", name)
 
 
+__all__ = defined(globals(), "load_model save_model")
 fill_sections(globals())

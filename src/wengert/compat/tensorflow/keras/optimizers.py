@@ -9,6 +9,8 @@
 1.0
 """
 
+# ruff: noqa: F401  some names are for users
+
 from __future__ import annotations
 
 from typing import Any
@@ -17,24 +19,12 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.kit import updates
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.configs import getter
 from wengert.compat.tensorflow.keras import schedules
 from wengert.compat.tensorflow.keras.optimizer import Optimizer
 from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.refusal import refusal
-
-__all__ = [
-    "SGD",
-    "Adadelta",
-    "Adagrad",
-    "Adam",
-    "AdamW",
-    "Adamax",
-    "Optimizer",
-    "RMSprop",
-    "get",
-    "schedules",
-]
 
 
 @settings
@@ -213,4 +203,5 @@ def __getattr__(name: str) -> Any:
     raise refusal("keras.optimizers", name)
 
 
+__all__ = defined(globals(), "Optimizer schedules")
 fill_sections(globals())

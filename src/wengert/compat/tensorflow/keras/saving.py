@@ -9,6 +9,8 @@
 True
 """
 
+# ruff: noqa: F401  some names are for users
+
 from __future__ import annotations
 
 import os
@@ -16,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.archive import read_archive, write_archive
 from wengert.compat.tensorflow.configs import (
     custom_object_scope,
@@ -28,21 +31,6 @@ from wengert.compat.tensorflow.configs import (
 )
 from wengert.compat.tensorflow.refusal import refusal
 from wengert.tape.sites import warn
-
-__all__ = [
-    "CustomObjectScope",
-    "custom_object_scope",
-    "deserialize_keras_object",
-    "get_custom_objects",
-    "get_registered_name",
-    "get_registered_object",
-    "load_model",
-    "load_weights",
-    "register_keras_serializable",
-    "save_model",
-    "save_weights",
-    "serialize_keras_object",
-]
 
 CustomObjectScope = custom_object_scope
 
@@ -161,4 +149,9 @@ def __getattr__(name: str) -> Any:
     raise refusal("keras.saving", name)
 
 
+_CONFIGS = """
+    CustomObjectScope custom_object_scope deserialize_keras_object get_custom_objects
+    get_registered_name get_registered_object register_keras_serializable serialize_keras_object
+    """
+__all__ = defined(globals(), _CONFIGS, without="read_weights write_model write_weights")
 fill_sections(globals())
