@@ -19,7 +19,7 @@ from wengert.tape.base import TensorBase, new_tensor
 from wengert.tensor.tensor import Tensor as NativeTensor
 
 
-def constant(value, dtype=None, shape=None, name: str = "Const") -> Any:
+def constant(value, dtype=None, shape=None, name="Const") -> Any:
     """A tensor of a number, a nested list of numbers, or an array.
 
     Parameters
@@ -85,7 +85,7 @@ def _label(value, shape=None) -> Any:
     return labels_of(array)
 
 
-def convert_to_tensor(value, dtype=None, dtype_hint=None, name: str | None = None) -> Any:
+def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None) -> Any:
     """A tensor of anything that has one's values; a tensor itself is returned as it is.
 
     Parameters
@@ -117,7 +117,7 @@ def convert_to_tensor(value, dtype=None, dtype_hint=None, name: str | None = Non
     return converted(value, wanted)
 
 
-def identity(input, name: str | None = None) -> Any:
+def identity(input, name=None) -> Any:
     """The same value as another tensor: a gradient by one is none by the other.
 
     Examples
@@ -129,7 +129,7 @@ def identity(input, name: str | None = None) -> Any:
     return made(new_tensor(operand.payload, None if operand.edge is None else Read(operand.edge)))
 
 
-def stop_gradient(input, name: str | None = None) -> Any:
+def stop_gradient(input, name=None) -> Any:
     """The same value as a constant: no gradient and no tangent passes.
 
     Examples

@@ -94,7 +94,7 @@ class Dataset:
     # -- sources ----------------------------------------------------------------------------------
 
     @staticmethod
-    def from_tensor_slices(tensors, name: str | None = None) -> Dataset:
+    def from_tensor_slices(tensors, name=None) -> Dataset:
         """The parts of tensors along their first dimension, side by side.
 
         Raises
@@ -123,7 +123,7 @@ class Dataset:
         return Dataset(begin, sizes[0])
 
     @staticmethod
-    def from_tensors(tensors, name: str | None = None) -> Dataset:
+    def from_tensors(tensors, name=None) -> Dataset:
         """One element.
 
         Examples
@@ -141,7 +141,7 @@ class Dataset:
         output_shapes=None,
         args=None,
         output_signature=None,
-        name: str | None = None,
+        name=None,
     ) -> Dataset:
         """What a generator function yields.
 
@@ -165,7 +165,7 @@ class Dataset:
         return Dataset(begin)
 
     @staticmethod
-    def range(*args, output_type=None, name: str | None = None) -> Dataset:
+    def range(*args, output_type=None, name=None) -> Dataset:
         """The whole numbers that Python's ``range`` gives, as int64.
 
         Examples
@@ -178,7 +178,7 @@ class Dataset:
         return Dataset(lambda: (constant_of(kind.type(n)) for n in numbers), len(numbers))
 
     @staticmethod
-    def zip(*args, datasets=None, name: str | None = None) -> Dataset:
+    def zip(*args, datasets=None, name=None) -> Dataset:
         """The elements of several datasets side by side, as long as all have some.
 
         Examples
@@ -207,7 +207,7 @@ class Dataset:
         map_func: Callable[..., Any],
         num_parallel_calls=None,
         deterministic=None,
-        name: str | None = None,
+        name=None,
         **kwargs,
     ) -> Dataset:
         """A function of each element; the parts of a tuple are its arguments."""
@@ -219,7 +219,7 @@ class Dataset:
 
         return Dataset(begin, self._count)
 
-    def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+    def filter(self, predicate: Callable[..., Any], name=None) -> Dataset:
         """The elements for which a function is true."""
 
         def begin() -> Iterator[Any]:
@@ -229,7 +229,7 @@ class Dataset:
 
         return Dataset(begin)
 
-    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
+    def flat_map(self, map_func: Callable[..., Any], name=None) -> Dataset:
         """The elements of the datasets that a function makes of each element."""
 
         def begin() -> Iterator[Any]:
@@ -244,7 +244,7 @@ class Dataset:
         drop_remainder: bool = False,
         num_parallel_calls=None,
         deterministic=None,
-        name: str | None = None,
+        name=None,
     ) -> Dataset:
         """Several elements as one, along a new first dimension.
 
@@ -267,7 +267,7 @@ class Dataset:
             count = count // size if drop_remainder else -(-count // size)
         return Dataset(begin, count)
 
-    def unbatch(self, name: str | None = None) -> Dataset:
+    def unbatch(self, name=None) -> Dataset:
         """The parts of each element along its first dimension."""
 
         def begin() -> Iterator[Any]:
@@ -277,7 +277,7 @@ class Dataset:
         return Dataset(begin)
 
     def shuffle(
-        self, buffer_size, seed=None, reshuffle_each_iteration: bool = True, name: str | None = None
+        self, buffer_size, seed=None, reshuffle_each_iteration: bool = True, name=None
     ) -> Dataset:
         """The elements in another order: each time one of the next `buffer_size`.
 
@@ -305,7 +305,7 @@ class Dataset:
 
         return Dataset(begin, self._count)
 
-    def repeat(self, count=None, name: str | None = None) -> Dataset:
+    def repeat(self, count=None, name=None) -> Dataset:
         """The elements again and again, `count` times, or without end."""
         times = -1 if count is None else _number(count, "count")
 
@@ -323,7 +323,7 @@ class Dataset:
         many = self._count
         return Dataset(begin, many * times if many is not None and many >= 0 else many)
 
-    def take(self, count, name: str | None = None) -> Dataset:
+    def take(self, count, name=None) -> Dataset:
         """The first `count` elements; all of them for -1."""
         number = _number(count, "count")
         if number < 0:
@@ -332,19 +332,19 @@ class Dataset:
         known = number if many == -1 else None if many is None else min(number, many)
         return Dataset(lambda: itertools.islice(iter(self), number), known)
 
-    def skip(self, count, name: str | None = None) -> Dataset:
+    def skip(self, count, name=None) -> Dataset:
         """The elements without the first `count`."""
         number = _number(count, "count")
         many = self._count
         known = many if many is None or many < 0 else max(many - number, 0)
         return Dataset(lambda: itertools.islice(iter(self), number, None), known)
 
-    def shard(self, num_shards, index, name: str | None = None) -> Dataset:
+    def shard(self, num_shards, index, name=None) -> Dataset:
         """Each `num_shards`-th element, beginning with the one at `index`."""
         step, place = _number(num_shards, "num_shards"), _number(index, "index")
         return Dataset(lambda: itertools.islice(iter(self), place, None, step))
 
-    def enumerate(self, start=0, name: str | None = None) -> Dataset:
+    def enumerate(self, start=0, name=None) -> Dataset:
         """The elements with their numbers, as int64.
 
         Examples
@@ -360,13 +360,13 @@ class Dataset:
 
         return Dataset(begin, self._count)
 
-    def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
+    def concatenate(self, dataset: Dataset, name=None) -> Dataset:
         """The elements, and then those of another dataset."""
         counts = (self._count, dataset._count)
         known = None if None in counts else -1 if -1 in counts else sum(counts)  # type: ignore[arg-type]
         return Dataset(lambda: itertools.chain(iter(self), iter(dataset)), known)
 
-    def cache(self, filename: str = "", name: str | None = None) -> Dataset:
+    def cache(self, filename: str = "", name=None) -> Dataset:
         """The same elements, kept in memory once they have all been made."""
         kept: list[list[Any]] = []
 
@@ -382,11 +382,11 @@ class Dataset:
 
         return Dataset(begin, self._count)
 
-    def prefetch(self, buffer_size=AUTOTUNE, name: str | None = None) -> Dataset:
+    def prefetch(self, buffer_size=AUTOTUNE, name=None) -> Dataset:
         """The same elements: nothing is made ahead here."""
         return Dataset(self._begin, self._count)
 
-    def with_options(self, options, name: str | None = None) -> Dataset:
+    def with_options(self, options, name=None) -> Dataset:
         """The same elements: options have no effect here."""
         return Dataset(self._begin, self._count)
 
@@ -394,9 +394,7 @@ class Dataset:
         """What a function makes of this dataset."""
         return transformation_func(self)
 
-    def reduce(
-        self, initial_state, reduce_func: Callable[[Any, Any], Any], name: str | None = None
-    ) -> Any:
+    def reduce(self, initial_state, reduce_func: Callable[[Any, Any], Any], name=None) -> Any:
         """The last of the values that a function makes of the one before and of an element.
 
         Examples
@@ -436,11 +434,11 @@ class Dataset:
     def __bool__(self) -> bool:
         return True
 
-    def cardinality(self, name: str | None = None) -> Any:
+    def cardinality(self, name=None) -> Any:
         """The number of elements, -1 if there is no end, -2 if it is not known."""
         return constant_of(np.int64(UNKNOWN_CARDINALITY if self._count is None else self._count))
 
-    def get_single_element(self, name: str | None = None) -> Any:
+    def get_single_element(self, name=None) -> Any:
         """The only element.
 
         Raises
@@ -480,7 +478,7 @@ class TextLineDataset(Dataset):
     [b'one', b'two']
     """
 
-    def __init__(self, filenames, *args, name: str | None = None) -> None:
+    def __init__(self, filenames, *args, name=None) -> None:
         given = filenames if isinstance(filenames, list | tuple) else [filenames]
         paths = [one if hasattr(one, "__fspath__") else bytes_of(one).ravel() for one in given]
 

@@ -46,7 +46,7 @@ def resize(
     method=ResizeMethod.BILINEAR,
     preserve_aspect_ratio: bool = False,
     antialias: bool = False,
-    name: str | None = None,
+    name=None,
 ) -> Any:
     """Pictures in another size.
 
@@ -102,7 +102,7 @@ def _nearest(old: int, new: int) -> Any:
     return wg.tensor(np.minimum(places, old - 1))
 
 
-def convert_image_dtype(image, dtype, saturate: bool = False, name: str | None = None) -> Any:
+def convert_image_dtype(image, dtype, saturate: bool = False, name=None) -> Any:
     """A picture in another dtype: floating numbers lie in [0, 1], whole ones in their range.
 
     Examples
@@ -129,7 +129,7 @@ def convert_image_dtype(image, dtype, saturate: bool = False, name: str | None =
 
 
 def _flipped(name: str, words: str, axis: int) -> Any:
-    def flip(image, name: str | None = None) -> Any:
+    def flip(image, name=None) -> Any:
         return operations.reverse(image, axis=[axis])
 
     def chance(image, seed=None) -> Any:
@@ -146,14 +146,14 @@ flip_left_right, random_flip_left_right = _flipped("left_right", "left and right
 flip_up_down, random_flip_up_down = _flipped("up_down", "top and bottom exchanged", -3)
 
 
-def transpose(image, name: str | None = None) -> Any:
+def transpose(image, name=None) -> Any:
     """Pictures with rows and columns exchanged."""
     order = list(range(len(made(tensor_of(image)).shape)))
     order[-3], order[-2] = order[-2], order[-3]
     return operations.transpose(image, order)
 
 
-def rot90(image, k: int = 1, name: str | None = None) -> Any:
+def rot90(image, k: int = 1, name=None) -> Any:
     """Pictures, turned by a quarter against the clock, `k` times.
 
     Examples
@@ -285,7 +285,7 @@ def central_crop(image, central_fraction: float) -> Any:
     return _cut(image, top, left, height - 2 * top, width - 2 * left)
 
 
-def random_crop(value, size, seed=None, name: str | None = None) -> Any:
+def random_crop(value, size, seed=None, name=None) -> Any:
     """A part of a tensor, of this size, at a place by chance."""
     x, sizes = made(tensor_of(value)), integers(size, "size")
     stream = stream_of(seed)
@@ -298,7 +298,7 @@ def random_crop(value, size, seed=None, name: str | None = None) -> Any:
     return x[tuple(places)]
 
 
-def rgb_to_grayscale(images, name: str | None = None) -> Any:
+def rgb_to_grayscale(images, name=None) -> Any:
     """Pictures with one channel of brightness.
 
     Examples
@@ -310,7 +310,7 @@ def rgb_to_grayscale(images, name: str | None = None) -> Any:
     return _scaled(images, lambda x: operations.tensordot(x, weights.astype(x.dtype.dtype), 1))
 
 
-def grayscale_to_rgb(images, name: str | None = None) -> Any:
+def grayscale_to_rgb(images, name=None) -> Any:
     """Pictures with the same brightness in three channels."""
     return operations.concat([images] * 3, -1)
 
@@ -325,7 +325,7 @@ def per_image_standardization(image) -> Any:
     return centred / operations.maximum(spread, 1.0 / float(np.sqrt(count)))
 
 
-def total_variation(images, name: str | None = None) -> Any:
+def total_variation(images, name=None) -> Any:
     """The sum of the differences of neighbours.
 
     Examples

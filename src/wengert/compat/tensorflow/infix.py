@@ -80,7 +80,7 @@ def _divided(a, b) -> Any:
     return _computed("RealDiv", T.div, a, b)
 
 
-def _pair(name: str, a, b) -> tuple[Any, Any]:
+def _pair(name, a, b) -> tuple[Any, Any]:
     both = [x if isinstance(x, TensorBase) else getattr(x, "_value", None) for x in (a, b)]
     if None not in [None if x is None else 0 for x in both]:
         kinds = [of_numpy(np.dtype(x.payload.dtype)) for x in both if x is not None]

@@ -22,7 +22,7 @@ from wengert.compat.tensorflow.functions.values import constant_of, tensor_of
 from wengert.compat.tensorflow.refusal import refusal
 
 
-def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name: str | None = None) -> Any:
+def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name=None) -> Any:
     """Normal random numbers.
 
     Parameters
@@ -48,9 +48,7 @@ def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name: str | None 
     return drawing.normals(stream_of(seed), shape, mean, stddev, dtype)
 
 
-def truncated_normal(
-    shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name: str | None = None
-) -> Any:
+def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name=None) -> Any:
     """Normal random numbers, at most two standard deviations from the mean; as `normal`.
 
     Examples
@@ -61,7 +59,7 @@ def truncated_normal(
     return drawing.truncated_normals(stream_of(seed), shape, mean, stddev, dtype)
 
 
-def uniform(shape, minval=0, maxval=None, dtype=None, seed=None, name: str | None = None) -> Any:
+def uniform(shape, minval=0, maxval=None, dtype=None, seed=None, name=None) -> Any:
     """Uniform random numbers, from `minval` on and below `maxval`.
 
     Parameters
@@ -88,7 +86,7 @@ def uniform(shape, minval=0, maxval=None, dtype=None, seed=None, name: str | Non
     return drawing.uniforms(stream_of(seed), shape, minval, maxval, dtype)
 
 
-def gamma(shape, alpha, beta=None, dtype=None, seed=None, name: str | None = None) -> Any:
+def gamma(shape, alpha, beta=None, dtype=None, seed=None, name=None) -> Any:
     """Gamma random numbers, `shape` of them for each `alpha`; differentiable in `beta` only.
 
     Examples
@@ -99,7 +97,7 @@ def gamma(shape, alpha, beta=None, dtype=None, seed=None, name: str | None = Non
     return drawing.gammas(stream_of(seed), shape, alpha, beta, dtype, True)
 
 
-def poisson(shape, lam, dtype=None, seed=None, name: str | None = None) -> Any:
+def poisson(shape, lam, dtype=None, seed=None, name=None) -> Any:
     """Poisson random numbers, `shape` of them for each `lam`.
 
     Examples
@@ -110,7 +108,7 @@ def poisson(shape, lam, dtype=None, seed=None, name: str | None = None) -> Any:
     return drawing.poissons(stream_of(seed), shape, lam, dtype, True)
 
 
-def categorical(logits, num_samples, dtype=None, seed=None, name: str | None = None) -> Any:
+def categorical(logits, num_samples, dtype=None, seed=None, name=None) -> Any:
     """`num_samples` classes for each row of logarithms of probabilities, as int64.
 
     Examples
@@ -121,7 +119,7 @@ def categorical(logits, num_samples, dtype=None, seed=None, name: str | None = N
     return drawing.categories(stream_of(seed), logits, num_samples, dtype)
 
 
-def shuffle(value, seed=None, name: str | None = None) -> Any:
+def shuffle(value, seed=None, name=None) -> Any:
     """The rows of a tensor in a random order; differentiable.
 
     Examples
@@ -136,7 +134,7 @@ def shuffle(value, seed=None, name: str | None = None) -> Any:
 
 
 def stateless_normal(
-    shape, seed, mean=0.0, stddev=1.0, dtype=None, name: str | None = None, alg="auto_select"
+    shape, seed, mean=0.0, stddev=1.0, dtype=None, name=None, alg="auto_select"
 ) -> Any:
     """Normal random numbers, the same for the same `seed`, a pair of whole numbers.
 
@@ -154,7 +152,7 @@ def stateless_normal(
 
 
 def stateless_truncated_normal(
-    shape, seed, mean=0.0, stddev=1.0, dtype=None, name: str | None = None, alg="auto_select"
+    shape, seed, mean=0.0, stddev=1.0, dtype=None, name=None, alg="auto_select"
 ) -> Any:
     """Normal random numbers at most two standard deviations from the mean; as `stateless_normal`.
 
@@ -167,7 +165,7 @@ def stateless_truncated_normal(
 
 
 def stateless_uniform(
-    shape, seed, minval=0, maxval=None, dtype=None, name: str | None = None, alg="auto_select"
+    shape, seed, minval=0, maxval=None, dtype=None, name=None, alg="auto_select"
 ) -> Any:
     """Uniform random numbers, as `uniform`, the same for the same `seed`, a pair.
 
@@ -179,7 +177,7 @@ def stateless_uniform(
     return drawing.uniforms(stateless(seed), shape, minval, maxval, dtype)
 
 
-def stateless_gamma(shape, seed, alpha, beta=None, dtype=None, name: str | None = None) -> Any:
+def stateless_gamma(shape, seed, alpha, beta=None, dtype=None, name=None) -> Any:
     """Gamma random numbers, the same for the same `seed`; `shape` is that of the result.
 
     Examples
@@ -190,7 +188,7 @@ def stateless_gamma(shape, seed, alpha, beta=None, dtype=None, name: str | None 
     return drawing.gammas(stateless(seed), shape, alpha, beta, dtype, False)
 
 
-def stateless_poisson(shape, seed, lam, dtype="int32", name: str | None = None) -> Any:
+def stateless_poisson(shape, seed, lam, dtype="int32", name=None) -> Any:
     """Poisson random numbers, the same for the same `seed`; `shape` is that of the result.
 
     Examples
@@ -201,9 +199,7 @@ def stateless_poisson(shape, seed, lam, dtype="int32", name: str | None = None) 
     return drawing.poissons(stateless(seed), shape, lam, dtype, False)
 
 
-def stateless_binomial(
-    shape, seed, counts, probs, output_dtype=None, name: str | None = None
-) -> Any:
+def stateless_binomial(shape, seed, counts, probs, output_dtype=None, name=None) -> Any:
     """Binomial random numbers, the same for the same `seed`.
 
     Examples
@@ -214,7 +210,7 @@ def stateless_binomial(
     return drawing.binomials(stateless(seed), shape, counts, probs, output_dtype)
 
 
-def stateless_categorical(logits, num_samples, seed, dtype=None, name: str | None = None) -> Any:
+def stateless_categorical(logits, num_samples, seed, dtype=None, name=None) -> Any:
     """Classes, as `categorical`, the same for the same `seed`.
 
     Examples
@@ -273,28 +269,26 @@ class Generator:
         """Generators with other numbers than this one and each other."""
         return [self._of(rng) for rng in self._rng.spawn(int(count))]
 
-    def normal(self, shape, mean=0.0, stddev=1.0, dtype=None, name: str | None = None) -> Any:
+    def normal(self, shape, mean=0.0, stddev=1.0, dtype=None, name=None) -> Any:
         """Normal random numbers (see `wengert.compat.tensorflow.random.normal`)."""
         return drawing.normals(self._rng, shape, mean, stddev, dtype)
 
-    def truncated_normal(
-        self, shape, mean=0.0, stddev=1.0, dtype=None, name: str | None = None
-    ) -> Any:
+    def truncated_normal(self, shape, mean=0.0, stddev=1.0, dtype=None, name=None) -> Any:
         """Normal random numbers, at most two standard deviations from the mean."""
         return drawing.truncated_normals(self._rng, shape, mean, stddev, dtype)
 
-    def uniform(self, shape, minval=0, maxval=None, dtype=None, name: str | None = None) -> Any:
+    def uniform(self, shape, minval=0, maxval=None, dtype=None, name=None) -> Any:
         """Uniform random numbers (see `wengert.compat.tensorflow.random.uniform`)."""
         return drawing.uniforms(self._rng, shape, minval, maxval, dtype)
 
-    def uniform_full_int(self, shape, dtype="uint64", name: str | None = None) -> Any:
+    def uniform_full_int(self, shape, dtype="uint64", name=None) -> Any:
         """Whole numbers of the whole range of a dtype."""
         kind = np.dtype(dtype if isinstance(dtype, str) else dtype.as_numpy_dtype)
         limits = np.iinfo(kind)
         drawn = self._rng.integers(limits.min, limits.max, tuple(shape), kind, endpoint=True)
         return constant_of(drawn)
 
-    def binomial(self, shape, counts, probs, dtype=None, name: str | None = None) -> Any:
+    def binomial(self, shape, counts, probs, dtype=None, name=None) -> Any:
         """Binomial random numbers."""
         return drawing.binomials(self._rng, shape, counts, probs, dtype)
 

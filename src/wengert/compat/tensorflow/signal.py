@@ -75,7 +75,7 @@ def _dims(d: int) -> tuple[int, ...]:
 
 def _complex(op: str, function: Callable[..., Any], d: int, name: str, what: str) -> Any:
     @operation(op)
-    def transform(input, name: str | None = None) -> Any:
+    def transform(input, name=None) -> Any:
         return function(_checked(op, input, _COMPLEX, d, "Tcomplex"), dim=_dims(d))
 
     return _described(transform, name, what, d, _INPUT, "complex64", 4)
@@ -99,7 +99,7 @@ def _described(
 
 def _to_complex(op: str, d: int, name: str) -> Any:
     @operation(op)
-    def transform(input_tensor, fft_length=None, name: str | None = None) -> Any:
+    def transform(input_tensor, fft_length=None, name=None) -> Any:
         x = _checked(op, input_tensor, _REAL, d, "Treal")
         sizes = None if fft_length is None else integers(fft_length, "fft_length")
         return wg.fft.rfftn(x, s=sizes, dim=_dims(d))
@@ -111,7 +111,7 @@ def _to_complex(op: str, d: int, name: str) -> Any:
 
 def _to_real(op: str, d: int, name: str) -> Any:
     @operation(op)
-    def transform(input_tensor, fft_length=None, name: str | None = None) -> Any:
+    def transform(input_tensor, fft_length=None, name=None) -> Any:
         x = _checked(op, input_tensor, _COMPLEX, d, "Tcomplex")
         sizes = None if fft_length is None else integers(fft_length, "fft_length")
         return wg.fft.irfftn(x, s=sizes, dim=_dims(d))
@@ -136,7 +136,7 @@ irfft3d = _to_real("IRFFT3D", 3, "irfft3d")
 
 
 @operation("Roll")
-def fftshift(x, axes=None, name: str | None = None) -> Any:
+def fftshift(x, axes=None, name=None) -> Any:
     """The elements moved so that the frequency 0 is in the middle.
 
     Examples
@@ -148,7 +148,7 @@ def fftshift(x, axes=None, name: str | None = None) -> Any:
 
 
 @operation("Roll")
-def ifftshift(x, axes=None, name: str | None = None) -> Any:
+def ifftshift(x, axes=None, name=None) -> Any:
     """The elements moved back from where `fftshift` moved them.
 
     Examples
@@ -196,9 +196,7 @@ def _transformed(op: str, input, type: int, n, axis: int, norm, inv: bool) -> An
 
 
 @operation("DCT")
-def dct(
-    input, type: int = 2, n=None, axis: int = -1, norm: str | None = None, name: str | None = None
-) -> Any:
+def dct(input, type: int = 2, n=None, axis: int = -1, norm: str | None = None, name=None) -> Any:
     """The discrete cosine transform, of type 2 or 3, over the last dimension.
 
     Raises
@@ -214,9 +212,7 @@ def dct(
 
 
 @operation("IDCT")
-def idct(
-    input, type: int = 2, n=None, axis: int = -1, norm: str | None = None, name: str | None = None
-) -> Any:
+def idct(input, type: int = 2, n=None, axis: int = -1, norm: str | None = None, name=None) -> Any:
     """The inverse of `dct`, up to a factor ``2 n`` without ``norm="ortho"``.
 
     Examples
@@ -239,7 +235,7 @@ def _raised_cosine(length, periodic: bool, dtype, a: float, b: float) -> Any:
     return constant_of(window.astype(dtype_of(dtype, _FLOAT32)))
 
 
-def hann_window(window_length, periodic: bool = True, dtype=None, name: str | None = None) -> Any:
+def hann_window(window_length, periodic: bool = True, dtype=None, name=None) -> Any:
     """Hann's window.
 
     Examples
@@ -250,9 +246,7 @@ def hann_window(window_length, periodic: bool = True, dtype=None, name: str | No
     return _raised_cosine(window_length, periodic, dtype, 0.5, 0.5)
 
 
-def hamming_window(
-    window_length, periodic: bool = True, dtype=None, name: str | None = None
-) -> Any:
+def hamming_window(window_length, periodic: bool = True, dtype=None, name=None) -> Any:
     """Hamming's window.
 
     Examples
@@ -265,13 +259,7 @@ def hamming_window(
 
 @operation("Frame")
 def frame(
-    signal,
-    frame_length,
-    frame_step,
-    pad_end: bool = False,
-    pad_value=0,
-    axis: int = -1,
-    name: str | None = None,
+    signal, frame_length, frame_step, pad_end: bool = False, pad_value=0, axis: int = -1, name=None
 ) -> Any:
     """Overlapping pieces of a signal, along its last dimension.
 
@@ -309,7 +297,7 @@ def frame(
 
 
 @operation("UnsortedSegmentSum")
-def overlap_and_add(signal, frame_step, name: str | None = None) -> Any:
+def overlap_and_add(signal, frame_step, name=None) -> Any:
     """The sum of pieces, each `frame_step` further on: what undoes `frame`.
 
     Examples
@@ -335,7 +323,7 @@ def stft(
     fft_length=None,
     window_fn=hann_window,
     pad_end: bool = False,
-    name: str | None = None,
+    name=None,
 ) -> Any:
     """The Fourier transforms of overlapping pieces of a signal, each times a window.
 

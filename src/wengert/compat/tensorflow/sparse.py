@@ -104,7 +104,7 @@ def to_dense(sp_input, default_value=None, validate_indices: bool = True, name=N
     return operations.tensor_scatter_nd_update(whole, sp_input.indices, sp_input.values)
 
 
-def from_dense(tensor, name: str | None = None) -> SparseTensor:
+def from_dense(tensor, name=None) -> SparseTensor:
     """The elements that are not 0.
 
     Examples
@@ -117,7 +117,7 @@ def from_dense(tensor, name: str | None = None) -> SparseTensor:
     return SparseTensor(places, operations.gather_nd(x, places), tuple(x.shape))
 
 
-def reorder(sp_input, name: str | None = None) -> SparseTensor:
+def reorder(sp_input, name=None) -> SparseTensor:
     """The elements in the order of rows."""
     rows = numbers_of(sp_input.indices)
     order = np.lexsort(rows.T[::-1])
@@ -125,7 +125,7 @@ def reorder(sp_input, name: str | None = None) -> SparseTensor:
     return SparseTensor(rows[order], values, sp_input.dense_shape)
 
 
-def transpose(sp_input, perm=None, name: str | None = None) -> SparseTensor:
+def transpose(sp_input, perm=None, name=None) -> SparseTensor:
     """The dimensions in another order."""
     rank = len(sp_input.shape)
     order = list(range(rank))[::-1] if perm is None else list(integers(perm, "perm"))

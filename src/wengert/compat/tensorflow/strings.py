@@ -22,7 +22,7 @@ from wengert.compat.tensorflow.refusal import refusal
 
 
 def _mapping(name: str, words: str, function: Callable[[bytes], bytes]) -> Any:
-    def mapped(input, encoding: str = "", name: str | None = None) -> Any:
+    def mapped(input, encoding: str = "", name=None) -> Any:
         if encoding == "utf-8":
             return each(lambda s: getattr(s.decode(), called)().encode(), input)
         return each(function, input)
@@ -44,7 +44,7 @@ upper = _mapping("upper", "in capital letters", bytes.upper)
 strip = _mapping("strip", "without space around it", bytes.strip)
 
 
-def length(input, unit: str = "BYTE", name: str | None = None) -> Any:
+def length(input, unit: str = "BYTE", name=None) -> Any:
     """The length of each string, in bytes or (``"UTF8_CHAR"``) in characters.
 
     Examples
@@ -56,7 +56,7 @@ def length(input, unit: str = "BYTE", name: str | None = None) -> Any:
     return constant_of(each(size, input, dtype=np.int32))
 
 
-def join(inputs, separator: str = "", name: str | None = None) -> Any:
+def join(inputs, separator: str = "", name=None) -> Any:
     """The strings of several tensors, one behind the other.
 
     Examples
@@ -88,7 +88,7 @@ def reduce_join(inputs, axis=None, keepdims: bool = False, separator: str = "", 
     return labels_of(result)
 
 
-def split(input, sep=None, maxsplit: int = -1, name: str | None = None) -> Any:
+def split(input, sep=None, maxsplit: int = -1, name=None) -> Any:
     """The parts of a string, as a vector; of several strings that have equally many, as rows.
 
     Raises
@@ -104,7 +104,7 @@ def split(input, sep=None, maxsplit: int = -1, name: str | None = None) -> Any:
     return _rows(input, lambda s: s.split(mark, maxsplit))
 
 
-def bytes_split(input, name: str | None = None) -> Any:
+def bytes_split(input, name=None) -> Any:
     """The bytes of a string, each by itself.
 
     Examples
@@ -157,7 +157,7 @@ def _rows(input, function: Callable[[bytes], list[bytes]]) -> Any:
     return labels_of(found.reshape(*array.shape, found.shape[-1]))
 
 
-def to_number(input, out_type="float32", name: str | None = None) -> Any:
+def to_number(input, out_type="float32", name=None) -> Any:
     """The numbers that strings say.
 
     Raises
@@ -181,7 +181,7 @@ def to_number(input, out_type="float32", name: str | None = None) -> Any:
         ) from None
 
 
-def as_string(input, precision: int = -1, *args, name: str | None = None) -> Any:
+def as_string(input, precision: int = -1, *args, name=None) -> Any:
     """Numbers as strings.
 
     Examples
@@ -201,7 +201,7 @@ def as_string(input, precision: int = -1, *args, name: str | None = None) -> Any
     return labels_of(found)
 
 
-def substr(input, pos, len, unit: str = "BYTE", name: str | None = None) -> Any:
+def substr(input, pos, len, unit: str = "BYTE", name=None) -> Any:
     """A part of each string.
 
     Examples
@@ -215,9 +215,7 @@ def substr(input, pos, len, unit: str = "BYTE", name: str | None = None) -> Any:
     return each(lambda s: s[start:][:size], input)
 
 
-def regex_replace(
-    input, pattern, rewrite, replace_global: bool = True, name: str | None = None
-) -> Any:
+def regex_replace(input, pattern, rewrite, replace_global: bool = True, name=None) -> Any:
     r"""What a pattern finds, replaced; ``\1`` stands for its first group.
 
     Examples
@@ -229,7 +227,7 @@ def regex_replace(
     return each(lambda s: re.sub(old, new, s, count=0 if replace_global else 1), input)
 
 
-def regex_full_match(input, pattern, name: str | None = None) -> Any:
+def regex_full_match(input, pattern, name=None) -> Any:
     """Whether a pattern fits a whole string.
 
     Examples
@@ -258,7 +256,7 @@ def format(template: str, inputs, placeholder: str = "{}", summarize: int = 3, n
     return labels_of(text)
 
 
-def to_hash_bucket_fast(input, num_buckets: int, name: str | None = None) -> Any:
+def to_hash_bucket_fast(input, num_buckets: int, name=None) -> Any:
     """Refused: TensorFlow's hash is another one than any that Python has.
 
     Raises

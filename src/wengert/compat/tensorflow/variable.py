@@ -254,11 +254,11 @@ class Variable:
             "variable[index].assign(value)"
         )
 
-    def sparse_read(self, indices, name: str | None = None) -> Any:
+    def sparse_read(self, indices, name=None) -> Any:
         """The rows that `indices` name."""
         return made(read(self.value(), np.asarray(converted(indices).payload)))
 
-    def gather_nd(self, indices, name: str | None = None) -> Any:
+    def gather_nd(self, indices, name=None) -> Any:
         """The elements or parts that the rows of `indices` name."""
         places = np.asarray(converted(indices).payload)
         return made(read(self.value(), tuple(np.moveaxis(places, -1, 0))))
@@ -269,9 +269,7 @@ class Variable:
         self._cell.value = value
         return _handle(self) if read_value else None
 
-    def assign(
-        self, value, use_locking: bool = False, name: str | None = None, read_value: bool = True
-    ) -> Any:
+    def assign(self, value, use_locking: bool = False, name=None, read_value: bool = True) -> Any:
         """Give the variable another value.
 
         Tensors that were read before keep theirs. No gradient goes from the variable to `value`.
@@ -306,13 +304,13 @@ class Variable:
             return self._assigned(value + given if sign > 0 else value - given, read_value)
 
     def assign_add(
-        self, delta, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self, delta, use_locking: bool = False, name=None, read_value: bool = True
     ) -> Any:
         """Add to the value; as `assign` otherwise."""
         return self._updated(delta, 1, "AssignAddVariableOp", read_value)
 
     def assign_sub(
-        self, delta, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self, delta, use_locking: bool = False, name=None, read_value: bool = True
     ) -> Any:
         """Subtract from the value; as `assign` otherwise."""
         return self._updated(delta, -1, "AssignSubVariableOp", read_value)
@@ -336,9 +334,7 @@ class Variable:
             raise TypeError(f"sparse_delta is not IndexedSlices: {delta}")
         return np.asarray(converted(delta.indices).payload), delta.values
 
-    def batch_scatter_update(
-        self, sparse_delta, use_locking: bool = False, name: str | None = None
-    ) -> Any:
+    def batch_scatter_update(self, sparse_delta, use_locking: bool = False, name=None) -> Any:
         """Assign to rows of each element of a batch: ``var[i, indices[i, j]] = values[i, j]``."""
         places, values = self._rows(sparse_delta)
         batch = np.indices(places.shape)[:-1]

@@ -25,7 +25,7 @@ _SCALE = 1.0507009873554804934193349852946
 _ALPHA = 1.6732632423543772848170429916717
 
 
-def relu(features, name: str | None = None) -> Any:
+def relu(features, name=None) -> Any:
     """The elements, negative ones replaced by 0; the derivative at 0 is 0.
 
     Parameters
@@ -50,7 +50,7 @@ def relu(features, name: str | None = None) -> Any:
     return computed("Relu", wg.relu, x)
 
 
-def relu6(features, name: str | None = None) -> Any:
+def relu6(features, name=None) -> Any:
     """The elements, negative ones replaced by 0 and those above 6 by 6.
 
     Examples
@@ -64,7 +64,7 @@ def relu6(features, name: str | None = None) -> Any:
 
 
 @operation("LeakyRelu")
-def leaky_relu(features, alpha: float = 0.2, name: str | None = None) -> Any:
+def leaky_relu(features, alpha: float = 0.2, name=None) -> Any:
     """The elements, negative ones times `alpha`, and so is the derivative at 0.
 
     Examples
@@ -79,7 +79,7 @@ def leaky_relu(features, alpha: float = 0.2, name: str | None = None) -> Any:
     return wg.nn.functional.leaky_relu(x, float(alpha))
 
 
-def elu(features, name: str | None = None) -> Any:
+def elu(features, name=None) -> Any:
     """The elements, negative ones replaced by ``exp(x) - 1``.
 
     Examples
@@ -93,7 +93,7 @@ def elu(features, name: str | None = None) -> Any:
 
 
 @operation("Selu")
-def selu(features, name: str | None = None) -> Any:
+def selu(features, name=None) -> Any:
     """``scale * x``, for negative `x` ``scale * alpha * (exp(x) - 1)``, with two constants.
 
     Examples
@@ -110,7 +110,7 @@ def selu(features, name: str | None = None) -> Any:
 
 
 @operation("Gelu")
-def gelu(features, approximate: bool = False, name: str | None = None) -> Any:
+def gelu(features, approximate: bool = False, name=None) -> Any:
     """The elements times the normal distribution function of them.
 
     Parameters
@@ -159,7 +159,7 @@ swish = silu
 
 
 @operation("Relu")
-def crelu(features, axis=-1, name: str | None = None) -> Any:
+def crelu(features, axis=-1, name=None) -> Any:
     """`relu` of the elements, and then `relu` of minus the elements.
 
     Examples
@@ -189,7 +189,7 @@ def _along(op: str, logits, axis) -> tuple[Any, int]:
 
 
 @operation("Softmax")
-def softmax(logits, axis=None, name: str | None = None) -> Any:
+def softmax(logits, axis=None, name=None) -> Any:
     """Exponentials of the elements, scaled so that they add up to 1 along a dimension.
 
     Parameters
@@ -215,7 +215,7 @@ def softmax(logits, axis=None, name: str | None = None) -> Any:
 
 
 @operation("LogSoftmax")
-def log_softmax(logits, axis=None, name: str | None = None) -> Any:
+def log_softmax(logits, axis=None, name=None) -> Any:
     """The logarithm of `softmax`, whose arguments it takes.
 
     Examples

@@ -154,7 +154,7 @@ rows(
 )
 
 
-def add(x, y, name: str | None = None) -> Any:
+def add(x, y, name=None) -> Any:
     """The sum, element by element; `y` gets the dtype of `x`.
 
     Examples
@@ -166,7 +166,7 @@ def add(x, y, name: str | None = None) -> Any:
     return _add(x, tensor_of(y, dtype_hint=x.payload.dtype))
 
 
-def truediv(x, y, name: str | None = None) -> Any:
+def truediv(x, y, name=None) -> Any:
     """The quotient: of whole numbers a float64, and of those of at most 16 bits a float32.
 
     Raises
@@ -193,7 +193,7 @@ def truediv(x, y, name: str | None = None) -> Any:
     return computed("RealDiv", wg.div, x, y)
 
 
-def divide(x, y, name: str | None = None) -> Any:
+def divide(x, y, name=None) -> Any:
     """The quotient, as Python's ``x / y``: `truediv`.
 
     Examples
@@ -204,7 +204,7 @@ def divide(x, y, name: str | None = None) -> Any:
     return truediv(x, y)
 
 
-def polygamma(a, x, name: str | None = None) -> Any:
+def polygamma(a, x, name=None) -> Any:
     """The derivative of order `a` of `digamma`; `a` is one number.
 
     Raises
@@ -223,7 +223,7 @@ def polygamma(a, x, name: str | None = None) -> Any:
     return computed("Polygamma", wg.special.polygamma, int(a.payload.item()), x)
 
 
-def scalar_mul(scalar, x, name: str | None = None) -> Any:
+def scalar_mul(scalar, x, name=None) -> Any:
     """A number times a tensor.
 
     Raises

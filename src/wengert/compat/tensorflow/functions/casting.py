@@ -27,7 +27,7 @@ from wengert.compat.tensorflow.tensor import Tensor
 __all__ = ["bitcast", "cast", "complex", "saturate_cast"]
 
 
-def cast(x, dtype, name: str | None = None) -> Any:
+def cast(x, dtype, name=None) -> Any:
     """The tensor in another dtype.
 
     Parameters
@@ -54,7 +54,7 @@ def cast(x, dtype, name: str | None = None) -> Any:
     return computed("Cast", converted, x, kind)
 
 
-def saturate_cast(value, dtype, name: str | None = None) -> Any:
+def saturate_cast(value, dtype, name=None) -> Any:
     """The tensor in another dtype; what lies outside of its range becomes its least or greatest.
 
     Examples
@@ -75,7 +75,7 @@ def saturate_cast(value, dtype, name: str | None = None) -> Any:
 
 
 @operation("Bitcast")
-def bitcast(input, type, name: str | None = None) -> Any:
+def bitcast(input, type, name=None) -> Any:
     """The same bits, read as another dtype of the same size; without a gradient.
 
     Raises
@@ -98,7 +98,7 @@ def bitcast(input, type, name: str | None = None) -> Any:
     return wg.as_tensor(np.array(numbers_of(x).view(kind)))
 
 
-def complex(real, imag, name: str | None = None) -> Any:
+def complex(real, imag, name=None) -> Any:
     """Complex numbers of real and imaginary parts.
 
     Raises

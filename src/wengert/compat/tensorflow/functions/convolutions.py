@@ -88,7 +88,7 @@ def _convolution(path: str, op: str, d: int) -> Any:
 
     @operation(op)
     def convolution(
-        input, filters, strides, padding, data_format=None, dilations=None, name: str | None = None
+        input, filters, strides, padding, data_format=None, dilations=None, name=None
     ) -> Any:
         """The convolution of {what} with filters (as everywhere, without turning these round).
 
@@ -147,13 +147,7 @@ conv3d = _convolution(
 
 @operation("Convolution")
 def convolution(
-    input,
-    filters,
-    strides=None,
-    padding="VALID",
-    data_format=None,
-    dilations=None,
-    name: str | None = None,
+    input, filters, strides=None, padding="VALID", data_format=None, dilations=None, name=None
 ) -> Any:
     """The convolution of sequences, images or volumes, as the shape of the filters says.
 
@@ -171,7 +165,7 @@ def convolution(
 
 @operation("DepthwiseConv2dNative")
 def depthwise_conv2d(
-    input, filter, strides, padding, data_format=None, dilations=None, name: str | None = None
+    input, filter, strides, padding, data_format=None, dilations=None, name=None
 ) -> Any:
     """The convolution of each channel of images with filters of its own; as `conv2d`.
 
@@ -195,7 +189,7 @@ def separable_conv2d(
     padding,
     data_format=None,
     dilations=None,
-    name: str | None = None,
+    name=None,
 ) -> Any:
     """`depthwise_conv2d`, and then `conv2d` with filters of one element.
 
@@ -209,7 +203,7 @@ def separable_conv2d(
     return conv2d(middle, pointwise_filter, 1, "VALID", data_format or "NHWC")
 
 
-def atrous_conv2d(value, filters, rate, padding, name: str | None = None) -> Any:
+def atrous_conv2d(value, filters, rate, padding, name=None) -> Any:
     """`conv2d` with filters whose elements are `rate` apart.
 
     Examples
@@ -279,7 +273,7 @@ def _transposed_convolution(path: str, op: str, d: int, data_format: str) -> Any
         padding="SAME",
         data_format=data_format,
         dilations=None,
-        name: str | None = None,
+        name=None,
     ) -> Any:
         """What `{before}` does to gradients: {what} of which it would make `input`.
 

@@ -29,7 +29,7 @@ def bincount(
     minlength=None,
     maxlength=None,
     dtype=None,
-    name: str | None = None,
+    name=None,
     axis=None,
     binary_output: bool = False,
 ) -> Any:
@@ -79,7 +79,7 @@ def bincount(
 
 @operation("ScatterNd")
 def confusion_matrix(
-    labels, predictions, num_classes=None, weights=None, dtype=None, name: str | None = None
+    labels, predictions, num_classes=None, weights=None, dtype=None, name=None
 ) -> Any:
     """How often each label (rows) was predicted as each class (columns).
 
@@ -103,9 +103,7 @@ def confusion_matrix(
 
 
 @operation("HistogramFixedWidth")
-def histogram_fixed_width(
-    values, value_range, nbins=100, dtype=None, name: str | None = None
-) -> Any:
+def histogram_fixed_width(values, value_range, nbins=100, dtype=None, name=None) -> Any:
     """How many values lie in each of `nbins` equal parts of a range; the outer ones are open.
 
     Examples

@@ -35,7 +35,7 @@ def _filled(shape, value, dtype) -> Any:
 
 
 @operation("Fill")
-def zeros(shape, dtype=None, name: str | None = None, layout=None) -> Any:
+def zeros(shape, dtype=None, name=None, layout=None) -> Any:
     """A tensor of zeros.
 
     Parameters
@@ -61,7 +61,7 @@ def zeros(shape, dtype=None, name: str | None = None, layout=None) -> Any:
 
 
 @operation("Fill")
-def ones(shape, dtype=None, name: str | None = None, layout=None) -> Any:
+def ones(shape, dtype=None, name=None, layout=None) -> Any:
     """A tensor of ones; arguments as for `zeros`.
 
     Examples
@@ -73,7 +73,7 @@ def ones(shape, dtype=None, name: str | None = None, layout=None) -> Any:
 
 
 @operation("Fill")
-def fill(dims, value, name: str | None = None, layout=None) -> Any:
+def fill(dims, value, name=None, layout=None) -> Any:
     """A tensor of one value, of its dtype.
 
     Examples
@@ -94,7 +94,7 @@ def _like(input, value: int, dtype) -> Any:
 
 
 @operation("ZerosLike")
-def zeros_like(input, dtype=None, name: str | None = None, layout=None) -> Any:
+def zeros_like(input, dtype=None, name=None, layout=None) -> Any:
     """A tensor of zeros, of the shape and, unless another is given, the dtype of `input`.
 
     Examples
@@ -106,7 +106,7 @@ def zeros_like(input, dtype=None, name: str | None = None, layout=None) -> Any:
 
 
 @operation("OnesLike")
-def ones_like(input, dtype=None, name: str | None = None, layout=None) -> Any:
+def ones_like(input, dtype=None, name=None, layout=None) -> Any:
     """A tensor of ones, of the shape and, unless another is given, the dtype of `input`.
 
     Examples
@@ -118,7 +118,7 @@ def ones_like(input, dtype=None, name: str | None = None, layout=None) -> Any:
 
 
 @operation("MatrixDiag")
-def eye(num_rows, num_columns=None, batch_shape=None, dtype=None, name: str | None = None) -> Any:
+def eye(num_rows, num_columns=None, batch_shape=None, dtype=None, name=None) -> Any:
     """The identity matrix, or a batch of them.
 
     Examples
@@ -138,7 +138,7 @@ _RANKS = ["i4", "i8", "f4", "f8"]
 
 
 @operation("Range")
-def range(start, limit=None, delta=1, dtype=None, name: str | None = "range") -> Any:
+def range(start, limit=None, delta=1, dtype=None, name="range") -> Any:
     """Numbers from `start` to `limit`, which is left out, in steps of `delta`.
 
     Parameters
@@ -181,7 +181,7 @@ def range(start, limit=None, delta=1, dtype=None, name: str | None = "range") ->
 
 
 @operation("LinSpace")
-def linspace(start, stop, num, name: str | None = None, axis=0) -> Any:
+def linspace(start, stop, num, name=None, axis=0) -> Any:
     """`num` numbers at equal distances from `start` to `stop`, both included.
 
     Parameters
@@ -218,9 +218,7 @@ def linspace(start, stop, num, name: str | None = None, axis=0) -> Any:
 
 
 @operation("OneHot")
-def one_hot(
-    indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name: str | None = None
-) -> Any:
+def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None) -> Any:
     """One at the positions that `indices` names along a new dimension, zero elsewhere.
 
     Parameters
@@ -266,7 +264,7 @@ def one_hot(
 
 
 @operation("SequenceMask")
-def sequence_mask(lengths, maxlen=None, dtype=None, name: str | None = None) -> Any:
+def sequence_mask(lengths, maxlen=None, dtype=None, name=None) -> Any:
     """For each length, that many times true, and then false up to `maxlen`.
 
     Examples
@@ -285,7 +283,7 @@ def sequence_mask(lengths, maxlen=None, dtype=None, name: str | None = None) -> 
 
 
 @operation("Shape")
-def shape(input, out_type=None, name: str | None = None) -> Any:
+def shape(input, out_type=None, name=None) -> Any:
     """The shape of a tensor, as a tensor of int32.
 
     Examples
@@ -298,7 +296,7 @@ def shape(input, out_type=None, name: str | None = None) -> Any:
 
 
 @operation("Size")
-def size(input, out_type=None, name: str | None = None) -> Any:
+def size(input, out_type=None, name=None) -> Any:
     """The number of elements of a tensor, as a tensor of int32.
 
     Examples
@@ -310,7 +308,7 @@ def size(input, out_type=None, name: str | None = None) -> Any:
 
 
 @operation("Rank")
-def rank(input, name: str | None = None) -> Any:
+def rank(input, name=None) -> Any:
     """The number of dimensions of a tensor, as a tensor of int32.
 
     Examples
@@ -321,7 +319,7 @@ def rank(input, name: str | None = None) -> Any:
     return wg.as_tensor(np.array(tensor_of(input).payload.ndim, _INT32))
 
 
-def shape_n(input, out_type=None, name: str | None = None) -> list[Any]:
+def shape_n(input, out_type=None, name=None) -> list[Any]:
     """The shape of each of several tensors.
 
     Examples
@@ -333,7 +331,7 @@ def shape_n(input, out_type=None, name: str | None = None) -> list[Any]:
 
 
 @operation("IdentityN")
-def identity_n(input, name: str | None = None) -> list[Any]:
+def identity_n(input, name=None) -> list[Any]:
     """Several tensors as they are.
 
     Examples

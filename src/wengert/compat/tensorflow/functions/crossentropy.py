@@ -25,7 +25,7 @@ from wengert.compat.tensorflow.functions.values import (
 
 
 @operation("SoftmaxCrossEntropyWithLogits")
-def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name: str | None = None) -> Any:
+def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None) -> Any:
     """The cross entropy of `labels` and of the `softmax` of `logits`, one for each row.
 
     Parameters
@@ -66,7 +66,7 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name: str | None 
 
 
 @operation("SparseSoftmaxCrossEntropyWithLogits")
-def sparse_softmax_cross_entropy_with_logits(labels, logits, name: str | None = None) -> Any:
+def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None) -> Any:
     """The cross entropy of classes, given by number, and of the `softmax` of `logits`.
 
     Parameters
@@ -128,7 +128,7 @@ def _same_shape(labels, logits) -> tuple[Any, Any]:
 
 
 @operation("Log1p")
-def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name: str | None = None) -> Any:
+def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None) -> Any:
     """The cross entropy of `labels` and of the `sigmoid` of `logits`, element by element.
 
     Parameters
@@ -154,7 +154,7 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name: str | None
 
 
 @operation("Log1p")
-def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name: str | None = None) -> Any:
+def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None) -> Any:
     """`sigmoid_cross_entropy_with_logits`, in which positive labels count `pos_weight` times.
 
     Examples
@@ -169,7 +169,7 @@ def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name: str | N
 
 
 @operation("L2Loss")
-def l2_loss(t, name: str | None = None) -> Any:
+def l2_loss(t, name=None) -> Any:
     """Half the sum of the squares.
 
     Examples
@@ -183,9 +183,7 @@ def l2_loss(t, name: str | None = None) -> Any:
 
 
 @operation("Mul")
-def log_poisson_loss(
-    targets, log_input, compute_full_loss: bool = False, name: str | None = None
-) -> Any:
+def log_poisson_loss(targets, log_input, compute_full_loss: bool = False, name=None) -> Any:
     """Minus the logarithm of the probability of `targets`, if `log_input` is the logarithm of
     their mean.
 
@@ -222,7 +220,7 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
 
 
 @operation("Lgamma")
-def lbeta(x, name: str | None = None) -> Any:
+def lbeta(x, name=None) -> Any:
     """The logarithm of the absolute value of the beta function, along the last dimension.
 
     Examples

@@ -27,7 +27,7 @@ Lu = namedtuple("Lu", ["lu", "p"])
 
 
 @operation("Cholesky")
-def cholesky(input, name: str | None = None) -> Any:
+def cholesky(input, name=None) -> Any:
     """The lower triangular `L` with ``L @ L.T = input``, for a positive definite matrix.
 
     Raises
@@ -51,7 +51,7 @@ def cholesky(input, name: str | None = None) -> Any:
 
 
 @operation("Qr")
-def qr(input, full_matrices: bool = False, name: str | None = None) -> Any:
+def qr(input, full_matrices: bool = False, name=None) -> Any:
     """An orthogonal matrix ``q`` and an upper triangular ``r``, whose product is the input.
 
     Examples
@@ -66,9 +66,7 @@ def qr(input, full_matrices: bool = False, name: str | None = None) -> Any:
 
 
 @operation("Svd")
-def svd(
-    tensor, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None
-) -> Any:
+def svd(tensor, full_matrices: bool = False, compute_uv: bool = True, name=None) -> Any:
     """Singular values, and left and right singular vectors: ``u @ diag(s) @ v.T`` is the input.
 
     Parameters
@@ -97,7 +95,7 @@ def svd(
 
 
 @operation("SelfAdjointEigV2")
-def eigh(tensor, name: str | None = None) -> Any:
+def eigh(tensor, name=None) -> Any:
     """Eigenvalues, in order, and eigenvectors, in columns, of a symmetric or Hermitian matrix.
 
     Examples
@@ -110,7 +108,7 @@ def eigh(tensor, name: str | None = None) -> Any:
 
 
 @operation("SelfAdjointEigV2")
-def eigvalsh(tensor, name: str | None = None) -> Any:
+def eigvalsh(tensor, name=None) -> Any:
     """Eigenvalues, in order, of a symmetric or Hermitian matrix.
 
     Examples
@@ -128,7 +126,7 @@ def _lower(tensor) -> Any:
 
 
 @operation("Eig")
-def eig(tensor, name: str | None = None) -> Any:
+def eig(tensor, name=None) -> Any:
     """Eigenvalues and eigenvectors, in columns, of a square matrix; complex ones.
 
     Examples
@@ -141,7 +139,7 @@ def eig(tensor, name: str | None = None) -> Any:
 
 
 @operation("Eig")
-def eigvals(tensor, name: str | None = None) -> Any:
+def eigvals(tensor, name=None) -> Any:
     """Eigenvalues of a square matrix; complex ones.
 
     Examples
@@ -153,7 +151,7 @@ def eigvals(tensor, name: str | None = None) -> Any:
 
 
 @operation("Lu")
-def lu(input, output_idx_type=None, name: str | None = None) -> Any:
+def lu(input, output_idx_type=None, name=None) -> Any:
     """The factors of a square matrix in one, and the order ``p`` of the rows that they are of.
 
     Examples
@@ -174,7 +172,7 @@ def lu(input, output_idx_type=None, name: str | None = None) -> Any:
     return Lu(factors, wg.as_tensor(order.astype(dtype_of(output_idx_type, np.dtype(np.int32)))))
 
 
-def matrix_rank(a, tol=None, validate_args: bool = False, name: str | None = None) -> Any:
+def matrix_rank(a, tol=None, validate_args: bool = False, name=None) -> Any:
     """The number of singular values above `tol`, as int32.
 
     Examples
@@ -196,7 +194,7 @@ def matrix_rank(a, tol=None, validate_args: bool = False, name: str | None = Non
 
 
 @operation("MatMul")
-def pinv(a, rcond=None, validate_args: bool = False, name: str | None = None) -> Any:
+def pinv(a, rcond=None, validate_args: bool = False, name=None) -> Any:
     """The pseudoinverse of a matrix; singular values below `rcond` times the greatest count as 0.
 
     Examples

@@ -22,7 +22,7 @@ from wengert.compat.tensorflow.functions.values import (
 
 
 @operation("MatrixTrace")
-def trace(x, name: str | None = None) -> Any:
+def trace(x, name=None) -> Any:
     """The sum of the elements on the diagonal of a matrix, or of each of a batch.
 
     Examples
@@ -45,7 +45,7 @@ def _offset(k) -> int:
 @operation("MatrixDiagV3")
 def diag(
     diagonal,
-    name: str | None = "diag",
+    name="diag",
     k=0,
     num_rows: int = -1,
     num_cols: int = -1,
@@ -96,9 +96,7 @@ def diag(
 
 
 @operation("MatrixDiagPartV3")
-def diag_part(
-    input, name: str | None = "diag_part", k=0, padding_value=0, align: str = "RIGHT_LEFT"
-) -> Any:
+def diag_part(input, name="diag_part", k=0, padding_value=0, align: str = "RIGHT_LEFT") -> Any:
     """The elements on a diagonal of a matrix, or of each of a batch.
 
     Examples
@@ -111,7 +109,7 @@ def diag_part(
 
 
 @operation("MatrixSetDiagV3")
-def set_diag(input, diagonal, name: str | None = "set_diag", k=0, align: str = "RIGHT_LEFT") -> Any:
+def set_diag(input, diagonal, name="set_diag", k=0, align: str = "RIGHT_LEFT") -> Any:
     """A matrix with other elements on a diagonal.
 
     Raises
@@ -129,7 +127,7 @@ def set_diag(input, diagonal, name: str | None = "set_diag", k=0, align: str = "
 
 
 @operation("MatrixBandPart")
-def band_part(input, num_lower, num_upper, name: str | None = None) -> Any:
+def band_part(input, num_lower, num_upper, name=None) -> Any:
     """A matrix with zeros outside of some diagonals around the main one; -1 keeps all.
 
     Examples
@@ -146,7 +144,7 @@ def band_part(input, num_lower, num_upper, name: str | None = None) -> Any:
 
 
 @operation("Diag")
-def tensor_diag(diagonal, name: str | None = None) -> Any:
+def tensor_diag(diagonal, name=None) -> Any:
     """A tensor with given elements where the first half of the positions equals the second half.
 
     Examples
@@ -160,7 +158,7 @@ def tensor_diag(diagonal, name: str | None = None) -> Any:
 
 
 @operation("DiagPart")
-def tensor_diag_part(input, name: str | None = None) -> Any:
+def tensor_diag_part(input, name=None) -> Any:
     """The elements where the first half of the positions equals the second half.
 
     Examples

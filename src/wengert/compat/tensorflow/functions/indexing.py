@@ -39,9 +39,7 @@ def positions(op: str, value, attribute: str = "Tindices") -> Any:
 
 
 @operation("GatherV2")
-def gather(
-    params, indices, validate_indices=None, axis=None, batch_dims=0, name: str | None = None
-) -> Any:
+def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None) -> Any:
     """The parts of a tensor that positions along a dimension name.
 
     Parameters
@@ -141,9 +139,7 @@ def flat_positions(op: str, found, sizes: tuple[int, ...]) -> Any:
 
 
 @operation("GatherNd")
-def gather_nd(
-    params, indices, batch_dims=0, name: str | None = None, bad_indices_policy: str = ""
-) -> Any:
+def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy: str = "") -> Any:
     """The parts of a tensor that rows of positions name, one for each of its first dimensions.
 
     Raises
@@ -172,7 +168,7 @@ def gather_nd(
 
 
 @operation("GatherV2")
-def boolean_mask(tensor, mask, axis=None, name: str | None = "boolean_mask") -> Any:
+def boolean_mask(tensor, mask, axis=None, name="boolean_mask") -> Any:
     """The parts of a tensor for which a mask is true.
 
     Parameters
@@ -209,7 +205,7 @@ def boolean_mask(tensor, mask, axis=None, name: str | None = "boolean_mask") -> 
 
 
 @operation("SelectV2")
-def where(condition, x=None, y=None, name: str | None = None) -> Any:
+def where(condition, x=None, y=None, name=None) -> Any:
     """Elements of `x` where a condition is true, of `y` elsewhere; or the places where it is true.
 
     Parameters
@@ -249,7 +245,7 @@ def where(condition, x=None, y=None, name: str | None = None) -> Any:
 
 
 @operation("Slice")
-def slice(input_, begin, size, name: str | None = None) -> Any:
+def slice(input_, begin, size, name=None) -> Any:
     """A part of a tensor, from `begin` on, of `size`; -1 stands for all that is left.
 
     Raises
@@ -293,7 +289,7 @@ def strided_slice(
     new_axis_mask: int = 0,
     shrink_axis_mask: int = 0,
     var=None,
-    name: str | None = None,
+    name=None,
 ) -> Any:
     """What ``input_[begin:end:strides, ...]`` gives; bits of the masks change single places.
 

@@ -23,7 +23,7 @@ from wengert.compat.tensorflow.functions.values import (
 
 
 @operation("ConcatV2")
-def concat(values, axis, name: str | None = "concat") -> Any:
+def concat(values, axis, name="concat") -> Any:
     """Tensors one after the other, along a dimension that they have.
 
     Parameters
@@ -75,7 +75,7 @@ def concat(values, axis, name: str | None = "concat") -> Any:
 
 
 @operation("Pack")
-def stack(values, axis=0, name: str | None = "stack") -> Any:
+def stack(values, axis=0, name="stack") -> Any:
     """Tensors of one shape, along a new dimension.
 
     Raises
@@ -113,7 +113,7 @@ def _stackable(values) -> list[Any]:
 
 
 @operation("Unpack")
-def unstack(value, num: int | None = None, axis=0, name: str | None = "unstack") -> Any:
+def unstack(value, num: int | None = None, axis=0, name="unstack") -> Any:
     """The parts of a tensor along a dimension, as a list.
 
     Raises
@@ -140,9 +140,7 @@ def unstack(value, num: int | None = None, axis=0, name: str | None = "unstack")
 
 
 @operation("Split")
-def split(
-    value, num_or_size_splits, axis=0, num: int | None = None, name: str | None = "split"
-) -> Any:
+def split(value, num_or_size_splits, axis=0, num: int | None = None, name="split") -> Any:
     """A tensor cut along a dimension, as a list: into equal parts, or parts of given sizes.
 
     Parameters
@@ -195,7 +193,7 @@ def split(
 
 
 @operation("Tile")
-def tile(input, multiples, name: str | None = None) -> Any:
+def tile(input, multiples, name=None) -> Any:
     """The tensor, repeated along each dimension as often as `multiples` says.
 
     Raises
@@ -221,7 +219,7 @@ def tile(input, multiples, name: str | None = None) -> Any:
 
 
 @operation("Repeat")
-def repeat(input, repeats, axis=None, name: str | None = None) -> Any:
+def repeat(input, repeats, axis=None, name=None) -> Any:
     """Each element, or each part along `axis`, repeated.
 
     Examples
@@ -240,7 +238,7 @@ def repeat(input, repeats, axis=None, name: str | None = None) -> Any:
 
 
 @operation("ReverseV2")
-def reverse(tensor, axis, name: str | None = None) -> Any:
+def reverse(tensor, axis, name=None) -> Any:
     """The tensor with the order of its elements reversed along the dimensions named.
 
     Raises
@@ -266,11 +264,7 @@ def reverse(tensor, axis, name: str | None = None) -> Any:
 
 @operation("ReverseSequence")
 def reverse_sequence(
-    input,
-    seq_lengths,
-    seq_axis: int | None = None,
-    batch_axis: int | None = None,
-    name: str | None = None,
+    input, seq_lengths, seq_axis: int | None = None, batch_axis: int | None = None, name=None
 ) -> Any:
     """The first ``seq_lengths[i]`` elements of each sequence reversed, the others as they are.
 
@@ -292,7 +286,7 @@ def reverse_sequence(
 
 
 @operation("Roll")
-def roll(input, shift, axis, name: str | None = None) -> Any:
+def roll(input, shift, axis, name=None) -> Any:
     """The elements moved along dimensions; what leaves at one end comes in at the other.
 
     Examples
@@ -305,9 +299,7 @@ def roll(input, shift, axis, name: str | None = None) -> Any:
 
 
 @operation("Pad")
-def pad(
-    tensor, paddings, mode: str = "CONSTANT", constant_values=0, name: str | None = None
-) -> Any:
+def pad(tensor, paddings, mode: str = "CONSTANT", constant_values=0, name=None) -> Any:
     """The tensor with elements added before and after, along each dimension.
 
     Parameters

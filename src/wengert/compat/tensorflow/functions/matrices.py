@@ -39,7 +39,7 @@ def matrices(op: str, value, square: bool = True) -> Any:
 
 
 @operation("MatrixDeterminant")
-def det(input, name: str | None = None) -> Any:
+def det(input, name=None) -> Any:
     """The determinant of a square matrix, or of each of a batch.
 
     Raises
@@ -55,7 +55,7 @@ def det(input, name: str | None = None) -> Any:
 
 
 @operation("LogMatrixDeterminant")
-def slogdet(input, name: str | None = None) -> Any:
+def slogdet(input, name=None) -> Any:
     """The sign of the determinant, and the logarithm of its absolute value.
 
     Examples
@@ -67,7 +67,7 @@ def slogdet(input, name: str | None = None) -> Any:
 
 
 @operation("Cholesky")
-def logdet(matrix, name: str | None = None) -> Any:
+def logdet(matrix, name=None) -> Any:
     """The logarithm of the determinant of a positive definite matrix.
 
     Raises
@@ -87,7 +87,7 @@ def logdet(matrix, name: str | None = None) -> Any:
 
 
 @operation("MatrixInverse")
-def inv(input, adjoint: bool = False, name: str | None = None) -> Any:
+def inv(input, adjoint: bool = False, name=None) -> Any:
     """The inverse of a square matrix, or of its conjugate transpose.
 
     Raises
@@ -130,7 +130,7 @@ def _sides(op: str, matrix, rhs, square: bool = True) -> tuple[Any, Any]:
 
 
 @operation("MatrixSolve")
-def solve(matrix, rhs, adjoint: bool = False, name: str | None = None) -> Any:
+def solve(matrix, rhs, adjoint: bool = False, name=None) -> Any:
     """The solution `x` of ``matrix @ x = rhs``.
 
     Parameters
@@ -163,9 +163,7 @@ def solve(matrix, rhs, adjoint: bool = False, name: str | None = None) -> Any:
 
 
 @operation("MatrixTriangularSolve")
-def triangular_solve(
-    matrix, rhs, lower: bool = True, adjoint: bool = False, name: str | None = None
-) -> Any:
+def triangular_solve(matrix, rhs, lower: bool = True, adjoint: bool = False, name=None) -> Any:
     """The solution of ``matrix @ x = rhs``, where only one triangle of `matrix` is looked at.
 
     Examples
@@ -181,7 +179,7 @@ def triangular_solve(
 
 
 @operation("MatrixTriangularSolve")
-def cholesky_solve(chol, rhs, name: str | None = None) -> Any:
+def cholesky_solve(chol, rhs, name=None) -> Any:
     """The solution of ``A @ x = rhs``, given the factor that `cholesky` makes of `A`.
 
     Examples
@@ -195,9 +193,7 @@ def cholesky_solve(chol, rhs, name: str | None = None) -> Any:
 
 
 @operation("MatrixSolveLs")
-def lstsq(
-    matrix, rhs, l2_regularizer: float = 0.0, fast: bool = True, name: str | None = None
-) -> Any:
+def lstsq(matrix, rhs, l2_regularizer: float = 0.0, fast: bool = True, name=None) -> Any:
     """The `x` for which ``matrix @ x`` is closest to `rhs`.
 
     Parameters
@@ -229,7 +225,7 @@ def lstsq(
 
 
 @operation("MatrixExponential")
-def expm(input, name: str | None = None) -> Any:
+def expm(input, name=None) -> Any:
     """The exponential of a square matrix.
 
     Examples
@@ -242,7 +238,7 @@ def expm(input, name: str | None = None) -> Any:
 
 
 @operation("Cross")
-def cross(a, b, name: str | None = None) -> Any:
+def cross(a, b, name=None) -> Any:
     """The cross product of vectors of three elements.
 
     Raises

@@ -31,7 +31,7 @@ from wengert.compat.tensorflow.functions.values import (
 
 
 @operation("BiasAdd")
-def bias_add(value, bias, data_format=None, name: str | None = None) -> Any:
+def bias_add(value, bias, data_format=None, name=None) -> Any:
     """The tensor plus one number for each of its channels, which are its last dimension.
 
     Raises
@@ -65,7 +65,7 @@ def _moments(x, axes, keepdims: bool) -> tuple[Any, Any]:
 
 
 @operation("Mean")
-def moments(x, axes, shift=None, keepdims: bool = False, name: str | None = None) -> Any:
+def moments(x, axes, shift=None, keepdims: bool = False, name=None) -> Any:
     """The mean and the variance along dimensions.
 
     Parameters
@@ -91,9 +91,7 @@ def moments(x, axes, shift=None, keepdims: bool = False, name: str | None = None
 
 
 @operation("Mean")
-def weighted_moments(
-    x, axes, frequency_weights, keepdims: bool = False, name: str | None = None
-) -> Any:
+def weighted_moments(x, axes, frequency_weights, keepdims: bool = False, name=None) -> Any:
     """The mean and the variance along dimensions, in which elements count as often as weights say.
 
     Examples
@@ -116,7 +114,7 @@ def weighted_moments(
 
 @operation("Mul")
 def batch_normalization(
-    x, mean, variance, offset, scale, variance_epsilon: float, name: str | None = None
+    x, mean, variance, offset, scale, variance_epsilon: float, name=None
 ) -> Any:
     """``scale * (x - mean) / sqrt(variance + variance_epsilon) + offset``.
 
@@ -146,7 +144,7 @@ def batch_normalization(
 
 
 @operation("Mul")
-def dropout(x, rate, noise_shape=None, seed=None, name: str | None = None) -> Any:
+def dropout(x, rate, noise_shape=None, seed=None, name=None) -> Any:
     """The elements divided by ``1 - rate``, a share `rate` of them replaced by 0.
 
     Parameters
@@ -194,7 +192,7 @@ def dropout(x, rate, noise_shape=None, seed=None, name: str | None = None) -> An
     return wg.mul(x, factor)
 
 
-def embedding_lookup(params, ids, max_norm: float | None = None, name: str | None = None) -> Any:
+def embedding_lookup(params, ids, max_norm: float | None = None, name=None) -> Any:
     """The rows of a matrix that numbers name; scaled down to `max_norm`, if that is given.
 
     Raises
@@ -218,12 +216,7 @@ def embedding_lookup(params, ids, max_norm: float | None = None, name: str | Non
 
 @operation("LRN")
 def local_response_normalization(
-    input,
-    depth_radius: int = 5,
-    bias: float = 1,
-    alpha: float = 1,
-    beta: float = 0.5,
-    name: str | None = None,
+    input, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5, name=None
 ) -> Any:
     """The elements divided by a power of the sum of the squares in the channels around each.
 
@@ -247,7 +240,7 @@ lrn = local_response_normalization
 
 
 @operation("SpaceToDepth")
-def space_to_depth(input, block_size, data_format: str = "NHWC", name: str | None = None) -> Any:
+def space_to_depth(input, block_size, data_format: str = "NHWC", name=None) -> Any:
     """Blocks of images, each put into the channels of one place.
 
     Examples
@@ -265,7 +258,7 @@ def space_to_depth(input, block_size, data_format: str = "NHWC", name: str | Non
 
 
 @operation("DepthToSpace")
-def depth_to_space(input, block_size, data_format: str = "NHWC", name: str | None = None) -> Any:
+def depth_to_space(input, block_size, data_format: str = "NHWC", name=None) -> Any:
     """The channels of each place, put into a block of images.
 
     Examples

@@ -27,7 +27,7 @@ from wengert.compat.tensorflow.functions.values import (
 
 
 @operation("ClipByValue")
-def clip_by_value(t, clip_value_min, clip_value_max, name: str | None = None) -> Any:
+def clip_by_value(t, clip_value_min, clip_value_max, name=None) -> Any:
     """The elements, those below `clip_value_min` and above `clip_value_max` replaced by these.
 
     Parameters
@@ -61,7 +61,7 @@ def clip_by_value(t, clip_value_min, clip_value_max, name: str | None = None) ->
 
 
 @operation("RealDiv")
-def clip_by_norm(t, clip_norm, axes=None, name: str | None = None) -> Any:
+def clip_by_norm(t, clip_norm, axes=None, name=None) -> Any:
     """The tensor, scaled down so that its Euclidean norm is at most `clip_norm`.
 
     Parameters
@@ -92,7 +92,7 @@ def clip_by_norm(t, clip_norm, axes=None, name: str | None = None) -> Any:
 
 
 @operation("Sqrt")
-def global_norm(t_list, name: str | None = None) -> Any:
+def global_norm(t_list, name=None) -> Any:
     """The Euclidean norm of all elements of several tensors together; None is left out.
 
     Raises
@@ -120,7 +120,7 @@ def _sequence(t_list) -> list[Any]:
     return list(t_list)
 
 
-def clip_by_global_norm(t_list, clip_norm, use_norm=None, name: str | None = None) -> Any:
+def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None) -> Any:
     """Several tensors, scaled down together so that their `global_norm` is at most `clip_norm`.
 
     Parameters
@@ -162,7 +162,7 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name: str | None = Non
 
 
 @operation("Sqrt")
-def norm(tensor, ord="euclidean", axis=None, keepdims=None, name: str | None = None) -> Any:
+def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None) -> Any:
     """The norm of all elements, of vectors, or of matrices.
 
     Parameters
@@ -220,7 +220,7 @@ def _typed(result, x) -> Any:
     return converted(result, x.payload.dtype) if is_complex(x) else result
 
 
-def normalize(tensor, ord="euclidean", axis=None, name: str | None = None) -> tuple[Any, Any]:
+def normalize(tensor, ord="euclidean", axis=None, name=None) -> tuple[Any, Any]:
     """The tensor divided by its `norm`, whose arguments it takes; and the norm.
 
     Examples
@@ -235,7 +235,7 @@ def normalize(tensor, ord="euclidean", axis=None, name: str | None = None) -> tu
 
 
 @operation("Mul")
-def l2_normalize(x, axis=None, epsilon: float = 1e-12, name: str | None = None, dim=None) -> Any:
+def l2_normalize(x, axis=None, epsilon: float = 1e-12, name=None, dim=None) -> Any:
     """The tensor divided by its Euclidean norm, or by the root of `epsilon`, if that is greater.
 
     Examples

@@ -46,7 +46,7 @@ def _sorted(op: str, values, axis, direction: str) -> Any:
 
 
 @operation("TopKV2")
-def sort(values, axis=-1, direction: str = "ASCENDING", name: str | None = None) -> Any:
+def sort(values, axis=-1, direction: str = "ASCENDING", name=None) -> Any:
     """The elements in order along a dimension.
 
     Parameters
@@ -72,9 +72,7 @@ def sort(values, axis=-1, direction: str = "ASCENDING", name: str | None = None)
 
 
 @operation("TopKV2")
-def argsort(
-    values, axis=-1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
-) -> Any:
+def argsort(values, axis=-1, direction: str = "ASCENDING", stable: bool = False, name=None) -> Any:
     """The positions, as int32, that put the elements in order; equal ones keep theirs.
 
     Examples
@@ -86,7 +84,7 @@ def argsort(
 
 
 @operation("TopKV2")
-def top_k(input, k=1, sorted: bool = True, index_type=None, name: str | None = None) -> Any:
+def top_k(input, k=1, sorted: bool = True, index_type=None, name=None) -> Any:
     """The `k` greatest elements along the last dimension, and their positions.
 
     Parameters
@@ -127,7 +125,7 @@ def top_k(input, k=1, sorted: bool = True, index_type=None, name: str | None = N
 
 
 @operation("InTopKV2")
-def in_top_k(targets, predictions, k, name: str | None = None) -> Any:
+def in_top_k(targets, predictions, k, name=None) -> Any:
     """Whether the prediction for the target is among the `k` greatest of its row.
 
     Examples
@@ -145,7 +143,7 @@ def in_top_k(targets, predictions, k, name: str | None = None) -> Any:
 
 
 @operation("Unique")
-def unique(x, out_idx=None, name: str | None = None) -> Any:
+def unique(x, out_idx=None, name=None) -> Any:
     """The different elements, in the order of their first appearance, and where each element is.
 
     Returns
@@ -167,7 +165,7 @@ def unique(x, out_idx=None, name: str | None = None) -> Any:
 
 
 @operation("UniqueWithCounts")
-def unique_with_counts(x, out_idx=None, name: str | None = None) -> Any:
+def unique_with_counts(x, out_idx=None, name=None) -> Any:
     """The different elements, where each element is among them, and how often each one comes.
 
     Examples
@@ -200,9 +198,7 @@ def _distinct(op: str, value, out_idx) -> tuple[Any, Any, Any]:
 
 
 @operation("LowerBound")
-def searchsorted(
-    sorted_sequence, values, side: str = "left", out_type=None, name: str | None = None
-) -> Any:
+def searchsorted(sorted_sequence, values, side: str = "left", out_type=None, name=None) -> Any:
     """Where values would have to go in a sequence in order, as int32.
 
     Raises
@@ -224,7 +220,7 @@ def searchsorted(
 
 
 @operation("InvertPermutation")
-def invert_permutation(x, name: str | None = None) -> Any:
+def invert_permutation(x, name=None) -> Any:
     """The permutation that undoes another.
 
     Examples
@@ -241,7 +237,7 @@ def invert_permutation(x, name: str | None = None) -> Any:
 
 
 @operation("UnravelIndex")
-def unravel_index(indices, dims, name: str | None = None) -> Any:
+def unravel_index(indices, dims, name=None) -> Any:
     """Positions in a flattened tensor as positions along each of its dimensions.
 
     Examples
@@ -258,7 +254,7 @@ def unravel_index(indices, dims, name: str | None = None) -> Any:
     return wg.as_tensor(np.stack(found).astype(x.payload.dtype))
 
 
-def is_non_decreasing(x, name: str | None = None) -> Any:
+def is_non_decreasing(x, name=None) -> Any:
     """Whether no element is less than the one before, in the flattened tensor.
 
     Examples
@@ -269,7 +265,7 @@ def is_non_decreasing(x, name: str | None = None) -> Any:
     return computed("All", lambda x: (x[1:] >= x[:-1]).all(), _flat(x))
 
 
-def is_strictly_increasing(x, name: str | None = None) -> Any:
+def is_strictly_increasing(x, name=None) -> Any:
     """Whether each element is greater than the one before, in the flattened tensor.
 
     Examples
@@ -287,7 +283,7 @@ def _flat(x) -> Any:
 # -- positions -------------------------------------------------------------------------------------
 
 
-def argmax(input, axis=None, output_type=None, name: str | None = None) -> Any:
+def argmax(input, axis=None, output_type=None, name=None) -> Any:
     """The position of the greatest element along a dimension: the first of several.
 
     Parameters
@@ -312,7 +308,7 @@ def argmax(input, axis=None, output_type=None, name: str | None = None) -> Any:
     return _position("ArgMax", wg.argmax, input, axis, output_type)
 
 
-def argmin(input, axis=None, output_type=None, name: str | None = None) -> Any:
+def argmin(input, axis=None, output_type=None, name=None) -> Any:
     """The position of the least element along a dimension; arguments as for `argmax`.
 
     Examples

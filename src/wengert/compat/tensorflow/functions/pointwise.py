@@ -106,7 +106,7 @@ rows(
 )
 
 
-def logical_not(x, name: str | None = None) -> Any:
+def logical_not(x, name=None) -> Any:
     """The opposite of each truth value.
 
     Raises
@@ -122,7 +122,7 @@ def logical_not(x, name: str | None = None) -> Any:
     return computed("LogicalNot", wg.logical_not, x)
 
 
-def real(input, name: str | None = None) -> Any:
+def real(input, name=None) -> Any:
     """The real part of each element; real tensors are returned as they are.
 
     Examples
@@ -134,7 +134,7 @@ def real(input, name: str | None = None) -> Any:
     return computed("Real", wg.real, x) if is_complex(x) else made(x)
 
 
-def imag(input, name: str | None = None) -> Any:
+def imag(input, name=None) -> Any:
     """The imaginary part of each element; 0 for real tensors.
 
     Examples
@@ -146,7 +146,7 @@ def imag(input, name: str | None = None) -> Any:
     return computed("Imag", wg.imag if is_complex(x) else wg.zeros_like, x)
 
 
-def conj(x, name: str | None = None) -> Any:
+def conj(x, name=None) -> Any:
     """The complex conjugate of each element; real tensors are returned as they are.
 
     Raises
@@ -165,7 +165,7 @@ def conj(x, name: str | None = None) -> Any:
     return computed("Conj", wg.conj_physical, x) if is_complex(x) else made(x)
 
 
-def angle(input, name: str | None = None) -> Any:
+def angle(input, name=None) -> Any:
     """The angle of each element in the complex plane: 0 or pi for real numbers.
 
     Examples

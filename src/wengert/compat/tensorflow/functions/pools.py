@@ -67,7 +67,7 @@ def _pooling(path: str, op: str, d: str, what: str, places: str) -> Any:
     """The function `path`, which pools windows of `d` dimensions, or of as many as there are."""
 
     @operation(op)
-    def pooling(input, ksize, strides, padding, data_format=None, name: str | None = None) -> Any:
+    def pooling(input, ksize, strides, padding, data_format=None, name=None) -> Any:
         """{what} of the windows of {places}.
 
         Parameters
@@ -123,7 +123,7 @@ def pool(
     padding="VALID",
     data_format=None,
     dilations=None,
-    name: str | None = None,
+    name=None,
 ) -> Any:
     """The greatest elements (``"MAX"``) or the means (``"AVG"``) of windows.
 

@@ -46,7 +46,7 @@ def matmul(
     output_type=None,
     grad_a: bool = False,
     grad_b: bool = False,
-    name: str | None = None,
+    name=None,
 ) -> Any:
     """The product of two matrices, or of two batches of them.
 
@@ -106,7 +106,7 @@ def matvec(
     adjoint_a: bool = False,
     a_is_sparse: bool = False,
     b_is_sparse: bool = False,
-    name: str | None = None,
+    name=None,
 ) -> Any:
     """The product of a matrix and a vector, or of batches of them; arguments as for `matmul`.
 
@@ -122,7 +122,7 @@ def matvec(
 
 
 @operation("Transpose")
-def matrix_transpose(a, name: str | None = "matrix_transpose", conjugate: bool = False) -> Any:
+def matrix_transpose(a, name="matrix_transpose", conjugate: bool = False) -> Any:
     """The last two dimensions exchanged.
 
     Raises
@@ -144,7 +144,7 @@ def matrix_transpose(a, name: str | None = "matrix_transpose", conjugate: bool =
     return turned(x, True, conjugate)
 
 
-def adjoint(matrix, name: str | None = None) -> Any:
+def adjoint(matrix, name=None) -> Any:
     """The last two dimensions exchanged, and complex numbers conjugated.
 
     Examples
@@ -156,7 +156,7 @@ def adjoint(matrix, name: str | None = None) -> Any:
 
 
 @operation("MatMul")
-def tensordot(a, b, axes, name: str | None = None) -> Any:
+def tensordot(a, b, axes, name=None) -> Any:
     """The sum of products of elements along some dimensions of both tensors.
 
     Parameters
@@ -248,7 +248,7 @@ def _check_sizes(equation: str, parts: list[Any]) -> None:
 
 
 @operation("AddN")
-def add_n(inputs, name: str | None = None) -> Any:
+def add_n(inputs, name=None) -> Any:
     """The sum of tensors of one shape.
 
     Raises
@@ -281,7 +281,7 @@ def add_n(inputs, name: str | None = None) -> Any:
     return wg.clone(total) if len(parts) == 1 else total
 
 
-def accumulate_n(inputs, shape=None, tensor_dtype=None, name: str | None = None) -> Any:
+def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None) -> Any:
     """The sum of tensors of one shape: `add_n`.
 
     Examples
@@ -293,7 +293,7 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name: str | None = None)
 
 
 @operation("AddV2")
-def polyval(coeffs, x, name: str | None = None) -> Any:
+def polyval(coeffs, x, name=None) -> Any:
     """The value of a polynomial, whose coefficients begin with that of the highest power.
 
     Raises

@@ -38,7 +38,7 @@ def _described(function, path: str, words: str, kinds, example: str, line: str) 
 def _reduction(path: str, op: str, function: Callable[..., Any], kinds, *said: str) -> Any:
     """The function `path`: `function` of a tensor, the dimensions, and whether to keep these."""
 
-    def reduced(input_tensor, axis=None, keepdims: bool = False, name: str | None = None) -> Any:
+    def reduced(input_tensor, axis=None, keepdims: bool = False, name=None) -> Any:
         """{words}, of all elements or along dimensions.
 
         Parameters
@@ -139,9 +139,7 @@ rows(
 )
 
 
-def reduce_euclidean_norm(
-    input_tensor, axis=None, keepdims: bool = False, name: str | None = None
-) -> Any:
+def reduce_euclidean_norm(input_tensor, axis=None, keepdims: bool = False, name=None) -> Any:
     """The square root of the sum of the squares, of all elements or along dimensions.
 
     Examples
@@ -167,9 +165,7 @@ def _whole_root(total) -> Any:
     return converted(wg.sqrt(converted(total, np.dtype(np.float64))), total.payload.dtype)
 
 
-def reduce_variance(
-    input_tensor, axis=None, keepdims: bool = False, name: str | None = None
-) -> Any:
+def reduce_variance(input_tensor, axis=None, keepdims: bool = False, name=None) -> Any:
     """The mean of the squared distances from the mean, of all elements or along dimensions.
 
     Raises
@@ -186,7 +182,7 @@ def reduce_variance(
     return computed("Mean", wg.var, x, axes or (), correction=0, keepdim=bool(keepdims))
 
 
-def reduce_std(input_tensor, axis=None, keepdims: bool = False, name: str | None = None) -> Any:
+def reduce_std(input_tensor, axis=None, keepdims: bool = False, name=None) -> Any:
     """The square root of `reduce_variance`, whose arguments it takes.
 
     Examples
@@ -197,7 +193,7 @@ def reduce_std(input_tensor, axis=None, keepdims: bool = False, name: str | None
     return computed("Sqrt", wg.sqrt, reduce_variance(input_tensor, axis, keepdims))
 
 
-def _spread(name: str, value) -> Any:
+def _spread(name, value) -> Any:
     x = tensor_of(value)
     if not (is_floating(x) or is_complex(x)):
         raise TypeError(
@@ -207,7 +203,7 @@ def _spread(name: str, value) -> Any:
     return x
 
 
-def count_nonzero(input, axis=None, keepdims=None, dtype=None, name: str | None = None) -> Any:
+def count_nonzero(input, axis=None, keepdims=None, dtype=None, name=None) -> Any:
     """How many elements are not 0, of all or along dimensions; int64 by default.
 
     Examples
@@ -222,7 +218,7 @@ def count_nonzero(input, axis=None, keepdims=None, dtype=None, name: str | None 
     return computed("Sum", _sum, counted, axes, bool(keepdims)) if axes else counted
 
 
-def zero_fraction(value, name: str | None = None) -> Any:
+def zero_fraction(value, name=None) -> Any:
     """The share of the elements that are 0, as a float32.
 
     Examples
@@ -253,9 +249,7 @@ def _running(path: str, op: str, function, kinds, start: str, words: str, line: 
     """The function `path`: `function` of a tensor and a dimension, which begins at `start`."""
 
     @operation(op)
-    def running(
-        x, axis=0, exclusive: bool = False, reverse: bool = False, name: str | None = None
-    ) -> Any:
+    def running(x, axis=0, exclusive: bool = False, reverse: bool = False, name=None) -> Any:
         """{words} of the elements up to each, along a dimension.
 
         Parameters

@@ -25,9 +25,7 @@ from wengert.compat.tensorflow.functions.values import (
 
 
 @operation("ScatterNd")
-def scatter_nd(
-    indices, updates, shape, bad_indices_policy: str = "", name: str | None = None
-) -> Any:
+def scatter_nd(indices, updates, shape, bad_indices_policy: str = "", name=None) -> Any:
     """Zeros of a shape, to which `updates` are added at positions.
 
     Parameters
@@ -98,9 +96,7 @@ def _scatter(path: str, op: str, write: Callable[..., Any], words: str, line: st
     """The function `path`, which writes parts into the rows of a tensor by `write`."""
 
     @operation(op)
-    def scatter(
-        tensor, indices, updates, bad_indices_policy: str = "", name: str | None = None
-    ) -> Any:
+    def scatter(tensor, indices, updates, bad_indices_policy: str = "", name=None) -> Any:
         """The tensor with `updates` {words} at positions; `tensor` itself stays as it is.
 
         Parameters
@@ -145,7 +141,7 @@ rows(
 
 
 @operation("DynamicPartition")
-def dynamic_partition(data, partitions, num_partitions: int, name: str | None = None) -> Any:
+def dynamic_partition(data, partitions, num_partitions: int, name=None) -> Any:
     """The parts of a tensor, sorted into lists by the numbers that `partitions` gives them.
 
     Examples
@@ -172,7 +168,7 @@ def dynamic_partition(data, partitions, num_partitions: int, name: str | None = 
 
 
 @operation("DynamicStitch")
-def dynamic_stitch(indices, data, name: str | None = None) -> Any:
+def dynamic_stitch(indices, data, name=None) -> Any:
     """Parts put where lists of positions say: ``result[indices[i][j]] = data[i][j]``.
 
     Examples

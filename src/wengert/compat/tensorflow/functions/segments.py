@@ -73,7 +73,7 @@ def _numbers(op: str, value) -> Any:
 
 def _sorted(path: str, op: str, function, kinds, words: str, line: str, none: str) -> Any:
     @operation(op)
-    def segments(data, segment_ids, name: str | None = None) -> Any:
+    def segments(data, segment_ids, name=None) -> Any:
         """{words} of the rows of each segment.
 
         Parameters
@@ -110,7 +110,7 @@ def _sorted(path: str, op: str, function, kinds, words: str, line: str, none: st
 
 def _unsorted(path: str, op: str, function, kinds, words: str, line: str, none: str) -> Any:
     @operation(op)
-    def segments(data, segment_ids, num_segments, name: str | None = None) -> Any:
+    def segments(data, segment_ids, num_segments, name=None) -> Any:
         """{words} of the rows of each segment, whose numbers need not be in order.
 
         Parameters

@@ -23,7 +23,7 @@ from wengert.compat.tensorflow.shapes import TensorShape
 
 
 @operation("Reshape")
-def reshape(tensor, shape, name: str | None = None) -> Any:
+def reshape(tensor, shape, name=None) -> Any:
     """The same elements in another shape.
 
     Parameters
@@ -71,7 +71,7 @@ def reshape(tensor, shape, name: str | None = None) -> Any:
 
 
 @operation("ExpandDims")
-def expand_dims(input, axis, name: str | None = None) -> Any:
+def expand_dims(input, axis, name=None) -> Any:
     """The tensor with one more dimension, of size 1, at `axis`.
 
     Raises
@@ -95,7 +95,7 @@ def expand_dims(input, axis, name: str | None = None) -> Any:
 
 
 @operation("Squeeze")
-def squeeze(input, axis=None, name: str | None = None) -> Any:
+def squeeze(input, axis=None, name=None) -> Any:
     """The tensor without dimensions of size 1: all of them, or those named.
 
     Raises
@@ -126,7 +126,7 @@ def squeeze(input, axis=None, name: str | None = None) -> Any:
 
 
 @operation("Transpose")
-def transpose(a, perm=None, conjugate: bool = False, name: str | None = "transpose") -> Any:
+def transpose(a, perm=None, conjugate: bool = False, name="transpose") -> Any:
     """The dimensions in another order: the reverse one, or `perm`.
 
     Parameters
@@ -170,7 +170,7 @@ def transpose(a, perm=None, conjugate: bool = False, name: str | None = "transpo
 
 
 @operation("BroadcastTo")
-def broadcast_to(input, shape, name: str | None = None) -> Any:
+def broadcast_to(input, shape, name=None) -> Any:
     """The tensor, repeated along dimensions of size 1 and new ones, so that it has `shape`.
 
     Raises
@@ -194,7 +194,7 @@ def broadcast_to(input, shape, name: str | None = None) -> Any:
 
 
 @operation("EnsureShape")
-def ensure_shape(x, shape, name: str | None = None) -> Any:
+def ensure_shape(x, shape, name=None) -> Any:
     """The tensor itself, if it has that shape; None stands for any size.
 
     Raises
@@ -221,7 +221,7 @@ def ensure_shape(x, shape, name: str | None = None) -> Any:
 
 
 @operation("Meshgrid")
-def meshgrid(*args, indexing: str = "xy", name: str | None = None) -> Any:
+def meshgrid(*args, indexing: str = "xy", name=None) -> Any:
     """The coordinates of the points of a grid, one tensor for each argument, as a list.
 
     Parameters

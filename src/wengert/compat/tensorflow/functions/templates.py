@@ -71,7 +71,7 @@ def unary(
 ) -> Any:
     """The function `path`: `function` of a tensor of one of the dtypes `kinds`."""
 
-    def applied(x, name: str | None = None) -> Any:
+    def applied(x, name=None) -> Any:
         """{words}, element by element.
 
         Parameters
@@ -111,7 +111,7 @@ def function_of(
     """The function `path`: `function` of two tensors of one of the dtypes `kinds`."""
     entered = truths if kinds is BOOLS else aligned
 
-    def applied(x, y, name: str | None = None) -> Any:
+    def applied(x, y, name=None) -> Any:
         """{words}, element by element.
 
         Parameters

@@ -116,7 +116,7 @@ class Optimizer(Configured):
         """What step `t` subtracts from a weight, given its gradient; `state` is changed."""
         raise NotImplementedError
 
-    def apply_gradients(self, grads_and_vars, name: str | None = None, **kwargs) -> Any:
+    def apply_gradients(self, grads_and_vars, name=None, **kwargs) -> Any:
         """Take one step.
 
         Parameters
