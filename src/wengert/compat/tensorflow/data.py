@@ -21,17 +21,10 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.conversion import TensorSpec
 from wengert.compat.tensorflow.errors import OutOfRangeError
+from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.joining import stack
 from wengert.compat.tensorflow.functions.streams import stream_of
 from wengert.compat.tensorflow.functions.structures import joined, leaves, mapped
-from wengert.compat.tensorflow.functions.values import (
-    constant_of,
-    integers,
-    invalid,
-    made,
-    numbers_of,
-    tensor_of,
-)
 from wengert.compat.tensorflow.labels import bytes_of, is_text, labels_of
 from wengert.compat.tensorflow.refusal import refusal
 
@@ -46,7 +39,7 @@ UNKNOWN_CARDINALITY = -2
 def _tensor(value) -> Any:
     if is_text(value):
         return labels_of(value)
-    return value if hasattr(value, "payload") else made(tensor_of(value))
+    return value if hasattr(value, "payload") else V.made(V.tensor_of(value))
 
 
 def _part(place: int) -> Callable[[Any], Any]:
@@ -54,7 +47,7 @@ def _part(place: int) -> Callable[[Any], Any]:
 
 
 def _of_array(part) -> Any:
-    return labels_of(part) if is_text(part) else constant_of(part)
+    return labels_of(part) if is_text(part) else V.constant_of(part)
 
 
 def _stacked(parts: list[Any]) -> Any:
@@ -62,7 +55,7 @@ def _stacked(parts: list[Any]) -> Any:
 
 
 def _array_of(tensor) -> Any:
-    return tensor.payload if is_text(tensor) else numbers_of(tensor)
+    return tensor.payload if is_text(tensor) else V.numbers_of(tensor)
 
 
 def _next_of(values: Iterator[Any]) -> Callable[[Any], Any]:
@@ -70,7 +63,7 @@ def _next_of(values: Iterator[Any]) -> Callable[[Any], Any]:
 
 
 def _number(value, what: str) -> int:
-    return integers(value, what)[0]
+    return V.integers(value, what)[0]
 
 
 class Dataset:
@@ -160,7 +153,7 @@ class Dataset:
                 if types is None:
                     yield mapped(_tensor, value)
                 else:
-                    yield joined(lambda pair: made(tensor_of(pair[0], pair[1])), [value, types])
+                    yield joined(lambda pair: V.made(V.tensor_of(pair[0], pair[1])), [value, types])
 
         return Dataset(begin)
 
@@ -175,7 +168,7 @@ class Dataset:
         """
         numbers = range(*(_number(arg, "range") for arg in args))
         kind = np.dtype(np.int64 if output_type is None else output_type.as_numpy_dtype)
-        return Dataset(lambda: (constant_of(kind.type(n)) for n in numbers), len(numbers))
+        return Dataset(lambda: (V.constant_of(kind.type(n)) for n in numbers), len(numbers))
 
     @staticmethod
     def zip(*args, datasets=None, name=None) -> Dataset:
@@ -254,7 +247,7 @@ class Dataset:
         """
         size = _number(batch_size, "batch_size")
         if size <= 0:
-            raise invalid("BatchDatasetV2", "Batch size must be greater than zero.")
+            raise V.invalid("BatchDatasetV2", "Batch size must be greater than zero.")
 
         def begin() -> Iterator[Any]:
             elements = iter(self)
@@ -287,7 +280,7 @@ class Dataset:
         """
         size = _number(buffer_size, "buffer_size")
         if size <= 0:
-            raise invalid("ShuffleDatasetV3", "buffer_size must be greater than zero.")
+            raise V.invalid("ShuffleDatasetV3", "buffer_size must be greater than zero.")
         start = int(stream_of(seed).integers(1 << 62))
         turns = itertools.count()
 
@@ -356,7 +349,7 @@ class Dataset:
 
         def begin() -> Iterator[Any]:
             for number, element in enumerate(self, first):
-                yield constant_of(np.int64(number)), element
+                yield V.constant_of(np.int64(number)), element
 
         return Dataset(begin, self._count)
 
@@ -436,7 +429,7 @@ class Dataset:
 
     def cardinality(self, name=None) -> Any:
         """The number of elements, -1 if there is no end, -2 if it is not known."""
-        return constant_of(np.int64(UNKNOWN_CARDINALITY if self._count is None else self._count))
+        return V.constant_of(np.int64(UNKNOWN_CARDINALITY if self._count is None else self._count))
 
     def get_single_element(self, name=None) -> Any:
         """The only element.
@@ -447,7 +440,7 @@ class Dataset:
         """
         found = list(itertools.islice(iter(self), 2))
         if len(found) != 1:
-            raise invalid(
+            raise V.invalid(
                 "DatasetToSingleElement",
                 "Dataset was empty." if not found else "Dataset had more than one element.",
             )

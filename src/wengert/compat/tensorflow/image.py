@@ -16,15 +16,8 @@ import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import operations
+from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.streams import stream_of
-from wengert.compat.tensorflow.functions.values import (
-    computed,
-    dtype_of,
-    integers,
-    kind_of,
-    made,
-    tensor_of,
-)
 from wengert.compat.tensorflow.refusal import refusal
 
 
@@ -36,7 +29,7 @@ class ResizeMethod:
 
 
 def _floats(image) -> Any:
-    x = made(tensor_of(image))
+    x = V.made(V.tensor_of(image))
     return x if x.dtype.is_floating else operations.cast(x, "float32")
 
 
@@ -66,8 +59,8 @@ def resize(
     ------
     ValueError: If another way is asked for.
     """
-    x = tensor_of(images)
-    height, width = integers(size, "size")
+    x = V.tensor_of(images)
+    height, width = V.integers(size, "size")
     if method not in ("bilinear", "nearest", 0, 1) or (antialias and method not in ("nearest", 1)):
         raise ValueError(
             f"tf.image.resize(method={method!r}, antialias={antialias}) is not "
@@ -78,8 +71,8 @@ def resize(
         scale = min(height / shape[-3], width / shape[-2])
         height, width = round(shape[-3] * scale), round(shape[-2] * scale)
     nearest = method in ("nearest", 1)
-    if not nearest and kind_of(x) != "f":
-        x = tensor_of(operations.cast(made(x), "float32"))
+    if not nearest and V.kind_of(x) != "f":
+        x = V.tensor_of(operations.cast(V.made(x), "float32"))
 
     def resized(x) -> Any:
         flat = wg.reshape(x, (-1, *shape[-3:]))
@@ -94,7 +87,7 @@ def resize(
             found = wg.permute(moved, (0, 2, 3, 1))
         return wg.reshape(found, (*shape[:-3], height, width, shape[-1]))
 
-    return computed("ResizeBilinear", resized, x)
+    return V.computed("ResizeBilinear", resized, x)
 
 
 def _nearest(old: int, new: int) -> Any:
@@ -110,7 +103,7 @@ def convert_image_dtype(image, dtype, saturate: bool = False, name=None) -> Any:
     >>> float(tf.image.convert_image_dtype(tf.constant(255, tf.uint8), tf.float32))
     1.0
     """
-    x, kind = made(tensor_of(image)), dtype_of(dtype)
+    x, kind = V.made(V.tensor_of(image)), V.dtype_of(dtype)
     given = x.dtype.as_numpy_dtype
     if x.dtype.dtype == kind:
         return x
@@ -133,7 +126,7 @@ def _flipped(name: str, words: str, axis: int) -> Any:
         return operations.reverse(image, axis=[axis])
 
     def chance(image, seed=None) -> Any:
-        return flip(image) if stream_of(seed).random() < 0.5 else made(tensor_of(image))
+        return flip(image) if stream_of(seed).random() < 0.5 else V.made(V.tensor_of(image))
 
     flip.__name__ = flip.__qualname__ = f"flip_{name}"
     flip.__doc__ = f"Pictures, {words}."
@@ -148,7 +141,7 @@ flip_up_down, random_flip_up_down = _flipped("up_down", "top and bottom exchange
 
 def transpose(image, name=None) -> Any:
     """Pictures with rows and columns exchanged."""
-    order = list(range(len(made(tensor_of(image)).shape)))
+    order = list(range(len(V.made(V.tensor_of(image)).shape)))
     order[-3], order[-2] = order[-2], order[-3]
     return operations.transpose(image, order)
 
@@ -161,7 +154,7 @@ def rot90(image, k: int = 1, name=None) -> Any:
     >>> tf.image.rot90(tf.constant([[[1], [2]], [[3], [4]]])).numpy()[..., 0].tolist()
     [[2, 4], [1, 3]]
     """
-    result = made(tensor_of(image))
+    result = V.made(V.tensor_of(image))
     for _ in range(k % 4):
         result = operations.reverse(transpose(result), axis=[-3])
     return result
@@ -184,7 +177,7 @@ def adjust_contrast(images, contrast_factor) -> Any:
 
 def _scaled(image, function) -> Any:
     """A function of a picture of floating numbers; the result has the dtype of the picture."""
-    x = made(tensor_of(image))
+    x = V.made(V.tensor_of(image))
     if x.dtype.is_floating:
         return function(x)
     scaled = function(convert_image_dtype(x, "float32"))
@@ -206,7 +199,7 @@ def random_contrast(image, lower: float, upper: float, seed=None) -> Any:
 
 
 def _cut(image, top: int, left: int, height: int, width: int) -> Any:
-    return made(tensor_of(image))[..., top : top + height, left : left + width, :]
+    return V.made(V.tensor_of(image))[..., top : top + height, left : left + width, :]
 
 
 def crop_to_bounding_box(image, offset_height, offset_width, target_height, target_width) -> Any:
@@ -216,9 +209,9 @@ def crop_to_bounding_box(image, offset_height, offset_width, target_height, targ
     ------
     ValueError: If it lies outside of them.
     """
-    numbers = [integers(n, "box")[0] for n in (offset_height, offset_width)]
-    sizes = [integers(n, "box")[0] for n in (target_height, target_width)]
-    shape = tuple(made(tensor_of(image)).shape)[-3:-1]
+    numbers = [V.integers(n, "box")[0] for n in (offset_height, offset_width)]
+    sizes = [V.integers(n, "box")[0] for n in (target_height, target_width)]
+    shape = tuple(V.made(V.tensor_of(image)).shape)[-3:-1]
     for place, size, whole in zip(numbers, sizes, shape, strict=True):
         if place < 0 or size <= 0 or place + size > whole:
             raise ValueError("the box must lie within the image")
@@ -227,15 +220,15 @@ def crop_to_bounding_box(image, offset_height, offset_width, target_height, targ
 
 def pad_to_bounding_box(image, offset_height, offset_width, target_height, target_width) -> Any:
     """Pictures with zeros around them."""
-    x = made(tensor_of(image))
+    x = V.made(V.tensor_of(image))
     shape = tuple(x.shape)
     pads = [(0, 0)] * (len(shape) - 3)
     for offset, target, size in (
         (offset_height, target_height, shape[-3]),
         (offset_width, target_width, shape[-2]),
     ):
-        before = integers(offset, "box")[0]
-        after = integers(target, "box")[0] - before - size
+        before = V.integers(offset, "box")[0]
+        after = V.integers(target, "box")[0] - before - size
         if before < 0 or after < 0:
             raise ValueError("the image must lie within the box")
         pads.append((before, after))
@@ -244,9 +237,9 @@ def pad_to_bounding_box(image, offset_height, offset_width, target_height, targe
 
 def resize_with_crop_or_pad(image, target_height, target_width) -> Any:
     """Pictures cut, or padded with zeros, around their middle."""
-    x = made(tensor_of(image))
+    x = V.made(V.tensor_of(image))
     height, width = tuple(x.shape)[-3:-1]
-    wanted = integers(target_height, "size")[0], integers(target_width, "size")[0]
+    wanted = V.integers(target_height, "size")[0], V.integers(target_width, "size")[0]
     cut = [min(n, m) for n, m in zip((height, width), wanted, strict=True)]
     x = _cut(x, (height - cut[0]) // 2, (width - cut[1]) // 2, *cut)
     top, left = ((m - n) // 2 for n, m in zip(cut, wanted, strict=True))
@@ -263,8 +256,8 @@ def resize_with_pad(
     >>> tf.image.resize_with_pad(tf.ones([4, 2, 1]), 8, 8).shape
     TensorShape([8, 8, 1])
     """
-    height, width = tuple(tensor_of(image).payload.shape)[-3:-1]
-    wanted = integers(target_height, "size")[0], integers(target_width, "size")[0]
+    height, width = tuple(V.tensor_of(image).payload.shape)[-3:-1]
+    wanted = V.integers(target_height, "size")[0], V.integers(target_width, "size")[0]
     ratio = max(height / wanted[0], width / wanted[1])
     size = (int(height / ratio), int(width / ratio))
     return resize_with_crop_or_pad(resize(image, size, method, antialias=antialias), *wanted)
@@ -280,14 +273,14 @@ def central_crop(image, central_fraction: float) -> Any:
     share = float(central_fraction)
     if not 0 < share <= 1:
         raise ValueError("central_fraction must be within (0, 1]")
-    height, width = tuple(made(tensor_of(image)).shape)[-3:-1]
+    height, width = tuple(V.made(V.tensor_of(image)).shape)[-3:-1]
     top, left = (int((n - n * share) / 2) for n in (height, width))
     return _cut(image, top, left, height - 2 * top, width - 2 * left)
 
 
 def random_crop(value, size, seed=None, name=None) -> Any:
     """A part of a tensor, of this size, at a place by chance."""
-    x, sizes = made(tensor_of(value)), integers(size, "size")
+    x, sizes = V.made(V.tensor_of(value)), V.integers(size, "size")
     stream = stream_of(seed)
     places = []
     for whole, part in zip(tuple(x.shape), sizes, strict=True):
@@ -333,7 +326,7 @@ def total_variation(images, name=None) -> Any:
     >>> float(tf.image.total_variation(tf.constant([[[0.0], [1.0]], [[3.0], [1.0]]])))
     6.0
     """
-    x = made(tensor_of(images))
+    x = V.made(V.tensor_of(images))
     down = operations.abs(x[..., 1:, :, :] - x[..., :-1, :, :])
     right = operations.abs(x[..., :, 1:, :] - x[..., :, :-1, :])
     return sum(operations.reduce_sum(part, axis=[-3, -2, -1]) for part in (down, right))

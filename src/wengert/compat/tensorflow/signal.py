@@ -14,16 +14,7 @@ import numpy as np
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
-from wengert.compat.tensorflow.functions.values import (
-    check,
-    constant_of,
-    dtype_of,
-    integers,
-    invalid,
-    operation,
-    shown,
-    tensor_of,
-)
+from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.refusal import refusal
 
 _COMPLEX = ("complex64", "complex128")
@@ -62,10 +53,12 @@ fft_length : sequence of int, optional
 
 
 def _checked(op: str, value, kinds: tuple[str, ...], d: int, attribute: str) -> Any:
-    x = tensor_of(value)
-    check(op, x, kinds, attribute)
+    x = V.tensor_of(value)
+    V.check(op, x, kinds, attribute)
     if x.payload.ndim < d:
-        raise invalid(op, f"Input must have rank of at least {d} but got: {shown(x.payload.shape)}")
+        raise V.invalid(
+            op, f"Input must have rank of at least {d} but got: {V.shown(x.payload.shape)}"
+        )
     return x
 
 
@@ -74,7 +67,7 @@ def _dims(d: int) -> tuple[int, ...]:
 
 
 def _complex(op: str, function: Callable[..., Any], d: int, name: str, what: str) -> Any:
-    @operation(op)
+    @V.operation(op)
     def transform(input, name=None) -> Any:
         return function(_checked(op, input, _COMPLEX, d, "Tcomplex"), dim=_dims(d))
 
@@ -98,10 +91,10 @@ def _described(
 
 
 def _to_complex(op: str, d: int, name: str) -> Any:
-    @operation(op)
+    @V.operation(op)
     def transform(input_tensor, fft_length=None, name=None) -> Any:
         x = _checked(op, input_tensor, _REAL, d, "Treal")
-        sizes = None if fft_length is None else integers(fft_length, "fft_length")
+        sizes = None if fft_length is None else V.integers(fft_length, "fft_length")
         return wg.fft.rfftn(x, s=sizes, dim=_dims(d))
 
     what = "Fourier transform of real numbers, its first half,"
@@ -110,10 +103,10 @@ def _to_complex(op: str, d: int, name: str) -> Any:
 
 
 def _to_real(op: str, d: int, name: str) -> Any:
-    @operation(op)
+    @V.operation(op)
     def transform(input_tensor, fft_length=None, name=None) -> Any:
         x = _checked(op, input_tensor, _COMPLEX, d, "Tcomplex")
-        sizes = None if fft_length is None else integers(fft_length, "fft_length")
+        sizes = None if fft_length is None else V.integers(fft_length, "fft_length")
         return wg.fft.irfftn(x, s=sizes, dim=_dims(d))
 
     what = f"inverse of `{name[1:]}`"
@@ -135,7 +128,7 @@ irfft2d = _to_real("IRFFT2D", 2, "irfft2d")
 irfft3d = _to_real("IRFFT3D", 3, "irfft3d")
 
 
-@operation("Roll")
+@V.operation("Roll")
 def fftshift(x, axes=None, name=None) -> Any:
     """The elements moved so that the frequency 0 is in the middle.
 
@@ -144,10 +137,10 @@ def fftshift(x, axes=None, name=None) -> Any:
     >>> print(tf.signal.fftshift([0, 1, 2, -2, -1]).numpy())
     [-2 -1  0  1  2]
     """
-    return wg.fft.fftshift(tensor_of(x), None if axes is None else integers(axes, "axes"))
+    return wg.fft.fftshift(V.tensor_of(x), None if axes is None else V.integers(axes, "axes"))
 
 
-@operation("Roll")
+@V.operation("Roll")
 def ifftshift(x, axes=None, name=None) -> Any:
     """The elements moved back from where `fftshift` moved them.
 
@@ -156,7 +149,7 @@ def ifftshift(x, axes=None, name=None) -> Any:
     >>> print(tf.signal.ifftshift([-2, -1, 0, 1, 2]).numpy())
     [ 0  1  2 -2 -1]
     """
-    return wg.fft.ifftshift(tensor_of(x), None if axes is None else integers(axes, "axes"))
+    return wg.fft.ifftshift(V.tensor_of(x), None if axes is None else V.integers(axes, "axes"))
 
 
 # -- cosine transforms -----------------------------------------------------------------------------
@@ -178,8 +171,8 @@ def _cosines(size: int, kind, norm, inverse: bool) -> Any:
 
 
 def _transformed(op: str, input, type: int, n, axis: int, norm, inv: bool) -> Any:
-    x = tensor_of(input)
-    check(op, x, _REAL)
+    x = V.tensor_of(input)
+    V.check(op, x, _REAL)
     if norm not in (None, "ortho"):
         raise ValueError(f"Unknown normalization. Expected None or 'ortho', got: {norm}")
     if type not in (2, 3):
@@ -195,7 +188,7 @@ def _transformed(op: str, input, type: int, n, axis: int, norm, inv: bool) -> An
     return wg.matmul(x, wg.transpose(_cosines(size, x.payload.dtype, norm, inv), 0, 1))
 
 
-@operation("DCT")
+@V.operation("DCT")
 def dct(input, type: int = 2, n=None, axis: int = -1, norm: str | None = None, name=None) -> Any:
     """The discrete cosine transform, of type 2 or 3, over the last dimension.
 
@@ -211,7 +204,7 @@ def dct(input, type: int = 2, n=None, axis: int = -1, norm: str | None = None, n
     return _transformed("DCT", input, type, n, axis, norm, type == 3)
 
 
-@operation("IDCT")
+@V.operation("IDCT")
 def idct(input, type: int = 2, n=None, axis: int = -1, norm: str | None = None, name=None) -> Any:
     """The inverse of `dct`, up to a factor ``2 n`` without ``norm="ortho"``.
 
@@ -228,11 +221,11 @@ def idct(input, type: int = 2, n=None, axis: int = -1, norm: str | None = None, 
 
 
 def _raised_cosine(length, periodic: bool, dtype, a: float, b: float) -> Any:
-    (size,) = integers(length, "window_length")
+    (size,) = V.integers(length, "window_length")
     # TensorFlow's windows of an odd length are symmetric either way
     count = max(size - 1 + (periodic and size % 2 == 0), 1)
     window = a - b * np.cos(2 * np.pi * np.arange(size) / count) if size > 1 else np.ones(1)
-    return constant_of(window.astype(dtype_of(dtype, _FLOAT32)))
+    return V.constant_of(window.astype(V.dtype_of(dtype, _FLOAT32)))
 
 
 def hann_window(window_length, periodic: bool = True, dtype=None, name=None) -> Any:
@@ -257,7 +250,7 @@ def hamming_window(window_length, periodic: bool = True, dtype=None, name=None) 
     return _raised_cosine(window_length, periodic, dtype, 0.54, 0.46)
 
 
-@operation("Frame")
+@V.operation("Frame")
 def frame(
     signal, frame_length, frame_step, pad_end: bool = False, pad_value=0, axis: int = -1, name=None
 ) -> Any:
@@ -282,10 +275,13 @@ def frame(
      [2 3]
      [3 4]]
     """
-    x = tensor_of(signal)
+    x = V.tensor_of(signal)
     if axis % x.payload.ndim != x.payload.ndim - 1:
-        raise invalid("Frame", f"frames are made of the last dimension here, not of {axis}")
-    (length,), (step,) = integers(frame_length, "frame_length"), integers(frame_step, "frame_step")
+        raise V.invalid("Frame", f"frames are made of the last dimension here, not of {axis}")
+    (length,), (step,) = (
+        V.integers(frame_length, "frame_length"),
+        V.integers(frame_step, "frame_step"),
+    )
     size = x.payload.shape[-1]
     count = max(-(-size // step) if pad_end else (size - length) // step + 1, 0)
     beyond = (count - 1) * step + length - size
@@ -296,7 +292,7 @@ def frame(
     return wg.reshape(picked, (*x.payload.shape[:-1], count, length))
 
 
-@operation("UnsortedSegmentSum")
+@V.operation("UnsortedSegmentSum")
 def overlap_and_add(signal, frame_step, name=None) -> Any:
     """The sum of pieces, each `frame_step` further on: what undoes `frame`.
 
@@ -305,8 +301,8 @@ def overlap_and_add(signal, frame_step, name=None) -> Any:
     >>> print(tf.signal.overlap_and_add([[1.0, 2.0], [3.0, 4.0]], 1).numpy())
     [1. 5. 4.]
     """
-    x = tensor_of(signal)
-    (step,) = integers(frame_step, "frame_step")
+    x = V.tensor_of(signal)
+    (step,) = V.integers(frame_step, "frame_step")
     *outer, count, length = x.payload.shape
     size = (count - 1) * step + length
     places = (np.arange(count)[:, None] * step + np.arange(length)).reshape(-1)
@@ -315,7 +311,7 @@ def overlap_and_add(signal, frame_step, name=None) -> Any:
     return wg.index_add(start, len(outer), wg.as_tensor(places), flat)
 
 
-@operation("RFFT")
+@V.operation("RFFT")
 def stft(
     signals,
     frame_length,
@@ -332,13 +328,13 @@ def stft(
     >>> tf.signal.stft(tf.ones([16]), frame_length=8, frame_step=4).shape
     TensorShape([3, 5])
     """
-    pieces = tensor_of(frame(signals, frame_length, frame_step, pad_end))
-    (length,) = integers(frame_length, "frame_length")
+    pieces = V.tensor_of(frame(signals, frame_length, frame_step, pad_end))
+    (length,) = V.integers(frame_length, "frame_length")
     if fft_length is None:
         fft_length = 1 << (length - 1).bit_length()
     if window_fn is not None:
-        pieces = wg.mul(pieces, tensor_of(window_fn(length, dtype=pieces.payload.dtype)))
-    return wg.fft.rfft(pieces, integers(fft_length, "fft_length")[0])
+        pieces = wg.mul(pieces, V.tensor_of(window_fn(length, dtype=pieces.payload.dtype)))
+    return wg.fft.rfft(pieces, V.integers(fft_length, "fft_length")[0])
 
 
 def __getattr__(name: str) -> Any:

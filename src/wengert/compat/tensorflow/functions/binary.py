@@ -10,21 +10,8 @@ import numpy as np
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
+from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.templates import fits, function_of, rows
-from wengert.compat.tensorflow.functions.values import (
-    COMPLEX,
-    NUMBERS,
-    aligned,
-    check,
-    computed,
-    converted,
-    invalid,
-    kind_of,
-    numbers_of,
-    shown,
-    tensor_of,
-    type_of,
-)
 
 
 def _greater(x, y) -> Any:
@@ -39,7 +26,7 @@ def _smaller(x, y) -> Any:
 def _floor_divided(x, y) -> Any:
     _refuse_zero("FloorDiv", y)
     x, y = x.detach(), y.detach()
-    if kind_of(x) == "f":
+    if V.kind_of(x) == "f":
         return wg.floor(wg.div(x, y))
     return wg.floor_divide(x, y)
 
@@ -60,14 +47,14 @@ def _remainder(x, y) -> Any:
 
 
 def _refuse_zero(op: str, y) -> None:
-    if kind_of(y) in "iu" and not np.all(y.payload):
-        raise invalid(op, "Integer division by zero")
+    if V.kind_of(y) in "iu" and not np.all(y.payload):
+        raise V.invalid(op, "Integer division by zero")
 
 
 def _power(x, y) -> Any:
-    if kind_of(y) == "i" and np.any(numbers_of(y) < 0):
-        raise invalid("Pow", "Integers to negative integer powers are not allowed")
-    if y.edge is not None and kind_of(x) == "f":
+    if V.kind_of(y) == "i" and np.any(V.numbers_of(y) < 0):
+        raise V.invalid("Pow", "Integers to negative integer powers are not allowed")
+    if y.edge is not None and V.kind_of(x) == "f":
         # where there is no logarithm, TensorFlow takes 0 for the derivative in the exponent
         y = wg.where(wg.gt(x, 0), y, y.detach())
     return wg.pow(x, y)
@@ -99,7 +86,7 @@ def _squared_difference(x, y) -> Any:
 
 
 _xdivy, _xlog1py, _xlogy = map(_zero_beside_zero, (wg.reciprocal, wg.log1p, wg.log))
-_add = function_of("add", "AddV2", wg.add, NUMBERS, "The sum", "[1.0, 2.0], 3", "[4. 5.]")
+_add = function_of("add", "AddV2", wg.add, V.NUMBERS, "The sum", "[1.0, 2.0], 3", "[4. 5.]")
 rows(
     globals(),
     function_of,
@@ -162,8 +149,8 @@ def add(x, y, name=None) -> Any:
     >>> print(tf.add([1.0, 2.0], 3).numpy())
     [4. 5.]
     """
-    x = tensor_of(x)
-    return _add(x, tensor_of(y, dtype_hint=x.payload.dtype))
+    x = V.tensor_of(x)
+    return _add(x, V.tensor_of(y, dtype_hint=x.payload.dtype))
 
 
 def truediv(x, y, name=None) -> Any:
@@ -178,19 +165,19 @@ def truediv(x, y, name=None) -> Any:
     >>> print(tf.truediv([1, 2], 4).numpy())
     [0.25 0.5 ]
     """
-    x = tensor_of(x)
-    y = tensor_of(y, dtype_hint=x.payload.dtype)
+    x = V.tensor_of(x)
+    y = V.tensor_of(y, dtype_hint=x.payload.dtype)
     if x.payload.dtype != y.payload.dtype:
         raise TypeError(
             "`x` and `y` must have the same dtype, got "
-            f"{type_of(x)!r} != {type_of(y)!r}: convert one of them with tf.cast"
+            f"{V.type_of(x)!r} != {V.type_of(y)!r}: convert one of them with tf.cast"
         )
-    if kind_of(x) in "iu":
+    if V.kind_of(x) in "iu":
         kind = np.dtype(np.float32 if x.payload.dtype.itemsize < 4 else np.float64)
-        x, y = converted(x, kind), converted(y, kind)
-    check("RealDiv", x, COMPLEX)
+        x, y = V.converted(x, kind), V.converted(y, kind)
+    V.check("RealDiv", x, V.COMPLEX)
     fits("RealDiv", x, y)
-    return computed("RealDiv", wg.div, x, y)
+    return V.computed("RealDiv", wg.div, x, y)
 
 
 def divide(x, y, name=None) -> Any:
@@ -216,11 +203,13 @@ def polygamma(a, x, name=None) -> Any:
     >>> print(tf.math.polygamma(1.0, [1.0, 2.0]).numpy())
     [1.644934   0.64493406]
     """
-    a, x = aligned("Polygamma", a, x)
-    check("Polygamma", x, ("float", "double"))
+    a, x = V.aligned("Polygamma", a, x)
+    V.check("Polygamma", x, ("float", "double"))
     if a.payload.size != 1:
-        raise invalid("Polygamma", f"the order a is one number here, not {shown(a.payload.shape)}")
-    return computed("Polygamma", wg.special.polygamma, int(a.payload.item()), x)
+        raise V.invalid(
+            "Polygamma", f"the order a is one number here, not {V.shown(a.payload.shape)}"
+        )
+    return V.computed("Polygamma", wg.special.polygamma, int(a.payload.item()), x)
 
 
 def scalar_mul(scalar, x, name=None) -> Any:
@@ -235,13 +224,13 @@ def scalar_mul(scalar, x, name=None) -> Any:
     >>> print(tf.math.scalar_mul(2, tf.constant([1.0, 2.0])).numpy())
     [2. 4.]
     """
-    x = tensor_of(x)
-    scalar = tensor_of(scalar, dtype_hint=x.payload.dtype)
+    x = V.tensor_of(x)
+    scalar = V.tensor_of(scalar, dtype_hint=x.payload.dtype)
     if scalar.payload.ndim:
         raise ValueError(
             f"The input scalar must be a 0-D value. Received shape {scalar.payload.shape}."
         )
-    return computed("Mul", wg.mul, *aligned("Mul", scalar, x))
+    return V.computed("Mul", wg.mul, *V.aligned("Mul", scalar, x))
 
 
 __all__ = defined(globals())

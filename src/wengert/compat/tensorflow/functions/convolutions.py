@@ -8,24 +8,8 @@ import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.rows import shaped
-from wengert.compat.tensorflow.functions.values import (
-    FLOATING,
-    aligned,
-    check,
-    invalid,
-    operation,
-    shape_of,
-    shown,
-)
-from wengert.compat.tensorflow.functions.windows import (
-    extent_of,
-    first,
-    is_channels_first,
-    last,
-    padded,
-    padding_of,
-    per_dimension,
-)
+from wengert.compat.tensorflow.functions import values as V
+from wengert.compat.tensorflow.functions import windows
 
 _CONV = {1: wg.conv1d, 2: wg.conv2d, 3: wg.conv3d}
 _TRANSPOSED = {1: wg.conv_transpose1d, 2: wg.conv_transpose2d, 3: wg.conv_transpose3d}
@@ -42,36 +26,37 @@ def _convolved(
     dilations,
     depthwise: bool = False,
 ) -> Any:
-    x, w = aligned(op, input, filters)
-    check(op, x, FLOATING)
-    channels_first = is_channels_first(op, data_format)
+    x, w = V.aligned(op, input, filters)
+    V.check(op, x, V.FLOATING)
+    channels_first = windows.is_channels_first(op, data_format)
     for value, name in ((x, "input"), (w, "filter")):
         if value.payload.ndim != d + 2:
-            raise invalid(
-                op, f"convolution {name} must be {d + 2}-dimensional: {shown(value.payload.shape)}"
+            raise V.invalid(
+                op,
+                f"convolution {name} must be {d + 2}-dimensional: {V.shown(value.payload.shape)}",
             )
-    steps = per_dimension(op, strides, d, channels_first, "strides")
-    spread = per_dimension(op, dilations, d, channels_first, "dilations")
-    x = first(x, channels_first)
+    steps = windows.per_dimension(op, strides, d, channels_first, "strides")
+    spread = windows.per_dimension(op, dilations, d, channels_first, "dilations")
+    x = windows.first(x, channels_first)
     depth, sizes = x.payload.shape[1], x.payload.shape[2:]
     kernel, (taken, made_) = w.payload.shape[:d], w.payload.shape[d:]
     if depthwise:
         if taken != depth:
-            raise invalid(op, f"input and filter must have the same depth: {depth} vs {taken}")
+            raise V.invalid(op, f"input and filter must have the same depth: {depth} vs {taken}")
         w = wg.reshape(wg.permute(w, (d, d + 1, *range(d))), (taken * made_, 1, *kernel))
         groups = depth
     else:
         if not taken or depth % taken:
-            raise invalid(
+            raise V.invalid(
                 op, f"input depth must be evenly divisible by filter depth: {depth} vs {taken}"
             )
         w = wg.permute(w, (d + 1, d, *range(d)))
         groups = depth // taken
-    extent = extent_of(kernel, spread)
-    pairs = padding_of(op, padding, sizes, extent, steps, channels_first)
+    extent = windows.extent_of(kernel, spread)
+    pairs = windows.padding_of(op, padding, sizes, extent, steps, channels_first)
     for size, wide, (before, after) in zip(sizes, extent, pairs, strict=True):
         if size + before + after < wide:
-            raise invalid(
+            raise V.invalid(
                 op,
                 f"Computed output size would be negative: {size + before + after - wide + 1} "
                 f"[input_size: {size}, effective_filter_size: {wide}]",
@@ -79,14 +64,14 @@ def _convolved(
     if all(before == after for before, after in pairs):
         result = _CONV[d](x, w, None, steps, tuple(before for before, _ in pairs), spread, groups)
     else:
-        result = _CONV[d](padded(x, pairs), w, None, steps, 0, spread, groups)
-    return last(result, channels_first)
+        result = _CONV[d](windows.padded(x, pairs), w, None, steps, 0, spread, groups)
+    return windows.last(result, channels_first)
 
 
 def _convolution(path: str, op: str, d: int) -> Any:
     """The function `path`, which convolves `d` dimensions."""
 
-    @operation(op)
+    @V.operation(op)
     def convolution(
         input, filters, strides, padding, data_format=None, dilations=None, name=None
     ) -> Any:
@@ -145,7 +130,7 @@ conv3d = _convolution(
 )
 
 
-@operation("Convolution")
+@V.operation("Convolution")
 def convolution(
     input, filters, strides=None, padding="VALID", data_format=None, dilations=None, name=None
 ) -> Any:
@@ -156,14 +141,14 @@ def convolution(
     >>> tf.nn.convolution(tf.ones([1, 5, 1]), tf.ones([3, 1, 2])).shape
     TensorShape([1, 3, 2])
     """
-    x, w = aligned("Convolution", input, filters)
+    x, w = V.aligned("Convolution", input, filters)
     d = w.payload.ndim - 2
     if d not in _CONV:
-        raise invalid("Convolution", f"filters must have 3 to 5 dimensions, not {d + 2}")
+        raise V.invalid("Convolution", f"filters must have 3 to 5 dimensions, not {d + 2}")
     return _convolved("Convolution", d, x, w, strides, padding, data_format, dilations)
 
 
-@operation("DepthwiseConv2dNative")
+@V.operation("DepthwiseConv2dNative")
 def depthwise_conv2d(
     input, filter, strides, padding, data_format=None, dilations=None, name=None
 ) -> Any:
@@ -180,7 +165,7 @@ def depthwise_conv2d(
     )
 
 
-@operation("Conv2D")
+@V.operation("Conv2D")
 def separable_conv2d(
     input,
     depthwise_filter,
@@ -220,31 +205,31 @@ def atrous_conv2d(value, filters, rate, padding, name=None) -> Any:
 def _transposed(
     op: str, d: int, input, filters, output_shape, strides, padding, data_format, dilations
 ) -> Any:
-    x, w = aligned(op, input, filters)
-    check(op, x, FLOATING)
-    channels_first = is_channels_first(op, data_format)
-    steps = per_dimension(op, strides, d, channels_first, "strides")
-    spread = per_dimension(op, dilations, d, channels_first, "dilations")
-    wanted = shape_of(op, output_shape)
+    x, w = V.aligned(op, input, filters)
+    V.check(op, x, V.FLOATING)
+    channels_first = windows.is_channels_first(op, data_format)
+    steps = windows.per_dimension(op, strides, d, channels_first, "strides")
+    spread = windows.per_dimension(op, dilations, d, channels_first, "dilations")
+    wanted = V.shape_of(op, output_shape)
     sizes = wanted[2:] if channels_first else wanted[1:-1]
     if len(wanted) == d:
         sizes = wanted
-    x = first(x, channels_first)
+    x = windows.first(x, channels_first)
     if w.payload.shape[-1] != x.payload.shape[1]:
-        raise invalid(
+        raise V.invalid(
             op,
             "input channels does not match filter's input channels, "
             f"{x.payload.shape[1]} != {w.payload.shape[-1]}",
         )
-    extent = extent_of(w.payload.shape[:d], spread)
-    pairs = padding_of(op, padding, sizes, extent, steps, channels_first)
+    extent = windows.extent_of(w.payload.shape[:d], spread)
+    pairs = windows.padding_of(op, padding, sizes, extent, steps, channels_first)
     here = x.payload.shape[2:]
     for i, (size, wide, step, (before, after)) in enumerate(
         zip(sizes, extent, steps, pairs, strict=True)
     ):
         expected = (size + before + after - wide) // step + 1
         if expected != here[i]:
-            raise invalid(
+            raise V.invalid(
                 op,
                 f"Size of out_backprop doesn't match computed: actual = {here[i]}, computed = "
                 f"{expected} spatial_dim: {i} input: {size} filter: {wide} output: {here[i]} "
@@ -256,15 +241,17 @@ def _transposed(
     for i, (size, (before, _)) in enumerate(zip(sizes, pairs, strict=True)):
         have = result.payload.shape[i + 2]
         if have < before + size:
-            result = padded(result, [(0, before + size - have if j == i else 0) for j in range(d)])
+            result = windows.padded(
+                result, [(0, before + size - have if j == i else 0) for j in range(d)]
+            )
         result = wg.narrow(result, i + 2, before, size)
-    return last(result, channels_first)
+    return windows.last(result, channels_first)
 
 
 def _transposed_convolution(path: str, op: str, d: int, data_format: str) -> Any:
     """The function `path`, which is what gradients of convolutions of `d` dimensions are."""
 
-    @operation(op)
+    @V.operation(op)
     def transposed(
         input,
         filters,

@@ -10,23 +10,15 @@ import numpy as np
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
+from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.matrices import matrices
 from wengert.compat.tensorflow.functions.products import turned
-from wengert.compat.tensorflow.functions.values import (
-    computed,
-    converted,
-    dtype_of,
-    invalid,
-    numbers_of,
-    operation,
-    tensor_of,
-)
 
 Qr = namedtuple("Qr", ["q", "r"])
 Lu = namedtuple("Lu", ["lu", "p"])
 
 
-@operation("Cholesky")
+@V.operation("Cholesky")
 def cholesky(input, name=None) -> Any:
     """The lower triangular `L` with ``L @ L.T = input``, for a positive definite matrix.
 
@@ -44,13 +36,13 @@ def cholesky(input, name=None) -> Any:
     try:
         return wg.linalg.cholesky(x)
     except RuntimeError as error:
-        raise invalid(
+        raise V.invalid(
             "Cholesky",
             f"Cholesky decomposition was not successful. The input might not be valid: {error}",
         ) from None
 
 
-@operation("Qr")
+@V.operation("Qr")
 def qr(input, full_matrices: bool = False, name=None) -> Any:
     """An orthogonal matrix ``q`` and an upper triangular ``r``, whose product is the input.
 
@@ -65,7 +57,7 @@ def qr(input, full_matrices: bool = False, name=None) -> Any:
     return Qr(*wg.linalg.qr(x, "complete" if full_matrices else "reduced"))
 
 
-@operation("Svd")
+@V.operation("Svd")
 def svd(tensor, full_matrices: bool = False, compute_uv: bool = True, name=None) -> Any:
     """Singular values, and left and right singular vectors: ``u @ diag(s) @ v.T`` is the input.
 
@@ -94,7 +86,7 @@ def svd(tensor, full_matrices: bool = False, compute_uv: bool = True, name=None)
     return s, u, wg.conj_physical(v) if v.payload.dtype.kind == "c" else v
 
 
-@operation("SelfAdjointEigV2")
+@V.operation("SelfAdjointEigV2")
 def eigh(tensor, name=None) -> Any:
     """Eigenvalues, in order, and eigenvectors, in columns, of a symmetric or Hermitian matrix.
 
@@ -107,7 +99,7 @@ def eigh(tensor, name=None) -> Any:
     return tuple(wg.linalg.eigh(_lower(tensor)))
 
 
-@operation("SelfAdjointEigV2")
+@V.operation("SelfAdjointEigV2")
 def eigvalsh(tensor, name=None) -> Any:
     """Eigenvalues, in order, of a symmetric or Hermitian matrix.
 
@@ -125,7 +117,7 @@ def _lower(tensor) -> Any:
     return wg.add(wg.tril(x), turned(wg.tril(x, -1), True, True))
 
 
-@operation("Eig")
+@V.operation("Eig")
 def eig(tensor, name=None) -> Any:
     """Eigenvalues and eigenvectors, in columns, of a square matrix; complex ones.
 
@@ -138,7 +130,7 @@ def eig(tensor, name=None) -> Any:
     return tuple(wg.linalg.eig(matrices("Eig", tensor)))
 
 
-@operation("Eig")
+@V.operation("Eig")
 def eigvals(tensor, name=None) -> Any:
     """Eigenvalues of a square matrix; complex ones.
 
@@ -150,7 +142,7 @@ def eigvals(tensor, name=None) -> Any:
     return wg.linalg.eigvals(matrices("Eig", tensor))
 
 
-@operation("Lu")
+@V.operation("Lu")
 def lu(input, output_idx_type=None, name=None) -> Any:
     """The factors of a square matrix in one, and the order ``p`` of the rows that they are of.
 
@@ -161,7 +153,7 @@ def lu(input, output_idx_type=None, name=None) -> Any:
     [1 0]
     """
     factors, pivots = wg.linalg.lu_factor(matrices("Lu", input))
-    swaps = numbers_of(pivots).astype(np.int64) - 1
+    swaps = V.numbers_of(pivots).astype(np.int64) - 1
     count = swaps.shape[-1]
     order = np.broadcast_to(np.arange(count), swaps.shape).copy()
     for step in range(count):
@@ -169,7 +161,7 @@ def lu(input, output_idx_type=None, name=None) -> Any:
         here = order[..., step : step + 1].copy()
         order[..., step : step + 1] = np.take_along_axis(order, other, -1)
         np.put_along_axis(order, other, here, -1)
-    return Lu(factors, wg.as_tensor(order.astype(dtype_of(output_idx_type, np.dtype(np.int32)))))
+    return Lu(factors, wg.as_tensor(order.astype(V.dtype_of(output_idx_type, np.dtype(np.int32)))))
 
 
 def matrix_rank(a, tol=None, validate_args: bool = False, name=None) -> Any:
@@ -180,20 +172,20 @@ def matrix_rank(a, tol=None, validate_args: bool = False, name=None) -> Any:
     >>> print(tf.linalg.matrix_rank([[1.0, 1.0], [1.0, 1.0]]).numpy())
     1
     """
-    s = tensor_of(svd(a, compute_uv=False))
-    x = tensor_of(a)
+    s = V.tensor_of(svd(a, compute_uv=False))
+    x = V.tensor_of(a)
     if tol is None:
         eps = float(np.finfo(x.payload.dtype).eps)
         bound = wg.amax(s, -1, True) * (max(x.payload.shape[-2:]) * eps)
     else:
-        bound = wg.unsqueeze(tensor_of(tol, dtype_hint=s.payload.dtype), -1)
+        bound = wg.unsqueeze(V.tensor_of(tol, dtype_hint=s.payload.dtype), -1)
     int32 = np.dtype(np.int32)
-    return computed(
-        "Sum", lambda s: converted(wg.sum(converted(wg.gt(s, bound), int32), -1), int32), s
+    return V.computed(
+        "Sum", lambda s: V.converted(wg.sum(V.converted(wg.gt(s, bound), int32), -1), int32), s
     )
 
 
-@operation("MatMul")
+@V.operation("MatMul")
 def pinv(a, rcond=None, validate_args: bool = False, name=None) -> Any:
     """The pseudoinverse of a matrix; singular values below `rcond` times the greatest count as 0.
 

@@ -10,17 +10,8 @@ import numpy as np
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
+from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.products import turned
-from wengert.compat.tensorflow.functions.values import (
-    REAL,
-    aligned,
-    check,
-    invalid,
-    is_complex,
-    operation,
-    shown,
-    tensor_of,
-)
 
 MATRIX = ("double", "float", "half", "complex64", "complex128")
 """The dtypes that kernels of linear algebra take."""
@@ -29,16 +20,20 @@ LogMatrixDeterminant = namedtuple("LogMatrixDeterminant", ["sign", "log_abs_dete
 
 def matrices(op: str, value, square: bool = True) -> Any:
     """A tensor of matrices, square ones if that is needed."""
-    x = tensor_of(value)
-    check(op, x, MATRIX)
+    x = V.tensor_of(value)
+    V.check(op, x, MATRIX)
     if x.payload.ndim < 2:
-        raise invalid(op, f"Input tensor 0 must have rank >= 2, not shape {shown(x.payload.shape)}")
+        raise V.invalid(
+            op, f"Input tensor 0 must have rank >= 2, not shape {V.shown(x.payload.shape)}"
+        )
     if square and x.payload.shape[-1] != x.payload.shape[-2]:
-        raise invalid(op, f"Input matrix must be square, not of shape {shown(x.payload.shape)}.")
+        raise V.invalid(
+            op, f"Input matrix must be square, not of shape {V.shown(x.payload.shape)}."
+        )
     return x
 
 
-@operation("MatrixDeterminant")
+@V.operation("MatrixDeterminant")
 def det(input, name=None) -> Any:
     """The determinant of a square matrix, or of each of a batch.
 
@@ -54,7 +49,7 @@ def det(input, name=None) -> Any:
     return wg.linalg.det(matrices("MatrixDeterminant", input))
 
 
-@operation("LogMatrixDeterminant")
+@V.operation("LogMatrixDeterminant")
 def slogdet(input, name=None) -> Any:
     """The sign of the determinant, and the logarithm of its absolute value.
 
@@ -66,7 +61,7 @@ def slogdet(input, name=None) -> Any:
     return LogMatrixDeterminant(*wg.linalg.slogdet(matrices("LogMatrixDeterminant", input)))
 
 
-@operation("Cholesky")
+@V.operation("Cholesky")
 def logdet(matrix, name=None) -> Any:
     """The logarithm of the determinant of a positive definite matrix.
 
@@ -81,12 +76,12 @@ def logdet(matrix, name=None) -> Any:
     """
     factor = wg.linalg.cholesky(matrices("Cholesky", matrix))
     diagonal = wg.diagonal(factor, dim1=-2, dim2=-1)
-    if is_complex(diagonal):
+    if V.is_complex(diagonal):
         diagonal = wg.real(diagonal)
     return wg.mul(wg.sum(wg.log(diagonal), -1), 2.0)
 
 
-@operation("MatrixInverse")
+@V.operation("MatrixInverse")
 def inv(input, adjoint: bool = False, name=None) -> Any:
     """The inverse of a square matrix, or of its conjugate transpose.
 
@@ -106,30 +101,30 @@ def inv(input, adjoint: bool = False, name=None) -> Any:
     try:
         return wg.linalg.inv(x)
     except RuntimeError as error:
-        raise invalid("MatrixInverse", f"Input is not invertible: {error}") from None
+        raise V.invalid("MatrixInverse", f"Input is not invertible: {error}") from None
 
 
 def _sides(op: str, matrix, rhs, square: bool = True) -> tuple[Any, Any]:
     """A matrix and right-hand sides of as many dimensions."""
-    x, y = aligned(op, matrix, rhs)
+    x, y = V.aligned(op, matrix, rhs)
     x = matrices(op, x, square)
     if x.payload.ndim != y.payload.ndim and op != "MatrixTriangularSolve":
-        raise invalid(
+        raise V.invalid(
             op,
             "All input tensors must have the same rank: matrices of shape "
-            f"{shown(x.payload.shape)}, right-hand sides of shape {shown(y.payload.shape)}; "
+            f"{V.shown(x.payload.shape)}, right-hand sides of shape {V.shown(y.payload.shape)}; "
             "write rhs[:, tf.newaxis] for one vector",
         )
     if y.payload.ndim < 2 or x.payload.shape[-2] != y.payload.shape[-2]:
-        raise invalid(
+        raise V.invalid(
             op,
-            f"Input matrix and rhs are incompatible: {shown(x.payload.shape)} and "
-            f"{shown(y.payload.shape)}",
+            f"Input matrix and rhs are incompatible: {V.shown(x.payload.shape)} and "
+            f"{V.shown(y.payload.shape)}",
         )
     return x, y
 
 
-@operation("MatrixSolve")
+@V.operation("MatrixSolve")
 def solve(matrix, rhs, adjoint: bool = False, name=None) -> Any:
     """The solution `x` of ``matrix @ x = rhs``.
 
@@ -159,10 +154,10 @@ def solve(matrix, rhs, adjoint: bool = False, name=None) -> Any:
     try:
         return wg.linalg.solve(x, y)
     except RuntimeError as error:
-        raise invalid("MatrixSolve", f"Input matrix is not invertible: {error}") from None
+        raise V.invalid("MatrixSolve", f"Input matrix is not invertible: {error}") from None
 
 
-@operation("MatrixTriangularSolve")
+@V.operation("MatrixTriangularSolve")
 def triangular_solve(matrix, rhs, lower: bool = True, adjoint: bool = False, name=None) -> Any:
     """The solution of ``matrix @ x = rhs``, where only one triangle of `matrix` is looked at.
 
@@ -178,7 +173,7 @@ def triangular_solve(matrix, rhs, lower: bool = True, adjoint: bool = False, nam
     return wg.linalg.solve_triangular(x, y, upper=bool(lower) == bool(adjoint))
 
 
-@operation("MatrixTriangularSolve")
+@V.operation("MatrixTriangularSolve")
 def cholesky_solve(chol, rhs, name=None) -> Any:
     """The solution of ``A @ x = rhs``, given the factor that `cholesky` makes of `A`.
 
@@ -192,7 +187,7 @@ def cholesky_solve(chol, rhs, name=None) -> Any:
     return triangular_solve(x, triangular_solve(x, y), adjoint=True)
 
 
-@operation("MatrixSolveLs")
+@V.operation("MatrixSolveLs")
 def lstsq(matrix, rhs, l2_regularizer: float = 0.0, fast: bool = True, name=None) -> Any:
     """The `x` for which ``matrix @ x`` is closest to `rhs`.
 
@@ -224,7 +219,7 @@ def lstsq(matrix, rhs, l2_regularizer: float = 0.0, fast: bool = True, name=None
     return wg.matmul(across, wg.linalg.solve(wg.matmul(x, across) + added, y))
 
 
-@operation("MatrixExponential")
+@V.operation("MatrixExponential")
 def expm(input, name=None) -> Any:
     """The exponential of a square matrix.
 
@@ -237,7 +232,7 @@ def expm(input, name=None) -> Any:
     return wg.linalg.matrix_exp(matrices("MatrixExponential", input))
 
 
-@operation("Cross")
+@V.operation("Cross")
 def cross(a, b, name=None) -> Any:
     """The cross product of vectors of three elements.
 
@@ -250,13 +245,13 @@ def cross(a, b, name=None) -> Any:
     >>> print(tf.linalg.cross([1, 0, 0], [0, 1, 0]).numpy())
     [0 0 1]
     """
-    x, y = aligned("Cross", a, b)
-    check("Cross", x, REAL)
+    x, y = V.aligned("Cross", a, b)
+    V.check("Cross", x, V.REAL)
     if x.payload.shape != y.payload.shape or x.payload.shape[-1:] != (3,):
-        raise invalid(
+        raise V.invalid(
             "Cross",
             "Both inputs must be of same shape, with a last dimension of 3: "
-            f"{shown(x.payload.shape)} vs. {shown(y.payload.shape)}",
+            f"{V.shown(x.payload.shape)} vs. {V.shown(y.payload.shape)}",
         )
     return wg.linalg.cross(x, y)
 

@@ -9,17 +9,8 @@ from typing import Any
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
+from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.templates import rows, unary
-from wengert.compat.tensorflow.functions.values import (
-    computed,
-    converted,
-    is_complex,
-    is_floating,
-    made,
-    tensor_of,
-    truths,
-    type_of,
-)
 
 
 def _reciprocal(x) -> Any:
@@ -34,7 +25,7 @@ def _inverse_or_zero(x) -> Any:
 
 
 def _round(x) -> Any:
-    return wg.round(x.detach()) if is_floating(x) else wg.clone(x)
+    return wg.round(x.detach()) if V.is_floating(x) else wg.clone(x)
 
 
 def _stepwise(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -118,8 +109,8 @@ def logical_not(x, name=None) -> Any:
     >>> print(tf.logical_not([True, False]).numpy())
     [False  True]
     """
-    (x,) = truths("LogicalNot", x)
-    return computed("LogicalNot", wg.logical_not, x)
+    (x,) = V.truths("LogicalNot", x)
+    return V.computed("LogicalNot", wg.logical_not, x)
 
 
 def real(input, name=None) -> Any:
@@ -130,8 +121,8 @@ def real(input, name=None) -> Any:
     >>> print(tf.math.real([1 + 2j]).numpy())
     [1.]
     """
-    x = tensor_of(input)
-    return computed("Real", wg.real, x) if is_complex(x) else made(x)
+    x = V.tensor_of(input)
+    return V.computed("Real", wg.real, x) if V.is_complex(x) else V.made(x)
 
 
 def imag(input, name=None) -> Any:
@@ -142,8 +133,8 @@ def imag(input, name=None) -> Any:
     >>> print(tf.math.imag([1 + 2j]).numpy())
     [2.]
     """
-    x = tensor_of(input)
-    return computed("Imag", wg.imag if is_complex(x) else wg.zeros_like, x)
+    x = V.tensor_of(input)
+    return V.computed("Imag", wg.imag if V.is_complex(x) else wg.zeros_like, x)
 
 
 def conj(x, name=None) -> Any:
@@ -158,11 +149,11 @@ def conj(x, name=None) -> Any:
     >>> print(tf.math.conj([1 + 2j]).numpy())
     [1.-2.j]
     """
-    x = tensor_of(x)
+    x = V.tensor_of(x)
     if x.payload.dtype.kind == "b":
-        raise TypeError(f"Expected numeric or variant tensor, got dtype {type_of(x)}")
+        raise TypeError(f"Expected numeric or variant tensor, got dtype {V.type_of(x)}")
     # wengert's own conjugate would be a view that is conjugated when it is read
-    return computed("Conj", wg.conj_physical, x) if is_complex(x) else made(x)
+    return V.computed("Conj", wg.conj_physical, x) if V.is_complex(x) else V.made(x)
 
 
 def angle(input, name=None) -> Any:
@@ -173,12 +164,12 @@ def angle(input, name=None) -> Any:
     >>> print(tf.math.angle([1j]).numpy())
     [1.57079633]
     """
-    x = tensor_of(input)
-    if not is_complex(x):
-        return computed(
-            "Angle", lambda x: converted(wg.where(x < 0, math.pi, 0.0), x.payload.dtype), x
+    x = V.tensor_of(input)
+    if not V.is_complex(x):
+        return V.computed(
+            "Angle", lambda x: V.converted(wg.where(x < 0, math.pi, 0.0), x.payload.dtype), x
         )
-    return computed("Angle", wg.angle, x)
+    return V.computed("Angle", wg.angle, x)
 
 
 __all__ = defined(globals())

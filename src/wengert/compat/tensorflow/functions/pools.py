@@ -10,22 +10,9 @@ import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.rows import shaped
+from wengert.compat.tensorflow.functions import values as V
+from wengert.compat.tensorflow.functions import windows
 from wengert.compat.tensorflow.functions.templates import rows
-from wengert.compat.tensorflow.functions.values import (
-    FLOATING,
-    check,
-    invalid,
-    operation,
-    tensor_of,
-)
-from wengert.compat.tensorflow.functions.windows import (
-    first,
-    is_channels_first,
-    last,
-    padded,
-    padding_of,
-    per_dimension,
-)
 
 _F = wg.nn.functional
 _MAX = {1: _F.max_pool1d, 2: _F.max_pool2d, 3: _F.max_pool3d}
@@ -35,38 +22,38 @@ _AVERAGE = {1: _F.avg_pool1d, 2: _F.avg_pool2d, 3: _F.avg_pool3d}
 def _pooled(
     op: str, d: int | None, input, ksize, strides, padding, data_format, dilations=None
 ) -> Any:
-    x = tensor_of(input)
-    check(op, x, FLOATING)
+    x = V.tensor_of(input)
+    V.check(op, x, V.FLOATING)
     if d is None:
         d = x.payload.ndim - 2
     if d not in _MAX or x.payload.ndim != d + 2:
-        raise invalid(op, f"input must be {3 if d is None else d + 2}-dimensional")
-    channels_first = is_channels_first(op, data_format)
-    window = per_dimension(op, ksize, d, channels_first, "ksize")
-    steps = per_dimension(op, strides, d, channels_first, "strides")
-    spread = per_dimension(op, dilations, d, channels_first, "dilations")
-    x = first(x, channels_first)
+        raise V.invalid(op, f"input must be {3 if d is None else d + 2}-dimensional")
+    channels_first = windows.is_channels_first(op, data_format)
+    window = windows.per_dimension(op, ksize, d, channels_first, "ksize")
+    steps = windows.per_dimension(op, strides, d, channels_first, "strides")
+    spread = windows.per_dimension(op, dilations, d, channels_first, "dilations")
+    x = windows.first(x, channels_first)
     sizes = x.payload.shape[2:]
     extent = tuple((k - 1) * s + 1 for k, s in zip(window, spread, strict=True))
-    pairs = padding_of(op, padding, sizes, extent, steps, channels_first)
+    pairs = windows.padding_of(op, padding, sizes, extent, steps, channels_first)
     if op.startswith("MaxPool"):
         least = float(np.finfo(x.payload.dtype).min)
-        result = _MAX[d](padded(x, pairs, least), window, steps, 0, spread)
+        result = _MAX[d](windows.padded(x, pairs, least), window, steps, 0, spread)
     else:
         if any(s != 1 for s in spread):
-            raise invalid(op, "averages over windows with gaps are not offered here")
-        result = _AVERAGE[d](padded(x, pairs), window, steps, 0)
+            raise V.invalid(op, "averages over windows with gaps are not offered here")
+        result = _AVERAGE[d](windows.padded(x, pairs), window, steps, 0)
         if any(map(any, pairs)):
             # what was added does not count
-            ones = padded(wg.as_tensor(np.ones((1, 1, *sizes), x.payload.dtype)), pairs)
+            ones = windows.padded(wg.as_tensor(np.ones((1, 1, *sizes), x.payload.dtype)), pairs)
             result = wg.div(result, _AVERAGE[d](ones, window, steps, 0))
-    return last(result, channels_first)
+    return windows.last(result, channels_first)
 
 
 def _pooling(path: str, op: str, d: str, what: str, places: str) -> Any:
     """The function `path`, which pools windows of `d` dimensions, or of as many as there are."""
 
-    @operation(op)
+    @V.operation(op)
     def pooling(input, ksize, strides, padding, data_format=None, name=None) -> Any:
         """{what} of the windows of {places}.
 
@@ -114,7 +101,7 @@ rows(
 )
 
 
-@operation("Pool")
+@V.operation("Pool")
 def pool(
     input,
     window_shape,

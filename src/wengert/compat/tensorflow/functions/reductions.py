@@ -11,22 +11,8 @@ import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.rows import shaped
+from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.templates import BOOLS, KINDS, rows
-from wengert.compat.tensorflow.functions.values import (
-    NUMBERS,
-    axes_of,
-    axis_of,
-    check,
-    computed,
-    converted,
-    dtype_of,
-    is_complex,
-    is_floating,
-    operation,
-    tensor_of,
-    truths,
-    type_of,
-)
 
 
 def _described(function, path: str, words: str, kinds, example: str, line: str) -> Any:
@@ -61,12 +47,12 @@ def _reduction(path: str, op: str, function: Callable[..., Any], kinds, *said: s
         >>> print(tf.{path}({example}, axis=1).numpy())
         {line}
         """
-        x = truths(op, input_tensor)[0] if kinds is BOOLS else tensor_of(input_tensor)
-        check(op, x, kinds)
-        axes = axes_of(op, axis, x.payload.ndim)
+        x = V.truths(op, input_tensor)[0] if kinds is BOOLS else V.tensor_of(input_tensor)
+        V.check(op, x, kinds)
+        axes = V.axes_of(op, axis, x.payload.ndim)
         if not axes:
-            return computed(op, wg.clone, x)
-        return computed(op, function, x, axes, bool(keepdims))
+            return V.computed(op, wg.clone, x)
+        return V.computed(op, function, x, axes, bool(keepdims))
 
     words, *rest = said
     return _described(reduced, path, words, kinds, *rest)
@@ -147,22 +133,24 @@ def reduce_euclidean_norm(input_tensor, axis=None, keepdims: bool = False, name=
     >>> print(tf.math.reduce_euclidean_norm([[3.0, 4.0], [5.0, 12.0]], axis=1).numpy())
     [ 5. 13.]
     """
-    x = tensor_of(input_tensor)
-    check("EuclideanNorm", x, NUMBERS)
-    axes = axes_of("EuclideanNorm", axis, x.payload.ndim)
+    x = V.tensor_of(input_tensor)
+    V.check("EuclideanNorm", x, V.NUMBERS)
+    axes = V.axes_of("EuclideanNorm", axis, x.payload.ndim)
     if x.payload.dtype.kind in "iu":
-        total = computed("EuclideanNorm", _sum, x * x, axes, bool(keepdims))
-        return computed("EuclideanNorm", _whole_root, total)
+        total = V.computed("EuclideanNorm", _sum, x * x, axes, bool(keepdims))
+        return V.computed("EuclideanNorm", _whole_root, total)
     if not axes:
-        return computed("EuclideanNorm", wg.abs, x)
-    result = computed("EuclideanNorm", wg.linalg.vector_norm, x, 2, axes, bool(keepdims))
+        return V.computed("EuclideanNorm", wg.abs, x)
+    result = V.computed("EuclideanNorm", wg.linalg.vector_norm, x, 2, axes, bool(keepdims))
     return (
-        computed("EuclideanNorm", converted, result, x.payload.dtype) if is_complex(x) else result
+        V.computed("EuclideanNorm", V.converted, result, x.payload.dtype)
+        if V.is_complex(x)
+        else result
     )
 
 
 def _whole_root(total) -> Any:
-    return converted(wg.sqrt(converted(total, np.dtype(np.float64))), total.payload.dtype)
+    return V.converted(wg.sqrt(V.converted(total, np.dtype(np.float64))), total.payload.dtype)
 
 
 def reduce_variance(input_tensor, axis=None, keepdims: bool = False, name=None) -> Any:
@@ -178,8 +166,8 @@ def reduce_variance(input_tensor, axis=None, keepdims: bool = False, name=None) 
     [1. 9.]
     """
     x = _spread("reduce_variance", input_tensor)
-    axes = axes_of("Mean", axis, x.payload.ndim)
-    return computed("Mean", wg.var, x, axes or (), correction=0, keepdim=bool(keepdims))
+    axes = V.axes_of("Mean", axis, x.payload.ndim)
+    return V.computed("Mean", wg.var, x, axes or (), correction=0, keepdim=bool(keepdims))
 
 
 def reduce_std(input_tensor, axis=None, keepdims: bool = False, name=None) -> Any:
@@ -190,14 +178,14 @@ def reduce_std(input_tensor, axis=None, keepdims: bool = False, name=None) -> An
     >>> print(tf.math.reduce_std([[1.0, 3.0], [3.0, 9.0]], axis=1).numpy())
     [1. 3.]
     """
-    return computed("Sqrt", wg.sqrt, reduce_variance(input_tensor, axis, keepdims))
+    return V.computed("Sqrt", wg.sqrt, reduce_variance(input_tensor, axis, keepdims))
 
 
 def _spread(name, value) -> Any:
-    x = tensor_of(value)
-    if not (is_floating(x) or is_complex(x)):
+    x = V.tensor_of(value)
+    if not (V.is_floating(x) or V.is_complex(x)):
         raise TypeError(
-            f"Input must be either real or complex. Received integer type {type_of(x)}: "
+            f"Input must be either real or complex. Received integer type {V.type_of(x)}: "
             "tf.cast it to tf.float32"
         )
     return x
@@ -211,11 +199,11 @@ def count_nonzero(input, axis=None, keepdims=None, dtype=None, name=None) -> Any
     >>> print(tf.math.count_nonzero([[0, 2], [3, 4]], axis=1).numpy())
     [1 2]
     """
-    x = tensor_of(input)
-    kind = dtype_of(dtype, np.dtype(np.int64))
-    counted = computed("NotEqual", lambda x: converted(wg.ne(x, 0), kind), x)
-    axes = axes_of("Sum", axis, x.payload.ndim)
-    return computed("Sum", _sum, counted, axes, bool(keepdims)) if axes else counted
+    x = V.tensor_of(input)
+    kind = V.dtype_of(dtype, np.dtype(np.int64))
+    counted = V.computed("NotEqual", lambda x: V.converted(wg.ne(x, 0), kind), x)
+    axes = V.axes_of("Sum", axis, x.payload.ndim)
+    return V.computed("Sum", _sum, counted, axes, bool(keepdims)) if axes else counted
 
 
 def zero_fraction(value, name=None) -> Any:
@@ -226,12 +214,12 @@ def zero_fraction(value, name=None) -> Any:
     >>> print(tf.math.zero_fraction([0, 2, 3, 0]).numpy())
     0.5
     """
-    x = tensor_of(value)
-    return computed("Mean", _share_of_zeros, x)
+    x = V.tensor_of(value)
+    return V.computed("Mean", _share_of_zeros, x)
 
 
 def _share_of_zeros(x) -> Any:
-    return wg.mean(converted(wg.eq(x, 0), np.dtype(np.float32)))
+    return wg.mean(V.converted(wg.eq(x, 0), np.dtype(np.float32)))
 
 
 # -- running sums ----------------------------------------------------------------------------------
@@ -248,7 +236,7 @@ def _running_product(x, axis: int) -> Any:
 def _running(path: str, op: str, function, kinds, start: str, words: str, line: str) -> Any:
     """The function `path`: `function` of a tensor and a dimension, which begins at `start`."""
 
-    @operation(op)
+    @V.operation(op)
     def running(x, axis=0, exclusive: bool = False, reverse: bool = False, name=None) -> Any:
         """{words} of the elements up to each, along a dimension.
 
@@ -272,10 +260,10 @@ def _running(path: str, op: str, function, kinds, start: str, words: str, line: 
         >>> print(tf.{path}([1.0, 2.0, 3.0]).numpy())
         {line}
         """
-        x = tensor_of(x)
-        check(op, x, kinds)
+        x = V.tensor_of(x)
+        V.check(op, x, kinds)
         ndim = x.payload.ndim
-        place = axis_of(
+        place = V.axis_of(
             op, axis, ndim, f"ScanOp: Expected scan axis in the range [{-ndim}, {ndim}), but got"
         )
         if reverse:

@@ -12,19 +12,12 @@ import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.rows import shaped
+from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.indexing import flat_positions, positions
 from wengert.compat.tensorflow.functions.templates import rows
-from wengert.compat.tensorflow.functions.values import (
-    aligned,
-    invalid,
-    operation,
-    shape_of,
-    shown,
-    tensor_of,
-)
 
 
-@operation("ScatterNd")
+@V.operation("ScatterNd")
 def scatter_nd(indices, updates, shape, bad_indices_policy: str = "", name=None) -> Any:
     """Zeros of a shape, to which `updates` are added at positions.
 
@@ -48,8 +41,8 @@ def scatter_nd(indices, updates, shape, bad_indices_policy: str = "", name=None)
     >>> print(tf.scatter_nd([[1], [3], [1]], [5, 6, 7], [4]).numpy())
     [ 0 12  0  6]
     """
-    parts = tensor_of(updates)
-    start = wg.as_tensor(np.zeros(shape_of("ScatterNd", shape), parts.payload.dtype))
+    parts = V.tensor_of(updates)
+    start = wg.as_tensor(np.zeros(V.shape_of("ScatterNd", shape), parts.payload.dtype))
     return _written("ScatterNd", start, indices, parts, _added)
 
 
@@ -80,11 +73,11 @@ def _written(op: str, x, indices, parts, write) -> Any:
     flat = flat_positions(op, found, sizes)
     wanted = found.shape[:-1] + sizes[depth:]
     if parts.payload.shape != wanted:
-        raise invalid(
+        raise V.invalid(
             op,
             "Dimensions [0,{0}) of indices[shape={1}] must match dimensions [0,{0}) of "
             "updates[shape={2}]: updates of shape {3} are needed".format(
-                found.ndim - 1, shown(found.shape), shown(parts.payload.shape), shown(wanted)
+                found.ndim - 1, V.shown(found.shape), V.shown(parts.payload.shape), V.shown(wanted)
             ),
         )
     rows = wg.reshape(x, (math.prod(sizes[:depth]), *sizes[depth:]))
@@ -95,7 +88,7 @@ def _written(op: str, x, indices, parts, write) -> Any:
 def _scatter(path: str, op: str, write: Callable[..., Any], words: str, line: str) -> Any:
     """The function `path`, which writes parts into the rows of a tensor by `write`."""
 
-    @operation(op)
+    @V.operation(op)
     def scatter(tensor, indices, updates, bad_indices_policy: str = "", name=None) -> Any:
         """The tensor with `updates` {words} at positions; `tensor` itself stays as it is.
 
@@ -118,7 +111,7 @@ def _scatter(path: str, op: str, write: Callable[..., Any], words: str, line: st
         >>> print(tf.{path}([1, 5, 3], [[0], [1]], [4, 4]).numpy())
         {line}
         """
-        x, parts = aligned(op, tensor, updates)
+        x, parts = V.aligned(op, tensor, updates)
         return _written(op, x, indices, parts, write)
 
     return shaped(scatter, path, words=words, line=line)
@@ -140,7 +133,7 @@ rows(
 # -- parts by number -------------------------------------------------------------------------------
 
 
-@operation("DynamicPartition")
+@V.operation("DynamicPartition")
 def dynamic_partition(data, partitions, num_partitions: int, name=None) -> Any:
     """The parts of a tensor, sorted into lists by the numbers that `partitions` gives them.
 
@@ -149,17 +142,17 @@ def dynamic_partition(data, partitions, num_partitions: int, name=None) -> Any:
     >>> [part.numpy().tolist() for part in tf.dynamic_partition([1, 2, 3], [0, 1, 0], 2)]
     [[1, 3], [2]]
     """
-    x = tensor_of(data)
+    x = V.tensor_of(data)
     numbers = positions("DynamicPartition", partitions)
     sizes = x.payload.shape
     if sizes[: numbers.ndim] != numbers.shape:
-        raise invalid(
+        raise V.invalid(
             "DynamicPartition",
-            f"data.shape must start with partitions.shape, got data.shape = {shown(sizes)}, "
-            f"partitions.shape = {shown(numbers.shape)}",
+            f"data.shape must start with partitions.shape, got data.shape = {V.shown(sizes)}, "
+            f"partitions.shape = {V.shown(numbers.shape)}",
         )
     if numbers.size and not (numbers.min() >= 0 and numbers.max() < num_partitions):
-        raise invalid("DynamicPartition", f"partitions must be in [0, {num_partitions})")
+        raise V.invalid("DynamicPartition", f"partitions must be in [0, {num_partitions})")
     rows = wg.reshape(x, (numbers.size, *sizes[numbers.ndim :]))
     return [
         wg.index_select(rows, 0, wg.as_tensor(np.flatnonzero(numbers == i)))
@@ -167,7 +160,7 @@ def dynamic_partition(data, partitions, num_partitions: int, name=None) -> Any:
     ]
 
 
-@operation("DynamicStitch")
+@V.operation("DynamicStitch")
 def dynamic_stitch(indices, data, name=None) -> Any:
     """Parts put where lists of positions say: ``result[indices[i][j]] = data[i][j]``.
 
@@ -177,7 +170,7 @@ def dynamic_stitch(indices, data, name=None) -> Any:
     [10 20 30]
     """
     places = [positions("DynamicStitch", part) for part in indices]
-    parts = aligned("DynamicStitch", *data)
+    parts = V.aligned("DynamicStitch", *data)
     rest = parts[0].payload.shape[places[0].ndim :]
     rows = wg.cat([wg.reshape(part, (-1, *rest)) for part in parts])
     flat = np.concatenate([place.reshape(-1) for place in places])

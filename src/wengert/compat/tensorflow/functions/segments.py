@@ -11,16 +11,8 @@ import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.rows import shaped
+from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.templates import KINDS, rows
-from wengert.compat.tensorflow.functions.values import (
-    check,
-    integers,
-    invalid,
-    numbers_of,
-    operation,
-    shown,
-    tensor_of,
-)
 
 
 def _sum(x, places, count: int) -> Any:
@@ -30,7 +22,7 @@ def _sum(x, places, count: int) -> Any:
 
 def _counts(x, places, count: int) -> Any:
     """How many rows each segment has, at least 1, to divide by."""
-    found = np.maximum(np.bincount(numbers_of(places), minlength=count), 1)
+    found = np.maximum(np.bincount(V.numbers_of(places), minlength=count), 1)
     return wg.as_tensor(found.reshape(-1, *(1,) * (x.payload.ndim - 1)).astype(x.payload.dtype))
 
 
@@ -66,13 +58,13 @@ _greatest, _least = _by("amax", _bound("min")), _by("amin", _bound("max"))
 
 
 def _numbers(op: str, value) -> Any:
-    x = tensor_of(value)
-    check(op, x, ("int32", "int64"), "Tindices")
-    return numbers_of(x).astype(np.int64)
+    x = V.tensor_of(value)
+    V.check(op, x, ("int32", "int64"), "Tindices")
+    return V.numbers_of(x).astype(np.int64)
 
 
 def _sorted(path: str, op: str, function, kinds, words: str, line: str, none: str) -> Any:
-    @operation(op)
+    @V.operation(op)
     def segments(data, segment_ids, name=None) -> Any:
         """{words} of the rows of each segment.
 
@@ -94,22 +86,22 @@ def _sorted(path: str, op: str, function, kinds, words: str, line: str, none: st
         >>> print(tf.{path}([1.0, 2.0, 3.0], [0, 0, 1]).numpy())
         {line}
         """
-        x, ids = tensor_of(data), _numbers(op, segment_ids)
-        check(op, x, kinds)
+        x, ids = V.tensor_of(data), _numbers(op, segment_ids)
+        V.check(op, x, kinds)
         if ids.ndim != 1 or not x.payload.ndim or ids.size != x.payload.shape[0]:
-            raise invalid(op, "segment_ids should be the same size as dimension 0 of input.")
+            raise V.invalid(op, "segment_ids should be the same size as dimension 0 of input.")
         if (np.diff(ids) < 0).any():
             takes = path.replace("math.", "tf.math.unsorted_")
-            raise invalid(op, f"segment ids are not increasing: {takes} takes them")
+            raise V.invalid(op, f"segment ids are not increasing: {takes} takes them")
         if ids.size and ids[0] < 0:
-            raise invalid(op, "segment ids must be >= 0")
+            raise V.invalid(op, "segment ids must be >= 0")
         return function(x, wg.as_tensor(ids), int(ids[-1]) + 1 if ids.size else 0)
 
     return shaped(segments, path, words=words, kinds=KINDS[kinds], line=line, none=none)
 
 
 def _unsorted(path: str, op: str, function, kinds, words: str, line: str, none: str) -> Any:
-    @operation(op)
+    @V.operation(op)
     def segments(data, segment_ids, num_segments, name=None) -> Any:
         """{words} of the rows of each segment, whose numbers need not be in order.
 
@@ -133,20 +125,20 @@ def _unsorted(path: str, op: str, function, kinds, words: str, line: str, none: 
         >>> print(tf.{path}([1.0, 2.0, 3.0], [1, 0, 1], 2).numpy())
         {line}
         """
-        x, ids = tensor_of(data), _numbers(op, segment_ids)
-        check(op, x, kinds)
-        (count,) = integers(num_segments, "num_segments")
+        x, ids = V.tensor_of(data), _numbers(op, segment_ids)
+        V.check(op, x, kinds)
+        (count,) = V.integers(num_segments, "num_segments")
         sizes = x.payload.shape
         if sizes[: ids.ndim] != ids.shape:
-            raise invalid(
+            raise V.invalid(
                 op,
-                f"data.shape = {shown(sizes)} does not start with segment_ids.shape = "
-                f"{shown(ids.shape)}",
+                f"data.shape = {V.shown(sizes)} does not start with segment_ids.shape = "
+                f"{V.shown(ids.shape)}",
             )
         if ids.size and ids.max() >= count:
             where = tuple(np.argwhere(ids >= count)[0])
-            raise invalid(
-                op, f"segment_ids{shown(where)} = {ids[where]} is out of range [0, {count})"
+            raise V.invalid(
+                op, f"segment_ids{V.shown(where)} = {ids[where]} is out of range [0, {count})"
             )
         rows = wg.reshape(x, (ids.size, *sizes[ids.ndim :]))
         flat = ids.reshape(-1)

@@ -10,30 +10,17 @@ from typing import Any
 
 from wengert.base.shapes import broadcast
 from wengert.compat.kit.rows import of_rows, shaped
-from wengert.compat.tensorflow.functions.values import (
-    COMPLEX,
-    FLOATING,
-    INTEGERS,
-    NUMBERS,
-    REAL,
-    aligned,
-    check,
-    computed,
-    invalid,
-    shown,
-    tensor_of,
-    truths,
-)
+from wengert.compat.tensorflow.functions import values as V
 
 __all__ = ["KINDS", "fits", "function_of", "rows", "unary"]
 
-ALL, BOOLS = (*NUMBERS, "bool"), ("bool",)
+ALL, BOOLS = (*V.NUMBERS, "bool"), ("bool",)
 KINDS = {
-    FLOATING: "a real floating dtype",
-    COMPLEX: "a floating or complex dtype",
-    REAL: "a real dtype",
-    NUMBERS: "a dtype of numbers",
-    INTEGERS: "a dtype of whole numbers",
+    V.FLOATING: "a real floating dtype",
+    V.COMPLEX: "a floating or complex dtype",
+    V.REAL: "a real dtype",
+    V.NUMBERS: "a dtype of numbers",
+    V.INTEGERS: "a dtype of whole numbers",
     BOOLS: "bool",
     ALL: "any dtype",
 }
@@ -45,8 +32,8 @@ TRUTH = "Of bools."
 
 def rows(namespace: dict[str, Any], make: Callable[..., Any], text: str) -> list[str]:
     """The functions of a table, whose cells may name lists of dtypes (see `of_rows`)."""
-    kinds = {"BOOLS": BOOLS, "COMPLEX": COMPLEX, "FLOATING": FLOATING, "INTEGERS": INTEGERS}
-    return of_rows(namespace, make, text, NUMBERS=NUMBERS, REAL=REAL, **kinds)
+    kinds = {"BOOLS": BOOLS, "COMPLEX": V.COMPLEX, "FLOATING": V.FLOATING, "INTEGERS": V.INTEGERS}
+    return of_rows(namespace, make, text, NUMBERS=V.NUMBERS, REAL=V.REAL, **kinds)
 
 
 def fits(op: str, x, y) -> None:
@@ -56,7 +43,7 @@ def fits(op: str, x, y) -> None:
         try:
             broadcast(a, b)
         except RuntimeError:
-            raise invalid(op, f"Incompatible shapes: {shown(a)} vs. {shown(b)}") from None
+            raise V.invalid(op, f"Incompatible shapes: {V.shown(a)} vs. {V.shown(b)}") from None
 
 
 def unary(
@@ -91,9 +78,9 @@ def unary(
         >>> print(tf.{path}({example}).numpy(){rounded})
         {line}
         """
-        x = tensor_of(x)
-        check(op, x, kinds)
-        return computed(op, function, x)
+        x = V.tensor_of(x)
+        V.check(op, x, kinds)
+        return V.computed(op, function, x)
 
     return _described(applied, path, words, kinds, example, line, result)
 
@@ -109,7 +96,7 @@ def function_of(
     result: str = SAME,
 ) -> Any:
     """The function `path`: `function` of two tensors of one of the dtypes `kinds`."""
-    entered = truths if kinds is BOOLS else aligned
+    entered = V.truths if kinds is BOOLS else V.aligned
 
     def applied(x, y, name=None) -> Any:
         """{words}, element by element.
@@ -135,9 +122,9 @@ def function_of(
         """
         x, y = entered(op, x, y)
         if kinds is not ALL:
-            check(op, x, kinds)
+            V.check(op, x, kinds)
         fits(op, x, y)
-        return computed(op, function, x, y)
+        return V.computed(op, function, x, y)
 
     return _described(applied, path, words, kinds, example, line, result)
 

@@ -16,14 +16,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined, gathered
 from wengert.compat.kit.rows import of_rows
 from wengert.compat.tensorflow.configs import Configured, getter
-from wengert.compat.tensorflow.functions.values import (
-    constant_of,
-    converted,
-    made,
-    numbers_of,
-    operation,
-    tensor_of,
-)
+from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.keras import loss_functions as each
 from wengert.compat.tensorflow.keras.backend import float_type
 from wengert.compat.tensorflow.keras.pairs import same_rank
@@ -93,11 +86,11 @@ class Loss(Configured):
     def __call__(self, y_true, y_pred, sample_weight=None) -> Any:
         """The loss."""
         kind = float_type(self._dtype)
-        p = made(converted(tensor_of(y_pred), kind))
-        target = tensor_of(y_true)
+        p = V.made(V.converted(V.tensor_of(y_pred), kind))
+        target = V.tensor_of(y_true)
         if target.payload.dtype.kind != "c" and not self._takes_numbers:
-            target = converted(target, kind)
-        losses = tensor_of(self.call(made(target), p))
+            target = V.converted(target, kind)
+        losses = V.tensor_of(self.call(V.made(target), p))
         mask = getattr(y_pred, "_keras_mask", None)
         if mask is not None:
             sample_weight = seen(mask, losses, sample_weight, self.reduction)
@@ -108,22 +101,22 @@ class Loss(Configured):
 
 def seen(mask, losses, weight, reduction) -> Any:
     """Weights that leave out what is masked; a mean is one of what is left."""
-    kept = np.asarray(numbers_of(mask)).astype(losses.payload.dtype)
+    kept = np.asarray(V.numbers_of(mask)).astype(losses.payload.dtype)
     kept = kept.reshape(*kept.shape, *(1,) * (losses.payload.ndim - kept.ndim))
     kept = np.broadcast_to(kept, losses.payload.shape)
     if reduction not in ("none", None, "sum"):
         kept = kept * np.asarray(kept.size / (kept.sum() + 1e-7), kept.dtype)
     if weight is not None:
-        given = numbers_of(weight).astype(kept.dtype)
+        given = V.numbers_of(weight).astype(kept.dtype)
         kept = kept * given.reshape(*given.shape, *(1,) * (kept.ndim - given.ndim))
-    return constant_of(kept)
+    return V.constant_of(kept)
 
 
-@operation("Mean")
+@V.operation("Mean")
 def _reduced(losses, sample_weight, reduction) -> Any:
-    losses = tensor_of(losses)
+    losses = V.tensor_of(losses)
     if sample_weight is not None:
-        weight = converted(tensor_of(sample_weight), losses.payload.dtype)
+        weight = V.converted(V.tensor_of(sample_weight), losses.payload.dtype)
         losses, weight = same_rank(losses, weight)
         losses = wg.mul(losses, weight)
     if reduction in ("none", None):
