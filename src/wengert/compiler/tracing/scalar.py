@@ -17,8 +17,6 @@ _MOST = 1 << 62
 _EXACT = 1 << 53
 """Whole numbers up to this one are floats, too."""
 _REMAINDERS = frozenset({"floor_divide", "remainder"})
-_NAMES = {"div": "truediv", "remainder": "mod"}
-_NAMES["floor_divide"] = "floordiv"
 
 
 class Scalar:
@@ -142,7 +140,7 @@ class Scalar:
     def _exactly(self, name: str, other: Any, swapped: bool) -> Any:
         """The same of numbers that the rest of the trace depends on."""
         left, right = (_exact(other), self.exact()) if swapped else (self.exact(), _exact(other))
-        return getattr(operator, _NAMES.get(name, name))(left, right)
+        return getattr(operator, _NAMES[name])(left, right)
 
     def _divisible(self, divisor: Any) -> bool:
         """Whether Python would divide by it."""
@@ -150,47 +148,11 @@ class Scalar:
             return divisor != 0
         return bool(self.trace.decide("bool", divisor))
 
-    def __add__(self, other: Any) -> Any:
-        return self._with("add", other, False)
-
-    def __radd__(self, other: Any) -> Any:
-        return self._with("add", other, True)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._with("sub", other, False)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._with("sub", other, True)
-
-    def __mul__(self, other: Any) -> Any:
-        return self._with("mul", other, False)
-
-    def __rmul__(self, other: Any) -> Any:
-        return self._with("mul", other, True)
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._with("div", other, False)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self._with("div", other, True)
-
     def __pow__(self, other: Any) -> Any:
         return self.exact() ** _exact(other)
 
     def __rpow__(self, other: Any) -> Any:
         return other ** self.exact()
-
-    def __mod__(self, other: Any) -> Any:
-        return self._with("remainder", other, False)
-
-    def __rmod__(self, other: Any) -> Any:
-        return self._with("remainder", other, True)
-
-    def __floordiv__(self, other: Any) -> Any:
-        return self._with("floor_divide", other, False)
-
-    def __rfloordiv__(self, other: Any) -> Any:
-        return self._with("floor_divide", other, True)
 
     def __divmod__(self, other: Any) -> Any:
         return divmod(self.exact(), _exact(other))
@@ -230,23 +192,25 @@ class Scalar:
             return bool(getattr(operator, name)(self.exact(), _exact(other)))
         return bool(self.trace.decide("bool", self.trace.compared(name, *pair)))
 
-    def __lt__(self, other: Any) -> Any:
-        return self._compared("lt", other)
 
-    def __le__(self, other: Any) -> Any:
-        return self._compared("le", other)
+def _arithmetic(name: str, swapped: bool) -> Any:
+    return lambda self, other: self._with(name, other, swapped)
 
-    def __gt__(self, other: Any) -> Any:
-        return self._compared("gt", other)
 
-    def __ge__(self, other: Any) -> Any:
-        return self._compared("ge", other)
+def _comparison(name: str) -> Any:
+    return lambda self, other: self._compared(name, other)
 
-    def __eq__(self, other: Any) -> Any:
-        return self._compared("eq", other)
 
-    def __ne__(self, other: Any) -> Any:
-        return self._compared("ne", other)
+_NAMES = {
+    **{name: name for name in ("add", "sub", "mul")},
+    **{"div": "truediv", "remainder": "mod", "floor_divide": "floordiv"},
+}
+"""The primitives that operators between numbers are, with Python's names of these."""
+for _prim, _name in _NAMES.items():
+    setattr(Scalar, f"__{_name}__", _arithmetic(_prim, False))
+    setattr(Scalar, f"__r{_name}__", _arithmetic(_prim, True))
+for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
+    setattr(Scalar, f"__{_name}__", _comparison(_name))
 
 
 def _exact(value: Any) -> Any:
@@ -303,7 +267,7 @@ class _Ended(Scalar):
     def _with(self, name: str, other: Any, swapped: bool) -> Any:
         other = _exact(other)
         left, right = (other, self.number) if swapped else (self.number, other)
-        return getattr(operator, _NAMES.get(name, name))(left, right)
+        return getattr(operator, _NAMES[name])(left, right)
 
     def _compared(self, name: str, other: Any) -> Any:
         return getattr(operator, name)(self.number, _exact(other))
@@ -313,8 +277,6 @@ class _Ended(Scalar):
 
     def __abs__(self) -> Any:
         return abs(self.number)
-
-    __hash__ = Scalar.__hash__
 
 
 def ended(scalar: Scalar) -> None:

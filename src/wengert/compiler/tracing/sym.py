@@ -302,68 +302,6 @@ class Sym(LiftedArray):
 
     # -- operators, for rules ----------------------------------------------------------------------
 
-    def __add__(self, other: Any) -> Any:
-        if other.__class__ is Sym and other.array.dtype is self.array.dtype:
-            return self.namespace.add(self, other)
-        return _infix("add", self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return _infix("add", other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        if other.__class__ is Sym and other.array.dtype is self.array.dtype:
-            return self.namespace.sub(self, other)
-        return _infix("sub", self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return _infix("sub", other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        if other.__class__ is Sym and other.array.dtype is self.array.dtype:
-            return self.namespace.mul(self, other)
-        return _infix("mul", self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return _infix("mul", other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        if other.__class__ is Sym and other.array.dtype is self.array.dtype:
-            return self.namespace.div(self, other)
-        return _infix("div", self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return _infix("div", other, self)
-
-    def __pow__(self, other: Any) -> Any:
-        return _infix("pow", self, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return _infix("pow", other, self)
-
-    def __matmul__(self, other: Any) -> Any:
-        return _infix("matmul", self, other)
-
-    def __rmatmul__(self, other: Any) -> Any:
-        return _infix("matmul", other, self)
-
-    def __lt__(self, other: Any) -> Any:
-        return _infix("lt", self, other)
-
-    def __le__(self, other: Any) -> Any:
-        return _infix("le", self, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return _infix("gt", self, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return _infix("ge", self, other)
-
-    def __eq__(self, other: Any) -> Any:
-        return _infix("eq", self, other)
-
-    def __ne__(self, other: Any) -> Any:
-        return _infix("ne", self, other)
-
     def __and__(self, other: Any) -> Any:
         return _infix("logical_and" if self.dtype.kind == "b" else "bitwise_and", self, other)
 
@@ -436,6 +374,25 @@ def _product(left: Sym, right: Sym) -> Any:
 def _is_number(value: Any) -> bool:
     return value.__class__ in (float, int, bool, complex)
 
+
+def _operator(name: str, swapped: bool) -> Any:
+    """An operator as a method; that of two symbols of one dtype is most often asked for."""
+
+    def method(self: Sym, other: Any) -> Any:
+        if other.__class__ is Sym and name in _QUICK and other.array.dtype is self.array.dtype:
+            return getattr(self.namespace, name)(self, other)
+        return _infix(name, other, self) if swapped else _infix(name, self, other)
+
+    return method
+
+
+_QUICK = frozenset({"add", "sub", "mul", "div"})
+for _name in (*_QUICK, "pow", "matmul"):
+    _python = "truediv" if _name == "div" else _name
+    setattr(Sym, f"__{_python}__", _operator(_name, False))
+    setattr(Sym, f"__r{_python}__", _operator(_name, True))
+for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
+    setattr(Sym, f"__{_name}__", _operator(_name, False))
 
 _BY_UFUNC: dict[Any, str] = {}
 for _name, _prim in TABLE.items():
