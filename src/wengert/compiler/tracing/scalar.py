@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.prims.facet import OPERATOR
+
 __all__ = ["SMALL", "Scalar", "ended"]
 
 SMALL = 1 << 31
@@ -109,6 +111,8 @@ class Scalar:
         return 0.0
 
     def _with(self, name: str, other: Any, swapped: bool) -> Any:
+        if name == "pow" or name.startswith("bitwise"):
+            return self._exactly(name, other, swapped)
         if type(other) is bool:
             other = int(other)
         if type(other) not in (Scalar, int, float):
@@ -140,7 +144,7 @@ class Scalar:
     def _exactly(self, name: str, other: Any, swapped: bool) -> Any:
         """The same of numbers that the rest of the trace depends on."""
         left, right = (_exact(other), self.exact()) if swapped else (self.exact(), _exact(other))
-        return getattr(operator, _NAMES[name])(left, right)
+        return getattr(operator, f"__{_NAMES[name]}__")(left, right)
 
     def _divisible(self, divisor: Any) -> bool:
         """Whether Python would divide by it."""
@@ -148,17 +152,14 @@ class Scalar:
             return divisor != 0
         return bool(self.trace.decide("bool", divisor))
 
-    def __pow__(self, other: Any) -> Any:
-        return self.exact() ** _exact(other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return other ** self.exact()
-
     def __divmod__(self, other: Any) -> Any:
         return divmod(self.exact(), _exact(other))
 
     def __rdivmod__(self, other: Any) -> Any:
         return divmod(other, self.exact())
+
+    def __invert__(self) -> int:
+        return int(~self.exact())
 
     def __trunc__(self) -> int:
         return int(self.exact())
@@ -201,16 +202,19 @@ def _comparison(name: str) -> Any:
     return lambda self, other: self._compared(name, other)
 
 
-_NAMES = {
-    **{name: name for name in ("add", "sub", "mul")},
-    **{"div": "truediv", "remainder": "mod", "floor_divide": "floordiv"},
-}
-"""The primitives that operators between numbers are, with Python's names of these."""
-for _prim, _name in _NAMES.items():
-    setattr(Scalar, f"__{_name}__", _arithmetic(_prim, False))
-    setattr(Scalar, f"__r{_name}__", _arithmetic(_prim, True))
-for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
-    setattr(Scalar, f"__{_name}__", _comparison(_name))
+_OF_TWO = [(prim, name) for prim, name in OPERATOR.items() if name and len(prim.args) == 2]
+_NAMES = {prim.name: name for prim, name in _OF_TWO}
+"""Python's names of the operators that primitives are, and of others between whole numbers."""
+for _name in ("lshift", "rshift"):
+    _NAMES[f"bitwise {_name}"] = _name
+    setattr(Scalar, f"__{_name}__", _arithmetic(f"bitwise {_name}", False))
+    setattr(Scalar, f"__r{_name}__", _arithmetic(f"bitwise {_name}", True))
+for _prim, _name in _OF_TWO:
+    if _prim.predicate:
+        setattr(Scalar, f"__{_name}__", _comparison(_prim.name))
+    else:
+        setattr(Scalar, f"__{_name}__", _arithmetic(_prim.name, False))
+        setattr(Scalar, f"__r{_name}__", _arithmetic(_prim.name, True))
 
 
 def _exact(value: Any) -> Any:
@@ -267,7 +271,7 @@ class _Ended(Scalar):
     def _with(self, name: str, other: Any, swapped: bool) -> Any:
         other = _exact(other)
         left, right = (other, self.number) if swapped else (self.number, other)
-        return getattr(operator, _NAMES[name])(left, right)
+        return getattr(operator, f"__{_NAMES[name]}__")(left, right)
 
     def _compared(self, name: str, other: Any) -> Any:
         return getattr(operator, name)(self.number, _exact(other))

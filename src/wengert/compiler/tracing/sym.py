@@ -26,6 +26,7 @@ import numpy as np
 from wengert.base.memory_format import in_format, memory_format
 from wengert.compiler.ir.programs import Value
 from wengert.interp.levels import Lifted, LiftedArray
+from wengert.prims.facet import OPERATOR
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 
@@ -379,20 +380,20 @@ def _operator(name: str, swapped: bool) -> Any:
     """An operator as a method; that of two symbols of one dtype is most often asked for."""
 
     def method(self: Sym, other: Any) -> Any:
-        if other.__class__ is Sym and name in _QUICK and other.array.dtype is self.array.dtype:
+        if other.__class__ is Sym and other.array.dtype is self.array.dtype and name != "matmul":
             return getattr(self.namespace, name)(self, other)
         return _infix(name, other, self) if swapped else _infix(name, self, other)
 
     return method
 
 
-_QUICK = frozenset({"add", "sub", "mul", "div"})
-for _name in (*_QUICK, "pow", "matmul"):
-    _python = "truediv" if _name == "div" else _name
-    setattr(Sym, f"__{_python}__", _operator(_name, False))
-    setattr(Sym, f"__r{_python}__", _operator(_name, True))
-for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
-    setattr(Sym, f"__{_name}__", _operator(_name, False))
+_PRIMS = {name: prim.name for prim, name in OPERATOR.items() if name}
+for _python in ("__add__", "__sub__", "__mul__", "__truediv__", "__pow__", "__matmul__"):
+    _name = _python.strip("_")
+    setattr(Sym, _python, _operator(_PRIMS.get(_name, _name), False))
+    setattr(Sym, f"__r{_name}__", _operator(_PRIMS.get(_name, _name), True))
+for _python in ("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"):
+    setattr(Sym, _python, _operator(_python.strip("_"), False))
 
 _BY_UFUNC: dict[Any, str] = {}
 for _name, _prim in TABLE.items():
