@@ -221,7 +221,7 @@ class Steps:
             computed[1:1] = ["except ValueError:", f"    {self.slow}"]
         if parts(prim):
             return [*self.opened(), f"_r = {self.computed()}", *self._parting()]
-        lines = [*self.opened(), *self.made(), *computed]
+        lines = [*self._of_number(), *self.opened(), *self.made(), *computed]
         # without one; `attach_view` may set the edge of a view
         unrecorded = [] if prim.view else self.cut()
         if prim.view:
@@ -437,24 +437,27 @@ class Steps:
     # -- operators and writing ---------------------------------------------------------------------
 
     def operator(self, form: Steps | None = None) -> list[str]:
-        """The body of an operator: a number to the right goes to its `form` for numbers."""
-        prim = self.prim
+        """The body of an operator: as that of the recorder, but its callers are the user's."""
         self.depth = 1
-        if form is not None:
-            form.depth = 1
-            return [*form.for_number(*prim.args), *self.recorder()]
-        if prim.infix is None or prim.is_differentiable or len(prim.args) != 2:
+        if form is None:
             return self.recorder()
+        form.depth = 1
+        return [*form.for_number(*self.prim.args), *self.recorder()]
+
+    def _of_number(self) -> list[str]:
+        """The steps of a comparison with a number to the right."""
+        prim = self.prim
+        if prim.infix is None or prim.is_differentiable or len(prim.args) != 2:
+            return []
         self_, other = prim.args
         return [
             f"if {self.of_numbers.format(other)}:",
             "    _m = _mode()",
-            f"    a0 = {self_}.payload",
+            f"    a0 = getattr({self_}, 'payload', None)",
             "    if (_m is None or _m is NO_GRAD) and type(a0) is ndarray and a0.dtype in SAME:",
             *_within(_within([*self.made(), *self.cut()])),
             f"        _out.payload = {prim.infix.format('a0', other)}",
             "        return _out",
-            *self.recorder(),
         ]
 
     def reflected(self, form: Steps) -> list[str]:
