@@ -10,7 +10,7 @@ from wengert.types import Tensor
 
 
 class FunctionCtx:
-    """What `forward` leaves for `backward`; it is the node of the graph itself.
+    """What `forward` leaves for `backward`.
 
     Attributes of any name may be set on it. Tensors that `backward` needs go through
     `save_for_backward`, which checks that they were not changed in place and ties them to the

@@ -70,7 +70,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         recording, behind = is_grad_enabled(), []
         if recording:
             # before it runs, for it may empty the list that it gets them in
-            parts = grads[0] if ctx.function.boxed_grads_call else grads
+            parts = grads[0] if ctx._node.function.boxed_grads_call else grads
             behind = [edge_of(g) for g in parts if g is not None]
         with no_grad():
             outputs = backward(ctx, *grads)
@@ -78,7 +78,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
             return outputs
         single = not isinstance(outputs, tuple)
         given = (outputs,) if single else outputs
-        edges = dict(zip(ctx._positions, ctx.edges, strict=True))
+        edges = dict(zip(ctx._node._positions, ctx._node.edges, strict=True))
         # one for each argument, as PyTorch shows them
         places = [edges.get(i) for i in range(len(given))]
         guarded = []
@@ -86,7 +86,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
             if isinstance(out, TensorBase) and is_differentiable(out.payload.dtype):
                 message = (
                     "trying to differentiate twice a function that was marked with "
-                    f"@once_differentiable ({ctx.label})"
+                    f"@once_differentiable ({ctx._node.label})"
                 )
                 node = Error.before((*places, *behind), message, len(places))
                 out = new_tensor(out.payload, node)

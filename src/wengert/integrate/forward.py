@@ -166,7 +166,7 @@ class ForwardSolution(Function):
                 results[1 + i] = next(parts)
         if is_grad_enabled():
             results = [
-                None if r is None else _final(r, (*ctx.edges, edge_of(grad))) for r in results
+                None if r is None else _final(r, (*ctx._node.edges, edge_of(grad))) for r in results
             ]
         return results
 

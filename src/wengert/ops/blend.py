@@ -135,6 +135,8 @@ def _lerp(x: Any, end: Any, weight: Any) -> Form:
 
 
 def _same_dtype(x: Any, other: Any, name: str) -> None:
+    if other.payload.dtype is x.payload.dtype:
+        return
     have, want = c_name(other.payload.dtype), c_name(x.payload.dtype)
     if have != want:
         raise RuntimeError(

@@ -22,7 +22,7 @@ from wengert.ops.options import (
     shape_of,
     type_of,
 )
-from wengert.ops.out import into
+from wengert.ops.out import created, into
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_bernoulli, laid_out, span_of
 from wengert.ops.whole_batches import drawn_of, holds
@@ -85,7 +85,7 @@ def randint(
     stream = stream_of("randint", generator)
     count = math.prod(shape)
     array = drawn(lambda: kernels.integers(stream, count, kind, low, span).reshape(shape))
-    return made(array, device, requires_grad) if out is None else into(out, made(array), "randint")
+    return created(array, device, requires_grad, out, "randint")
 
 
 @export("wengert")
@@ -159,7 +159,7 @@ def randperm(
         raise overflow(kind, count)
     stream = stream_of("randperm", generator)
     array = drawn(lambda: kernels.permutation(stream, count).astype(kind, copy=False))
-    return made(array, device, requires_grad) if out is None else into(out, made(array), "randperm")
+    return created(array, device, requires_grad, out, "randperm")
 
 
 @export("wengert", "Tensor")

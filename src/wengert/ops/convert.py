@@ -126,6 +126,8 @@ def _survey(data: Any, found: set[type], depth: int) -> None:
         found |= kinds
         return
     for item in data:
+        if item is data:
+            raise TypeError("new(): self-referential lists are incompatible")
         if isinstance(item, list | tuple):
             _survey(item, found, depth + 1)
         else:

@@ -24,7 +24,7 @@ from wengert.base.memory_format import (
 from wengert.ops.cast import to
 from wengert.ops.convert import check_array, narrow, to_array
 from wengert.ops.options import float_type, made, number, shape_of, type_of
-from wengert.ops.out import into
+from wengert.ops.out import asked, created
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.detachments import note
 from wengert.tape.inference import made_in_inference
@@ -292,8 +292,8 @@ def zeros(
     tensor([[0., 0., 0.],
             [0., 0., 0.]])
     """
-    array = np.zeros(shape_of("zeros", shape, size), float_type(dtype))
-    return made(array, device, requires_grad) if out is None else into(out, made(array), "zeros")
+    array = np.zeros(shape_of("zeros", shape, size), float_type(asked(dtype, out)))
+    return created(array, device, requires_grad, out, "zeros")
 
 
 @export("wengert")
@@ -314,8 +314,8 @@ def ones(
     >>> wg.ones(3)
     tensor([1., 1., 1.])
     """
-    array = np.ones(shape_of("ones", shape, size), float_type(dtype))
-    return made(array, device, requires_grad) if out is None else into(out, made(array), "ones")
+    array = np.ones(shape_of("ones", shape, size), float_type(asked(dtype, out)))
+    return created(array, device, requires_grad, out, "ones")
 
 
 @export("wengert")
@@ -337,14 +337,14 @@ def empty(
     >>> wg.empty(2, 3).shape
     torch.Size([2, 3])
     """
-    sizes, kind = shape_of("empty", shape, size), float_type(dtype)
+    sizes, kind = shape_of("empty", shape, size), float_type(asked(dtype, out))
     order = contiguous_format
     if memory_format is not None:
         order = check_memory_format(memory_format, "empty", len(sizes))
     if order is preserve_format:
         raise RuntimeError("unsupported memory format Preserve: there is no tensor to be like")
     array = empty_in_format(sizes, kind, order)
-    return made(array, device, requires_grad) if out is None else into(out, made(array), "empty")
+    return created(array, device, requires_grad, out, "empty")
 
 
 @export("wengert")
@@ -393,8 +393,9 @@ def full(
         kind = np.dtype(bool if isinstance(value, bool) else np.int64)
     else:
         kind = default_complex() if isinstance(value, complex) else default_float()
+    asked(dtype, out)
     array = filled(np.empty(shape_of("full", (tuple(size),)), kind), value)
-    return made(array, device, requires_grad) if out is None else into(out, made(array), "full")
+    return created(array, device, requires_grad, out, "full")
 
 
 def filled(array: Any, value: Any) -> Any:

@@ -111,7 +111,7 @@ def split_index(input: Any, index: Any) -> tuple[list[Step], tuple[Any, ...] | N
         if kind is int:
             if dim >= len(shape):
                 raise _too_many(input, items)
-            steps.append(("select", {"dim": dim, "index": _position(item, dim, shape)}))
+            steps.append(("select", {"dim": dim, "index": _position(item, dim, shape, i)}))
             del shape[dim]
         elif kind is slice:
             if not input.payload.ndim and len(items) == 1:
@@ -234,10 +234,10 @@ def _dims_of(item: Any) -> int:
     return 1 if item.__class__ is int or item.__class__ is slice else 0
 
 
-def _position(index: int, dim: int, shape: list[int]) -> int:
+def _position(index: int, dim: int, shape: list[int], place: int) -> int:
     size = shape[dim]
     if not -size <= index < size:
-        raise IndexError(f"index {index} is out of bounds for dimension {dim} with size {size}")
+        raise IndexError(f"index {index} is out of bounds for dimension {place} with size {size}")
     return index + size if index < 0 else index
 
 

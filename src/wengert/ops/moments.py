@@ -162,7 +162,7 @@ def _spread(
     elif correction is None:
         correction = 1
     correction = number(correction, name, "correction")
-    if not isinstance(correction, Real):
+    if correction.__class__ is not int and not isinstance(correction, Real):
         raise TypeError(
             f"{name}(): argument 'correction' must be Number, not {type(correction).__name__}"
         )

@@ -383,6 +383,11 @@ def _check_wider(array: Any, ratio: int, names: str) -> None:
         raise RuntimeError(
             f"self.size(-1) must be divisible by {ratio} to view {names}, but got {array.shape[-1]}"
         )
+    offset = (array.ctypes.data - owner_of(array).ctypes.data) // array.itemsize
+    if offset % ratio:
+        raise RuntimeError(
+            f"self.storage_offset() must be divisible by {ratio} to view {names}, but got {offset}"
+        )
     for i, step in enumerate(array.strides[:-1]):
         if step // array.itemsize % ratio:
             raise RuntimeError(

@@ -415,6 +415,9 @@ def setitem(self: Any, index: Any, value: Any, last: bool = False) -> None:
         check_bytes(value, index, advanced)
         if given:
             value = fitting_value(value, target, index, advanced)
+        if (shape := value.payload.shape)[:1] == (1,):
+            ones = next((i for i, size in enumerate(shape) if size != 1), len(shape))
+            value = T.view(value, shape=shape[ones:])
         params = {"indices": advanced, "accumulate": False}
         if last:
             value = last_named(target, advanced, value)
