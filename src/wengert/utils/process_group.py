@@ -350,11 +350,16 @@ def _ranked(rank: int | None) -> int:
     return 0
 
 
-def _done(async_op: bool) -> Work | None:
-    return Work() if async_op else None
-
-
-def _write(outputs: Sequence[Any], values: Sequence[Any]) -> None:
+def _work(
+    group: Any,
+    async_op: bool,
+    rank: int | None = None,
+    outputs: Sequence[Any] = (),
+    values: Sequence[Any] = (),
+) -> Work | None:
+    """Write what all processes of a group have for one of them, this one, to where it wants it."""
+    _member(group)
+    _ranked(rank)
     if len(outputs) != len(values):
         raise ValueError(
             f"expected a list of {len(values)} tensors, one for each process, but got "
@@ -363,12 +368,12 @@ def _write(outputs: Sequence[Any], values: Sequence[Any]) -> None:
     with no_grad():
         for output, value in zip(outputs, values, strict=True):
             output.copy_(value)
+    return Work() if async_op else None
 
 
 def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None) -> Work | None:
     """Wait for all processes: nobody is late."""
-    _member(group)
-    return _done(async_op)
+    return _work(group, async_op)
 
 
 def monitored_barrier(group: Any = None, timeout: Any = None, wait_all_ranks: bool = False) -> None:
@@ -380,8 +385,7 @@ def all_reduce(
     tensor: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
 ) -> Work | None:
     """Reduce a tensor over all processes, in place: it stays as it is."""
-    _member(group)
-    return _done(async_op)
+    return _work(group, async_op)
 
 
 def reduce(
@@ -393,9 +397,7 @@ def reduce(
     group_dst: int | None = None,
 ) -> Work | None:
     """Reduce a tensor over all processes, for one of them: it stays as it is."""
-    _member(group)
-    _ranked(dst)
-    return _done(async_op)
+    return _work(group, async_op, dst)
 
 
 def broadcast(
@@ -406,27 +408,23 @@ def broadcast(
     group_src: int | None = None,
 ) -> Work | None:
     """Send a tensor to all processes: it stays as it is."""
-    _member(group)
-    _ranked(src)
-    return _done(async_op)
+    return _work(group, async_op, src)
 
 
 def all_gather(
     tensor_list: list[Any], tensor: Any, group: Any = None, async_op: bool = False
 ) -> Work | None:
     """Write the tensors of all processes into a list of as many tensors."""
-    _member(group)
-    _write(tensor_list, [tensor])
-    return _done(async_op)
+    return _work(group, async_op, None, tensor_list, [tensor])
 
 
 def all_gather_into_tensor(
     output_tensor: Any, input_tensor: Any, group: Any = None, async_op: bool = False
 ) -> Work | None:
     """Write the tensors of all processes into one."""
-    _member(group)
-    _write([output_tensor], [input_tensor.reshape(output_tensor.shape)])
-    return _done(async_op)
+    return _work(
+        group, async_op, None, [output_tensor], [input_tensor.reshape(output_tensor.shape)]
+    )
 
 
 def gather(
@@ -442,8 +440,7 @@ def gather(
     _ranked(dst)
     if gather_list is None:
         raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
-    _write(gather_list, [tensor])
-    return _done(async_op)
+    return _work(group, async_op, dst, gather_list, [tensor])
 
 
 def scatter(
@@ -459,8 +456,7 @@ def scatter(
     _ranked(src)
     if scatter_list is None:
         raise ValueError("Argument ``scatter_list`` must be specified on source rank.")
-    _write([tensor], scatter_list)
-    return _done(async_op)
+    return _work(group, async_op, src, [tensor], scatter_list)
 
 
 def reduce_scatter(
@@ -471,18 +467,14 @@ def reduce_scatter(
     async_op: bool = False,
 ) -> Work | None:
     """Write of a list of tensors, reduced over all processes, each process's own."""
-    _member(group)
-    _write([output], input_list)
-    return _done(async_op)
+    return _work(group, async_op, None, [output], input_list)
 
 
 def reduce_scatter_tensor(
     output: Any, input: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
 ) -> Work | None:
     """Write of a tensor, reduced over all processes, each process's part."""
-    _member(group)
-    _write([output], [input.reshape(output.shape)])
-    return _done(async_op)
+    return _work(group, async_op, None, [output], [input.reshape(output.shape)])
 
 
 def all_to_all(
@@ -492,9 +484,7 @@ def all_to_all(
     async_op: bool = False,
 ) -> Work | None:
     """Write into a list of tensors what each process has for this one."""
-    _member(group)
-    _write(output_tensor_list, input_tensor_list)
-    return _done(async_op)
+    return _work(group, async_op, None, output_tensor_list, input_tensor_list)
 
 
 def all_to_all_single(
@@ -506,9 +496,7 @@ def all_to_all_single(
     async_op: bool = False,
 ) -> Work | None:
     """Write into a tensor the parts that each process has for this one."""
-    _member(group)
-    _write([output], [input])
-    return _done(async_op)
+    return _work(group, async_op, None, [output], [input])
 
 
 def _sent(value: Any) -> Any:
