@@ -146,16 +146,10 @@ _NAMES = (
 )
 SCALARS: dict[str, Any] = {name: _scalar(name, name) for name in _NAMES.split()}
 """The types by name."""
-SCALARS |= {
-    "bool_": SCALARS["bool"],
-    "cdouble": SCALARS["complex128"],
-    "complex_": SCALARS["complex128"],
-    "csingle": SCALARS["complex64"],
-    "double": SCALARS["float64"],
-    "float_": SCALARS["float64"],
-    "int_": SCALARS["int64"],
-    "single": SCALARS["float32"],
-    "uint": SCALARS["uint64"],
-}
+_OLD = (
+    "bool_=bool cdouble=complex128 complex_=complex128 csingle=complex64 double=float64 "
+    "float_=float64 int_=int64 single=float32 uint=uint64"
+)
+SCALARS |= {name: SCALARS[current] for name, current in (x.split("=") for x in _OLD.split())}
 
 fill_sections(globals())

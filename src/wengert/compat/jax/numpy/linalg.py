@@ -24,42 +24,8 @@ from wengert.compat.jax.numpy.calling import (
     static,
 )
 from wengert.compat.jax.numpy.choosing import where
-from wengert.compat.kit.namespaces import closed
+from wengert.compat.kit.namespaces import closed, defined
 from wengert.tape.base import new_tensor
-
-__all__ = [
-    "cholesky",
-    "cond",
-    "cross",
-    "det",
-    "diagonal",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "inv",
-    "lstsq",
-    "matmul",
-    "matrix_norm",
-    "matrix_power",
-    "matrix_rank",
-    "matrix_transpose",
-    "multi_dot",
-    "norm",
-    "outer",
-    "pinv",
-    "qr",
-    "slogdet",
-    "solve",
-    "svd",
-    "svdvals",
-    "tensordot",
-    "tensorinv",
-    "tensorsolve",
-    "trace",
-    "vecdot",
-    "vector_norm",
-]
 
 
 def _square(name: str, a) -> Any:
@@ -367,6 +333,7 @@ def tensorsolve(a, b, axes=None) -> Any:
 
 __getattr__ = closed(globals(), "jax.numpy.linalg")
 
+__all__ = defined(globals())
 for _name in __all__:
     documented(globals()[_name], f"linalg.{_name}")
 

@@ -28,7 +28,7 @@ from wengert.compat.jax.numpy.calling import (
     value_of,
 )
 from wengert.compat.jax.numpy.ufunc_class import ufunc
-from wengert.compat.kit.namespaces import functions_of
+from wengert.compat.kit.namespaces import functions_of, rows_of
 from wengert.compat.kit.rows import of_rows
 from wengert.prims import parts as _records
 from wengert.tape.record import T
@@ -42,26 +42,12 @@ _FRACTIONS = (
 )
 """Of one argument, computed in fractions."""
 _PREDICATES = "isfinite isinf isnan signbit"
-_OLD = {
-    "abs": "absolute",
-    "acos": "arccos",
-    "acosh": "arccosh",
-    "asin": "arcsin",
-    "asinh": "arcsinh",
-    "atan": "arctan",
-    "atan2": "arctan2",
-    "atanh": "arctanh",
-    "bitwise_invert": "invert",
-    "bitwise_left_shift": "left_shift",
-    "bitwise_not": "invert",
-    "bitwise_right_shift": "right_shift",
-    "conj": "conjugate",
-    "degrees": "rad2deg",
-    "divide": "true_divide",
-    "mod": "remainder",
-    "pow": "power",
-    "radians": "deg2rad",
-}
+_OLD = (
+    "abs=absolute acos=arccos acosh=arccosh asin=arcsin asinh=arcsinh atan=arctan atan2=arctan2 "
+    "atanh=arctanh bitwise_invert=invert bitwise_left_shift=left_shift bitwise_not=invert "
+    "bitwise_right_shift=right_shift conj=conjugate degrees=rad2deg divide=true_divide "
+    "mod=remainder pow=power radians=deg2rad"
+)
 """Names of one function."""
 _LABELS = {
     "bitwise_and": "and",
@@ -364,21 +350,15 @@ _ROWS = of_rows(
 
 # -- the tables -----------------------------------------------------------------------------------
 
-_PAIRS: dict[str, tuple[str, bool, bool]] = {
-    # the kinds of dtypes, whether it computes in fractions, and whether the result may be weak
-    "arctan2": ("f", True, True),
-    "copysign": ("f", True, True),
-    "fmax": ("biuf", False, True),
-    "fmin": ("biuf", False, True),
-    "fmod": ("biuf", False, True),
-    "gcd": ("iu", False, True),
-    "hypot": ("f", True, True),
-    "lcm": ("iu", False, True),
-    "left_shift": ("biu", False, True),
-    "nextafter": ("f", True, True),
-    "right_shift": ("biu", False, True),
-    "true_divide": ("biufc", True, True),
-}
+_PAIRS = """
+    f: arctan2 copysign hypot nextafter
+    biuf: fmax fmin fmod
+    iu: gcd lcm
+    biu: left_shift right_shift
+    biufc: true_divide
+    """
+"""Of two arguments, by the kinds of dtypes."""
+_OF_FRACTIONS = frozenset({"f", "biufc"})
 _COMPARISONS = "equal greater greater_equal less less_equal not_equal"
 _WITH_METHODS: dict[str, tuple[str, Any]] = {
     "add": ("biufc", 0),
@@ -398,7 +378,11 @@ UFUNCS: dict[str, Callable[..., Any]] = {
     **{name: _of_one(name, True) for name in _FRACTIONS.split()},
     **{name: _of_one(name, False, False) for name in _PREDICATES.split()},
     **{name: _same_unless_fraction(name) for name in ("ceil", "floor", "trunc")},
-    **{name: _of_two(name, *how) for name, how in _PAIRS.items()},
+    **{
+        name: _of_two(name, kinds, kinds in _OF_FRACTIONS)
+        for kinds, names in rows_of(_PAIRS)
+        for name in names
+    },
     **{name: _of_two(name, weak=False) for name in _COMPARISONS.split()},
     "around": round_,
     "conjugate": _of_one("conjugate", False),
@@ -419,4 +403,4 @@ for _name, _identity in (("logical_and", True), ("logical_or", False), ("logical
     UFUNCS[_name] = ufunc(_function, 2, 1, name=_name, identity=_identity)
 for _name, _function in (("logical_not", logical_not), ("negative", negative)):
     UFUNCS[_name] = ufunc(_function, 1, 1, name=_name)
-UFUNCS |= {name: UFUNCS[current] for name, current in _OLD.items()}
+UFUNCS |= {name: UFUNCS[current] for name, current in (x.split("=") for x in _OLD.split())}
