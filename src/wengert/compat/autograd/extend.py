@@ -14,8 +14,8 @@ array([0.5, 0.5])
 from __future__ import annotations
 
 from wengert.base.sections import fill_sections
+from wengert.compat.autograd.boxes import Box
 from wengert.compat.autograd.internals import internals
-from wengert.compat.autograd.opaque import Box
 from wengert.compat.autograd.primitives import (
     def_linear,
     defjvp,

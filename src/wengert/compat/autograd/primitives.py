@@ -7,10 +7,8 @@ from itertools import count
 from typing import Any
 
 from wengert.base.sections import fill_sections
-from wengert.compat.autograd.boxes import getval, holds_box, plain
-from wengert.compat.autograd.calls import primitive_jvps, primitive_vjps
-from wengert.compat.autograd.nodes import applied
-from wengert.compat.autograd.opaque import Opaque
+from wengert.compat.autograd.boxes import Opaque, getval, holds_box, plain
+from wengert.compat.autograd.nodes import applied, primitive_jvps, primitive_vjps
 from wengert.compat.autograd.util import subval
 from wengert.compat.autograd.vspaces import vspace
 from wengert.compat.autograd.wrap_util import get_name, wraps

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from wengert.compat.autograd.boxes import getval
+from wengert.compat.autograd.boxes import Box, Opaque, getval
 from wengert.compat.autograd.internals import internals
 from wengert.compat.autograd.noted import Node, trace
 from wengert.compat.autograd.numpy import noted_boxes
-from wengert.compat.autograd.opaque import Box, Opaque
 from wengert.compat.autograd.primitives import notrace_primitive, primitive, register_notrace
 from wengert.compat.autograd.util import subval, subvals, toposort
 from wengert.tape.base import TensorBase

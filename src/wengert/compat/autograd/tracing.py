@@ -22,16 +22,18 @@ from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import (
     TRACING,
     WALKING,
+    Opaque,
     boxed,
+    boxed_value,
     cannot,
     holds_box,
+    is_opaque,
     isbox,
     leaf_of,
     released,
     unboxed,
 )
-from wengert.compat.autograd.calls import conjugate
-from wengert.compat.autograd.opaque import Opaque, boxed_value, is_opaque
+from wengert.compat.autograd.nodes import conjugate
 from wengert.compat.autograd.vspaces import vspace
 from wengert.ops.expand import expand
 from wengert.ops.like import zeros_like

@@ -15,8 +15,7 @@ import numpy as _np
 
 import wengert.compat.autograd.numpy as np
 from wengert.base.sections import fill_sections
-from wengert.compat.autograd.boxes import getval, isbox
-from wengert.compat.autograd.opaque import Opaque
+from wengert.compat.autograd.boxes import Opaque, getval, isbox
 from wengert.compat.autograd.util import subvals
 from wengert.compat.kit.namespaces import defined
 

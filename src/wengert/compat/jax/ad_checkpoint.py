@@ -2,7 +2,7 @@
 
 from wengert.compat.jax.policies import checkpoint_name as checkpoint_name
 from wengert.compat.jax.policies import checkpoint_policies as checkpoint_policies
-from wengert.compat.jax.residuals import print_saved_residuals as print_saved_residuals
+from wengert.compat.jax.policies import print_saved_residuals as print_saved_residuals
 from wengert.compat.jax.staging import checkpoint as checkpoint
 from wengert.compat.jax.staging import checkpoint as remat
 

@@ -38,30 +38,6 @@ _IMMUTABLE = (
     "JAX arrays are immutable and do not support in-place item assignment. Instead of x[idx] = y, "
     "use x = x.at[idx].set(y) or another .at[] method, such as x.at[idx].add(y)."
 )
-_SYMBOLS = frozenset(
-    (
-        np.add,
-        np.subtract,
-        np.multiply,
-        np.true_divide,
-        np.floor_divide,
-        np.remainder,
-        np.divmod,
-        np.power,
-        np.matmul,
-        np.bitwise_and,
-        np.bitwise_or,
-        np.bitwise_xor,
-        np.left_shift,
-        np.right_shift,
-        np.equal,
-        np.not_equal,
-        np.less,
-        np.less_equal,
-        np.greater,
-        np.greater_equal,
-    )
-)
 _NAMES = (
     "all amax amin any argmax argmin argsort clip cumprod cumsum diagonal max mean min prod ptp "
     "ravel repeat reshape round squeeze std sum swapaxes take trace transpose var"
@@ -130,7 +106,7 @@ class Array(Tensor):
         return value
 
     def __array_ufunc__(self, ufunc, method: str, *inputs, **kwargs) -> Any:
-        if method == "__call__" and not kwargs and ufunc in _SYMBOLS:
+        if method == "__call__" and not kwargs and ufunc in OPERATORS:
             a, b = inputs
             if not isinstance(a, Array):
                 return OPERATORS[ufunc](a, b)

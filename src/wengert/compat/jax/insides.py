@@ -52,7 +52,7 @@ _NAMES = {
     "_src.state": "",
     "_src.state.types": "class: AbstractRef",
     "_src.traceback_util": "same: api_boundary\nnothing: register_exclusion include_frame",
-    "_src.tree_util": "trees: _registry",
+    "_src.tree_util": "trees: _registry\ntree_util: flatten_one_level",
     "_src.typing": "typing: Array ArrayLike",
     "_src.xla_bridge": "cpu: default_backend devices",
     "api_util": """

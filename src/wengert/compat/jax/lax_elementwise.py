@@ -20,7 +20,7 @@ from wengert.compat.jax.dtypes import requested_dtype
 from wengert.compat.jax.operators import absolute, negative, power
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.trees import tree_map
-from wengert.compat.kit.namespaces import functions_of
+from wengert.compat.kit.namespaces import functions_of, rows_of
 from wengert.ops.expand import broadcast_to
 from wengert.prims import parts as _records
 from wengert.tape.base import new_tensor
@@ -110,10 +110,6 @@ def _quotient(a, b) -> Any:
     return T.div(a, b)
 
 
-def _remainder(a, b) -> Any:
-    return T.fmod(a, b)
-
-
 def _rounded(x) -> Any:
     # halves away from zero, which T.round takes to the nearest even number
     return T.copysign(T.floor(T.add(T.abs(x), 0.5)), T.clone(x))
@@ -150,64 +146,44 @@ def _recorded(prim: str) -> Callable[..., Any]:
     return rule
 
 
-_FLOATS = "fc"
-_SMOOTH = (
-    "acos acosh asin asinh atan atanh cos cosh exp exp2 expm1 log log1p sin sinh sqrt tan tanh"
-)
+_ONE = """
+    fc: acos acosh asin asinh atan atanh cos cosh exp exp2 expm1 log log1p sin sinh sqrt tan tanh
+        is_finite=isfinite logistic=sigmoid reciprocal rsqrt
+    f: bessel_i0e=special_i0e bessel_i1e=special_i1e cbrt ceil digamma erf erf_inv=erfinv erfc
+        floor lgamma
+    biu: bitwise_not
+    """
+_TWO = """
+    biufc: add mul
+    iufc: sub
+    biuf: max=maximum min=minimum
+    f: atan2 nextafter igamma igammac zeta=special_zeta
+    biu: bitwise_and bitwise_or bitwise_xor
+    iu: shift_left=bitwise_left_shift shift_right_arithmetic=bitwise_right_shift
+    """
+"""The primitives of one and of two operands, by the kinds of dtypes, under JAX's names."""
+
+
+def _primitives(text: str) -> dict[str, tuple[Callable[..., Any], str]]:
+    named = [(one.partition("="), kinds) for kinds, names in rows_of(text) for one in names]
+    return {name: (_recorded(prim or name), kinds) for (name, _, prim), kinds in named}
+
+
 _UNARY: dict[str, tuple[Callable[[Any], Any], str]] = {
-    **{name: (_recorded(name), _FLOATS) for name in _SMOOTH.split()},
-    **{
-        name: (_recorded(prim), "f")
-        for name, prim in {
-            "bessel_i0e": "special_i0e",
-            "bessel_i1e": "special_i1e",
-            "cbrt": "cbrt",
-            "ceil": "ceil",
-            "digamma": "digamma",
-            "erf": "erf",
-            "erf_inv": "erfinv",
-            "erfc": "erfc",
-            "floor": "floor",
-            "lgamma": "lgamma",
-        }.items()
-    },
-    "bitwise_not": (lambda x: T.bitwise_not(x), "biu"),
+    **_primitives(_ONE),
     "clz": (lambda x: _of_bits(x, _leading_zeros), "iu"),
-    "is_finite": (lambda x: T.isfinite(x), _FLOATS),
-    "logistic": (lambda x: T.sigmoid(x), _FLOATS),
     "neg": (negative, "iufc"),
     "population_count": (
         lambda x: _of_bits(x, lambda bits: np.bitwise_count(bits).astype(bits.dtype)),
         "iu",
     ),
-    "reciprocal": (lambda x: T.reciprocal(x), _FLOATS),
-    "rsqrt": (lambda x: T.rsqrt(x), _FLOATS),
     "sign": (_sign, "iufc"),
     "square": (lambda x: T.mul(x, x), "iufc"),
 }
 _BINARY: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
-    **{
-        name: (_recorded(prim), kinds)
-        for name, prim, kinds in (
-            ("add", "add", "biufc"),
-            ("sub", "sub", "iufc"),
-            ("mul", "mul", "biufc"),
-            ("max", "maximum", "biuf"),
-            ("min", "minimum", "biuf"),
-            ("atan2", "atan2", "f"),
-            ("nextafter", "nextafter", "f"),
-            ("igamma", "igamma", "f"),
-            ("igammac", "igammac", "f"),
-            ("zeta", "special_zeta", "f"),
-            ("bitwise_and", "bitwise_and", "biu"),
-            ("bitwise_or", "bitwise_or", "biu"),
-            ("bitwise_xor", "bitwise_xor", "biu"),
-            ("shift_left", "bitwise_left_shift", "iu"),
-            ("shift_right_arithmetic", "bitwise_right_shift", "iu"),
-        )
-    },
+    **_primitives(_TWO),
     "div": (_quotient, "iufc"),
-    "rem": (_remainder, "iuf"),
+    "rem": (lambda a, b: T.fmod(a, b), "iuf"),
     "shift_right_logical": (_logical_shift, "iu"),
 }
 _COMPARISONS = ("eq", "ge", "gt", "le", "lt", "ne")

@@ -11,13 +11,12 @@ Array([ 1.6226422 ,  2.0252647 , -0.43359444], dtype=float32)
 
 from __future__ import annotations
 
-from typing import Any
-
 from wengert.base.sections import fill_sections
-from wengert.compat.jax import choices as _choices
+from wengert.compat.jax import distributions as _choices
 from wengert.compat.jax import distributions as _distributions
 from wengert.compat.jax import keys as _keys
 from wengert.compat.jax import sampling as _sampling
+from wengert.compat.kit.namespaces import closed as _closed
 from wengert.compat.kit.namespaces import functions_of as _functions_of
 
 _NAMES = {
@@ -37,9 +36,7 @@ _CURES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    why = f": {_CURES[name]}" if name in _CURES else ""
-    raise AttributeError(f"module 'jax.random' has no attribute {name!r}{why}")
+__getattr__ = _closed(globals(), "jax.random", _CURES)
 
 
 def __dir__() -> list[str]:

@@ -19,6 +19,7 @@ from wengert.compat.jax.tracing import (
     argument,
     check_callable,
     conjugated,
+    is_inexact,
     labelled,
     name_of,
     short,
@@ -360,6 +361,329 @@ def _zeros(like) -> Any:
     if isinstance(like, Array | bool | int | float | complex):
         return asarray(like) * 0
     return asarray(np.zeros(tuple(like.shape), canonical_dtype(like.dtype)))
+
+
+# -- forward mode under JAX's names: `jvp` and `linearize` -----------------------------------------
+
+
+def _tangents(leaves: Leaves, tangents, name: str) -> list[Any]:
+    """The tangents of those primals that have derivatives, checked."""
+    given, structure = tree_flatten(tuple(tangents))
+    if structure != leaves.structure:
+        raise TypeError(
+            f"primal and tangent arguments to {name} must have the same tree structure; primals "
+            f"have tree structure {leaves.structure} whereas tangents have tree structure "
+            f"{structure}."
+        )
+    found = []
+    for primal, tangent in zip(leaves.arrays, given, strict=True):
+        wanted = primal.payload.dtype if is_inexact(primal) else float0
+        if getattr(tangent, "dtype", None) == float0:
+            got, shape = float0, tuple(tangent.shape)
+        else:
+            tangent = argument(tangent)
+            got, shape = tangent.payload.dtype, tuple(tangent.payload.shape)
+        if got != wanted:
+            raise TypeError(
+                f"primal and tangent arguments to {name} do not match; dtypes must be equal, or in "
+                "case of int/bool primal dtype the tangent dtype must be float0. Got primal dtype "
+                f"{primal.payload.dtype.name} and so expected tangent dtype "
+                f"{_shown(wanted)}, but got tangent dtype {_shown(got)} instead."
+            )
+        if shape != tuple(primal.payload.shape):
+            raise ValueError(
+                f"jvp called with different primal and tangent shapes; Got primal shape "
+                f"{tuple(primal.payload.shape)} and tangent shape as {shape}"
+            )
+        if is_inexact(primal):
+            found.append(tangent)
+    return found
+
+
+def _shown(dtype) -> str:
+    return "float0" if dtype == float0 else str(np.dtype(dtype).name)
+
+
+def _slopes(results: Results, slopes) -> Any:
+    shapes = [tuple(getattr(leaf, "shape", ())) for leaf in results.leaves]
+    return results.derivatives(slopes, lambda place: np.zeros(shapes[place], float0))
+
+
+def jvp(fun: Callable[..., Any], primals, tangents, has_aux: bool = False) -> tuple[Any, ...]:
+    """The value of `fun` and its derivative in a direction, in one pass.
+
+    Parameters
+    ----------
+    fun : callable. Takes `primals`, and returns a pytree of arrays.
+    primals : tuple or list. The arguments: pytrees.
+    tangents : tuple or list. The direction: of the structure, shapes and dtypes of `primals`.
+    has_aux : bool. Whether `fun` returns a pair of its output and of anything else.
+
+    Returns
+    -------
+    primals_out, tangents_out: What `fun` returned, and its derivative, of the same structure.
+    aux: With `has_aux`.
+
+    Raises
+    ------
+    TypeError, ValueError: If the tangents do not match the primals.
+
+    Examples
+    --------
+    >>> jax.jvp(lambda x: x**2, (3.0,), (1.0,))
+    (Array(9., dtype=float32, weak_type=True), Array(6., dtype=float32, weak_type=True))
+    """
+    check_callable(fun)
+    if not isinstance(primals, list | tuple) or not isinstance(tangents, list | tuple):
+        raise TypeError(
+            "primal and tangent arguments to jax.jvp must be tuples or lists; found "
+            f"{type(primals).__name__} and {type(tangents).__name__}."
+        )
+    if type(primals) is not type(tangents):
+        raise TypeError(
+            "primal and tangent arguments to jax.jvp must have the same tree structure; primals "
+            f"are a {type(primals).__name__}, and tangents a {type(tangents).__name__}."
+        )
+    leaves = Leaves(primals)
+    directions = _tangents(leaves, tangents, "jax.jvp")
+    results, beside = Results(), Results()
+
+    def call(*tensors) -> Any:
+        output, aux = two_parts(fun(*leaves.with_tensors(tensors)), has_aux)
+        outputs, whole = results.take(output, "Output")
+        _, others = beside.take(aux)
+        return outputs, (whole, others)
+
+    tensors = leaves.tensors
+    if tensors:
+        outputs, slopes, (whole, others) = func.jvp(
+            call, tuple(tensors), tuple(directions), has_aux=True
+        )
+    else:
+        outputs, (whole, others) = call()
+        slopes = [x * 0 for x in outputs]
+    value = results.give(outputs, whole)
+    found = _slopes(results, slopes)
+    return (value, found, beside.give((), others)) if has_aux else (value, found)
+
+
+def linearize(fun: Callable[..., Any], *primals, has_aux: bool = False) -> Any:
+    """The value of `fun`, and its derivative as a function of the direction.
+
+    `fun` is called once, and none of its decisions is made again.
+
+    Parameters
+    ----------
+    %(primals)s
+    jvp_fun : callable. Takes tangents of the primals, and returns that of the output.
+    aux: With `has_aux`.
+
+    Examples
+    --------
+    >>> output, slope = jax.linearize(lambda x: x**2, 3.0)
+    >>> slope(1.0), slope(2.0)
+    (Array(6., dtype=float32, weak_type=True), Array(12., dtype=float32, weak_type=True))
+    """
+    check_callable(fun)
+    leaves = Leaves(primals)
+    results, beside = Results(), Results()
+    kept: list[Any] = []
+
+    def call(*tensors) -> Any:
+        output, aux = two_parts(fun(*leaves.with_tensors(tensors)), has_aux)
+        outputs, whole = results.take(output, "Output")
+        _, others = beside.take(aux)
+        kept[:] = whole, others
+        return outputs
+
+    tensors = leaves.tensors
+    if tensors:
+        outputs, slope = func.linearize(call, *tensors)
+    else:
+        outputs, slope = call(), None
+    whole, others = kept
+    value = results.give(outputs, whole)
+    zeros = [0 * x for x in outputs] if slope is None else []
+
+    def jvp_fun(*tangents) -> Any:
+        """The tangent of the output in a direction."""
+        directions = _tangents(leaves, tangents, "the linearized function")
+        return _slopes(results, zeros if slope is None else slope(*directions))
+
+    return (value, jvp_fun, beside.give((), others)) if has_aux else (value, jvp_fun)
+
+
+# -- `jacfwd`, `jacrev` and `hessian` under JAX's names --------------------------------------------
+
+
+def _check_forward(arrays: Sequence[Any], holomorphic: bool) -> None:
+    for x in arrays:
+        dtype = x.payload.dtype
+        if holomorphic and dtype.kind != "c":
+            raise TypeError(
+                "jacfwd with holomorphic=True requires inputs with complex dtype, but got "
+                f"{dtype.name}."
+            )
+        if not holomorphic and dtype.kind not in "fV":
+            raise TypeError(
+                "jacfwd requires real-valued inputs (input dtype that is a sub-dtype of "
+                f"np.floating), but got {dtype.name}. For holomorphic differentiation, pass "
+                "holomorphic=True. For differentiation of non-holomorphic functions involving "
+                "complex inputs or integer inputs, use jax.jvp directly."
+            )
+
+
+def _jacobian(
+    fun: Callable[..., Any],
+    argnums,
+    has_aux: bool,
+    holomorphic: bool,
+    allow_int: bool,
+    forward: bool,
+) -> Callable[..., Any]:
+    check_callable(fun)
+
+    @functools.wraps(fun)
+    def jacobian_of(*args, **kwargs) -> Any:
+        numbers, several = numbers_of(args, argnums)
+        leaves = Leaves([args[n] for n in numbers])
+        if forward:
+            _check_forward(leaves.arrays, holomorphic)
+        else:
+            check_inputs("jacrev", leaves.arrays, holomorphic, allow_int)
+        results, beside = Results(), Results()
+
+        def call(*tensors) -> Any:
+            given = list(args)
+            for number, value in zip(numbers, leaves.with_tensors(tensors), strict=True):
+                given[number] = value
+            output, aux = two_parts(fun(*given, **kwargs), has_aux)
+            outputs, whole = results.take(output, "Output")
+            if not forward:
+                check_outputs("jacrev", [*outputs, *whole], holomorphic)
+            elif holomorphic:
+                check_outputs("jacfwd", [*outputs, *whole], True)
+            return outputs, beside.take(aux)[1]
+
+        tensors = leaves.tensors
+        rows: list[Any] = []
+        others: Any = []
+        if tensors:
+            way = func.jacfwd if forward else func.jacrev
+            transformed = way(call, tuple(range(len(tensors))), has_aux=True)
+            rows, others = transformed(*tensors)
+        else:
+            _, others = call()
+            rows = [() for _ in results.places]
+        by_place = dict(zip(results.places, rows, strict=True))
+        made: list[Any] = []
+        for place in range(len(results.classes)):
+            parts = _blocks(leaves, results, place, by_place.get(place), forward)
+            made.append(parts if several else parts[0])
+        jacobian = results.structure.unflatten(made)
+        return (jacobian, beside.give((), others)) if has_aux else jacobian
+
+    return jacobian_of
+
+
+def _blocks(leaves: Leaves, results: Results, place: int, row, forward: bool) -> Any:
+    """The derivatives of one output, in the structure of the arguments: a tuple."""
+    shape = tuple(results.leaves[place].payload.shape)
+    blocks: list[Any] = [np.zeros((*shape, *tuple(x.payload.shape)), float0) for x in leaves.arrays]
+    if row is not None:
+        for at, block in zip(leaves.places, row, strict=True):
+            cls = results.classes[place] if forward else leaves.arrays[at].__class__
+            blocks[at] = labelled(block if forward else conjugated(block), cls)
+    return leaves.structure.unflatten(blocks)
+
+
+_TEXT = """The function that computes the Jacobian of `fun` by {ways}, in {mode} mode.
+
+    Parameters
+    ----------
+    fun : callable
+        Returns a pytree of arrays; with `has_aux` a pair of one and of anything else.
+    argnums : int or sequence of int
+        Which positional arguments to differentiate by; each may be a pytree.
+    has_aux : bool
+        Whether `fun` returns something beside its output.
+    holomorphic : bool
+        Whether `fun` is holomorphic, and its complex derivative wanted.{more}
+
+    Returns
+    -------
+    callable
+        Returns, in the structure of the output, for each of its arrays the Jacobians by the
+        argument, in its structure; each has the shape of the output and then of the argument.
+
+    Raises
+    ------
+    TypeError
+        If inputs are not floating numbers.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.{name}(lambda x: x * x)(jax.numpy.array([1.0, 2.0]))
+    Array([[2., 0.],
+           [0., 4.]], dtype=float32)
+    """
+
+
+def jacfwd(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+) -> Callable[..., Any]:
+    """By columns."""  # the whole text is below
+    return _jacobian(fun, argnums, has_aux, holomorphic, False, True)
+
+
+def jacrev(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[..., Any]:
+    """By rows."""  # the whole text is below
+    return _jacobian(fun, argnums, has_aux, holomorphic, allow_int, False)
+
+
+_INTEGERS = """
+    allow_int : bool
+        Whether there may be integers among the inputs."""
+jacfwd.__doc__ = _TEXT.format(name="jacfwd", ways="columns", mode="forward", more="")
+jacrev.__doc__ = _TEXT.format(name="jacrev", ways="rows", mode="reverse", more=_INTEGERS)
+jacobian = jacrev
+
+
+def hessian(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+) -> Callable[..., Any]:
+    """The function that computes the Hessian of `fun`: forward over reverse mode.
+
+    Parameters
+    ----------
+    fun, argnums, has_aux, holomorphic: As in `jacfwd`.
+
+    Returns
+    -------
+    callable: Returns the second derivatives, in the structure of the output, then of the argument,
+        then of the argument again.
+
+    Examples
+    --------
+    >>> jax.hessian(lambda x: (x**3).sum())(jax.numpy.array([1.0, 2.0]))
+    Array([[ 6.,  0.],
+           [ 0., 12.]], dtype=float32)
+    """
+    inner = jacrev(fun, argnums, has_aux, holomorphic)
+    return jacfwd(inner, argnums, has_aux, holomorphic)
 
 
 fill_sections(globals())

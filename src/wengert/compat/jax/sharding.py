@@ -14,7 +14,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.batching import vmap
 from wengert.compat.jax.cpu import CPU
 from wengert.compat.jax.trees import tree_map
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import closed, defined
 
 
 class Sharding:
@@ -223,9 +223,7 @@ def _alone(call) -> Any:
 _ABSENT = "there is one device, and arrays are whole"
 
 
-def __getattr__(name: str) -> Any:
-    raise AttributeError(f"module 'jax.sharding' has no attribute {name!r}: {_ABSENT}")
-
+__getattr__ = closed(globals(), "jax.sharding", {"*": _ABSENT})
 
 __all__ = [*defined(globals()), "P", "smap"]
 

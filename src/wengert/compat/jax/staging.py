@@ -204,36 +204,27 @@ def named_scope(name: str) -> Iterator[None]:
     yield
 
 
-@contextlib.contextmanager
-def ensure_compile_time_eval() -> Iterator[None]:
-    """A context that changes nothing: everything is computed at once."""
-    yield
+def _changing_nothing(name: str, why: str) -> Any:
+    @contextlib.contextmanager
+    def context(new_val=None) -> Iterator[None]:
+        yield
+
+    context.__name__ = context.__qualname__ = name
+    context.__doc__ = f"A context that changes nothing: {why}."
+    return context
 
 
-@contextlib.contextmanager
-def checking_leaks() -> Iterator[None]:
-    """A context that changes nothing: values that are kept elsewhere stay what they are."""
-    yield
-
-
-@contextlib.contextmanager
-def default_device(new_val=None) -> Iterator[None]:
-    """A context that changes nothing: there is one device."""
-    yield
-
-
-@contextlib.contextmanager
-def default_matmul_precision(new_val=None) -> Iterator[None]:
-    """A context that changes nothing: products are computed in the dtype of the operands."""
-    yield
-
-
-@contextlib.contextmanager
-def numpy_dtype_promotion(new_val=None) -> Iterator[None]:
-    """A context that changes nothing: dtypes meet by the standard rules."""
-    yield
-
-
+_KEPT = "values that are kept elsewhere stay what they are"
+_PRODUCTS = "products are computed in the dtype of the operands"
+checking_leaks = _changing_nothing("checking_leaks", _KEPT)
+default_device = _changing_nothing("default_device", "there is one device")
+default_matmul_precision = _changing_nothing("default_matmul_precision", _PRODUCTS)
+ensure_compile_time_eval = _changing_nothing(
+    "ensure_compile_time_eval", "everything is computed at once"
+)
+numpy_dtype_promotion = _changing_nothing(
+    "numpy_dtype_promotion", "dtypes meet by the standard rules"
+)
 numpy_rank_promotion = numpy_dtype_promotion
 check_tracer_leaks = checking_leaks
 

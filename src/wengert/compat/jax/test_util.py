@@ -10,8 +10,7 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.dtypes import float0
-from wengert.compat.jax.forward import jvp
-from wengert.compat.jax.reverse import vjp
+from wengert.compat.jax.reverse import jvp, vjp
 from wengert.compat.jax.tracing import argument, is_inexact
 from wengert.compat.jax.trees import tree_leaves, tree_map
 

@@ -120,17 +120,19 @@ def tree_transpose(
     ... )
     {'a': [1, 2]}
     """
-    parts = outer_treedef.flatten_up_to(pytree_to_transpose)
-    if inner_treedef is None:
-        inner_treedef = tree_structure(parts[0])
-    rows = []
-    for part in parts:
-        leaves, structure = tree_flatten(part)
-        if structure != inner_treedef:
-            raise TypeError(
-                f"Mismatch: a part of the tree has structure {structure}, not {inner_treedef}"
-            )
-        rows.append(leaves)
+    flat, whole = tree_flatten(pytree_to_transpose)
+    try:
+        parts = outer_treedef.flatten_up_to(pytree_to_transpose)
+        inner_treedef = inner_treedef or tree_structure(parts[0])
+        rows, structures = [tree_leaves(part) for part in parts], set(map(tree_structure, parts))
+        fits = structures <= {inner_treedef}
+    except ValueError:  # classes whose metadata says what their children are differ by that
+        size = 0 if inner_treedef is None else inner_treedef.num_leaves
+        fits = not whole.is_plain and outer_treedef.num_leaves * size == len(flat)
+        rows = [flat[i : i + size] for i in range(0, len(flat), max(size, 1))]
+    if inner_treedef is None or not fits:
+        wanted = outer_treedef if inner_treedef is None else outer_treedef.compose(inner_treedef)
+        raise TypeError(f"Mismatch\n{whole}\n != \n{wanted}")
     columns = zip(*rows, strict=True) if rows else [()] * inner_treedef.num_leaves
     return inner_treedef.unflatten([outer_treedef.unflatten(column) for column in columns])
 
@@ -436,6 +438,25 @@ def register_static(cls) -> Any:
     return cls
 
 
+class _Whole:
+    """A `functools.partial` whose arguments stay its own: two of one function are equal."""
+
+    def __init__(self, function: functools.partial) -> None:
+        self.function = function
+
+    def __call__(self, *args, **kwargs) -> Any:
+        return self.function(*args, **kwargs)
+
+    def __eq__(self, other: object) -> bool:
+        return self.function == (other.function if isinstance(other, _Whole) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.function)
+
+    def __repr__(self) -> str:
+        return repr(self.function)
+
+
 class Partial(functools.partial):
     """`functools.partial` as a container: its arguments are the children.
 
@@ -444,6 +465,11 @@ class Partial(functools.partial):
     >>> jax.tree.leaves(jax.tree_util.Partial(max, 1, 2))
     [1, 2]
     """
+
+    def __new__(cls, func, /, *args, **kwargs) -> Any:
+        """Make one; the arguments of a `functools.partial` that it is made of are no children."""
+        inside = isinstance(func, functools.partial) and not isinstance(func, cls)
+        return super().__new__(cls, _Whole(func) if inside else func, *args, **kwargs)
 
 
 register_pytree_with_keys(

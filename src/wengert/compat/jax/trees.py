@@ -164,7 +164,14 @@ def children_of(value) -> tuple[list[Any], Any, Kind] | None:
     kind = kind_of(value)
     if kind is None:
         return None
-    children, data = kind.apart(value)
+    both = kind.apart(value)
+    try:
+        children, data = both
+    except (TypeError, ValueError):
+        raise RuntimeError(
+            "The to_iterable function for a custom PyTree node should return a (children, "
+            f"aux_data) tuple, got {both!r}"
+        ) from None
     return list(children), data, kind
 
 
@@ -223,8 +230,12 @@ class PyTreeDef(Structure):
             return next(leaves)
         return self._kind.together(self._data, [child._made(leaves) for child in self._children])
 
-    def flatten_up_to(self, tree, name: str = "tree") -> list[Any]:
+    def flatten_up_to(self, tree, name: str | None = None) -> list[Any]:
         """What stands in `tree`, which has this structure at least, where this one has leaves.
+
+        Parameters
+        ----------
+        name : str, optional. What the tree is called, if an error is to say where it differs.
 
         Raises
         ------
@@ -234,36 +245,83 @@ class PyTreeDef(Structure):
         self._matched(tree, name, found)
         return found
 
-    def _matched(self, tree, path: str, found: list[Any]) -> None:
+    def _matched(self, tree, path: str | None, found: list[Any]) -> None:
         if self._kind is None:
             found.append(tree)
             return
-        there = children_of(tree)
-        if there is None or tree.__class__ is not self._type:
-            raise ValueError(
-                f"pytree structure error: different types at key path\n    {path}\nAt that key "
-                "path, the prefix pytree has a subtree of type\n    "
-                f"{self._type}\nbut at the same key path the full pytree has a subtree of "
-                f"different type\n    {type(tree)}."
-            )
-        children, data, kind = there
-        if len(children) != len(self._children) and self._type in (list, tuple):
-            raise ValueError(
-                f"pytree structure error: different lengths of {self._type.__name__} at key path\n"
-                f"    {path}\nAt that key path, the prefix pytree has a subtree of type "
-                f"{self._type.__name__} of length {len(self._children)}, but the full pytree has "
-                f"a subtree of the same type but of length {len(children)}."
-            )
-        if data != self._data or len(children) != len(self._children):
-            raise ValueError(
-                f"pytree structure error: different pytree metadata at key path\n    {path}\nAt "
-                f"that key path, the prefix pytree has a subtree of type\n    {self._type}\nwith "
-                f"metadata\n    {self._data}\nbut at the same key path the full pytree has a "
-                f"subtree of the same type but with metadata\n    {data}"
-            )
-        steps = kind.keys(tree, len(children))
+        there = children_of(tree) if tree.__class__ is self._type else None
+        fits = there is not None and there[1] == self._data
+        if there is None or not fits or len(there[0]) != len(self._children):
+            why = self._difference(tree) if path is None else self._difference_at(path, tree, there)
+            raise ValueError(why)
+        children, _, kind = there
+        steps = kind.keys(tree, len(children)) if path is not None else children
         for child, part, step in zip(self._children, children, steps, strict=True):
-            child._matched(part, f"{path}{step}", found)
+            child._matched(part, path if path is None else f"{path}{step}", found)
+
+    def _difference(self, tree) -> str:
+        """How a container differs from this one."""
+        cls, wanted = self._type, self._type.__name__
+        if self._kind is _NAMED:
+            if not hasattr(tree, "_fields"):
+                return f"Expected named tuple, got {tree!r}."
+            return (
+                f"Named tuple type mismatch: expected type: {cls}, tree is of type: {type(tree)}."
+            )
+        if cls not in _PLAIN:
+            if type(tree) is not cls:
+                return f"Custom node type mismatch: expected type: {cls}, value: {tree!r}."
+            return f"Mismatch custom node data: {self._data} expected; value: {tree!r}."
+        if type(tree) is not cls:
+            return f"Expected {'None' if cls is type(None) else wanted}, got {tree!r}."
+        if cls is dict:
+            return f"Dict key mismatch; expected keys: {list(self._data)}; dict: {tree!r}."
+        lengths = f"{len(tree)} != {len(self._children)}"
+        return f"{wanted.title()} arity mismatch: {lengths}; {wanted}: {tree!r}."
+
+    def _difference_at(self, path: str, tree, there) -> str:
+        """As `_difference`, with the place of the container."""
+        same, cls = "but at the same key path the full pytree has a subtree of", self._type
+        start = f"key path\n    {path}\nAt that key path, the prefix pytree has a subtree of type"
+        if there is None:
+            return (
+                f"pytree structure error: different types at {start}\n    {cls}\n{same} different "
+                f"type\n    {type(tree)}."
+            )
+        count = len(there[0])
+        if cls in (list, tuple):
+            return (
+                f"pytree structure error: different lengths of {cls.__name__} at {start} "
+                f"{cls.__name__} of length {len(self._children)}, {same} the same type but of "
+                f"length {count}."
+            )
+        return (
+            f"pytree structure error: different pytree metadata at {start}\n    {cls}\nwith "
+            f"metadata\n    {self._data}\n{same} the same type but with metadata\n    {there[1]}"
+        )
+
+    def walk(
+        self,
+        f_node: Callable[[Any, Any], Any],
+        f_leaf: Callable[[Any], Any] | None,
+        leaves: Iterable[Any],
+    ) -> Any:
+        """Call functions for the leaves and for the containers around what they gave.
+
+        Parameters
+        ----------
+        f_node : callable. Takes a tuple of what the children gave, and the metadata.
+        f_leaf : callable, optional. Takes a leaf; the leaf itself, if there is none.
+        """
+        given = iter(leaves)
+
+        def walked(part: PyTreeDef) -> Any:
+            if part._kind is None:
+                return next(given) if f_leaf is None else f_leaf(next(given))
+            parts = tuple([walked(child) for child in part._children])
+            return f_node(parts, list(part._data) if part._type is dict else part._data)
+
+        return walked(self)
 
     def children(self) -> list[PyTreeDef]:
         """The structures of the children."""

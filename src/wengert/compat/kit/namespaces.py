@@ -12,7 +12,6 @@ import importlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-__all__ = ["defined", "functions_of", "gathered", "lazy", "offered", "rows_of"]
 
 
 def rows_of(text: str) -> Iterator[tuple[str, list[str]]]:
@@ -28,6 +27,35 @@ def rows_of(text: str) -> Iterator[tuple[str, list[str]]]:
         home, names = before.strip(), after.split()
     if home:
         yield home, names
+
+
+def closed(
+    namespace: dict[str, Any], shown: str, cures: dict[str, str] | None = None, modules: str = ""
+) -> Callable[[str], Any]:
+    """``__getattr__`` of a module that has no other names than it has.
+
+    Parameters
+    ----------
+    namespace : dict
+        The ``globals()`` of the module.
+    shown : str
+        What the original calls it.
+    cures : dict, optional
+        What to write in place of names that are not offered; for ``"*"``, of all others.
+    modules : str
+        The modules in it, which are imported when they are first named.
+    """
+    known = cures or {}
+
+    def getattribute(name: str) -> Any:
+        if name in modules.split():
+            return importlib.import_module(f"{namespace['__name__']}.{name}")
+        why = known.get(name, known.get("*"))
+        reason = f": {why}" if why else ""
+        raise AttributeError(f"module {shown!r} has no attribute {name!r}{reason}")
+
+    getattribute.__name__ = "__getattr__"
+    return getattribute
 
 
 def defined(namespace: dict[str, Any], more: str = "", without: str = "") -> list[str]:

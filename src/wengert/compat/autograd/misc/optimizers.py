@@ -51,6 +51,16 @@ def unflatten_optimizer(optimize: Optimizer) -> Optimizer:
     return of_containers
 
 
+def _gone(grad, x, callback, num_iters: int, step: Callable[..., Any]) -> Any:
+    """Where steps lead: ``step(x, g, i)`` gives the next place."""
+    for i in range(num_iters):
+        g = grad(x, i)
+        if callback:
+            callback(x, i, g)
+        x = step(x, g, i)
+    return x
+
+
 @unflatten_optimizer
 def sgd(
     grad, x, callback=None, num_iters: int = 200, step_size: float = 0.1, mass: float = 0.9
@@ -64,60 +74,45 @@ def sgd(
     np.float64(3.0)
     """
     velocity = np.zeros(len(x))
-    for i in range(num_iters):
-        g = grad(x, i)
-        if callback:
-            callback(x, i, g)
+
+    def step(x, g, i: int) -> Any:
+        nonlocal velocity
         velocity = mass * velocity - (1.0 - mass) * g
-        x = x + step_size * velocity
-    return x
+        return x + step_size * velocity
+
+    return _gone(grad, x, callback, num_iters, step)
 
 
 @unflatten_optimizer
 def rmsprop(
-    grad,
-    x,
-    callback=None,
-    num_iters: int = 100,
-    step_size: float = 0.1,
-    gamma: float = 0.9,
-    eps: float = 1e-8,
+    grad, x, callback=None, num_iters=100, step_size=0.1, gamma: float = 0.9, eps: float = 1e-8
 ) -> Any:
     """Steps that are divided by the root of a running mean of squared gradients."""
     squares = np.ones(len(x))
-    for i in range(num_iters):
-        g = grad(x, i)
-        if callback:
-            callback(x, i, g)
+
+    def step(x, g, i: int) -> Any:
+        nonlocal squares
         squares = gamma * squares + (1.0 - gamma) * g**2
-        x = x - step_size * g / (np.sqrt(squares) + eps)
-    return x
+        return x - step_size * g / (np.sqrt(squares) + eps)
+
+    return _gone(grad, x, callback, num_iters, step)
 
 
 @unflatten_optimizer
 def adam(
-    grad,
-    x,
-    callback=None,
-    num_iters: int = 100,
-    step_size: float = 0.001,
-    b1: float = 0.9,
-    b2: float = 0.999,
-    eps: float = 1e-8,
+    grad, x, callback=None, num_iters=100, step_size=0.001, b1=0.9, b2=0.999, eps: float = 1e-8
 ) -> Any:
     """Adam (Kingma and Ba, 2014): running means of gradients and their squares, without bias."""
-    mean = np.zeros(len(x))
-    squares = np.zeros(len(x))
-    for i in range(num_iters):
-        g = grad(x, i)
-        if callback:
-            callback(x, i, g)
+    mean, squares = np.zeros(len(x)), np.zeros(len(x))
+
+    def step(x, g, i: int) -> Any:
+        nonlocal mean, squares
         mean = b1 * mean + (1.0 - b1) * g
         squares = b2 * squares + (1.0 - b2) * g**2
-        unbiased = mean / (1.0 - b1 ** (i + 1))
         scale = np.sqrt(squares / (1.0 - b2 ** (i + 1))) + eps
-        x = x - step_size * unbiased / scale
-    return x
+        return x - step_size * (mean / (1.0 - b1 ** (i + 1))) / scale
+
+    return _gone(grad, x, callback, num_iters, step)
 
 
 fill_sections(globals())

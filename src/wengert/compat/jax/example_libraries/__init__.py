@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from wengert.compat.kit.namespaces import closed as _closed
 
-_MODULES = frozenset({"optimizers", "stax"})
-
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module 'jax.example_libraries' has no attribute {name!r}")
+__getattr__ = _closed(globals(), "jax.example_libraries", modules="optimizers stax")
 
 
 def __dir__() -> list[str]:
-    return sorted(_MODULES)
+    return ["optimizers", "stax"]

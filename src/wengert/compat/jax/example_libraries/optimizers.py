@@ -98,156 +98,135 @@ def optimizer(opt_maker: Callable[..., Any]) -> Callable[..., Optimizer]:
 # -- optimisers ------------------------------------------------------------------------------------
 
 
+def _of_arrays(step_size, count: int, update: Callable[..., Any]) -> Any:
+    """An optimiser of an array that keeps `count` others like it, zeros at first.
+
+    ``update(i, step, g, x, *kept)`` gives the array and what is kept.
+    """
+    step_of = make_schedule(step_size)
+
+    def init(x0) -> Any:
+        return (jnp.asarray(x0), *[jnp.zeros_like(x0) for _ in range(count)])
+
+    def updated(i, g, state) -> Any:
+        return update(i, step_of(i), g, *state)
+
+    return init, updated, lambda state: state[0]
+
+
 @optimizer
 def sgd(step_size) -> Any:
     """Steps along the gradient; `step_size` is a number or a function of the step's number."""
     step_of = make_schedule(step_size)
-
-    def update(i, g, x) -> Any:
-        return x - step_of(i) * g
-
-    return jnp.asarray, update, lambda x: x
-
-
-def _with_velocity(step_size: Schedule, mass, ahead: bool) -> Any:
-    step_of = make_schedule(step_size)
-
-    def init(x0) -> Any:
-        return x0, jnp.zeros_like(x0)
-
-    def update(i, g, state) -> Any:
-        x, velocity = state
-        velocity = mass * velocity + g
-        step = mass * velocity + g if ahead else velocity
-        return x - step_of(i) * step, velocity
-
-    return init, update, lambda state: state[0]
+    return jnp.asarray, lambda i, g, x: x - step_of(i) * g, lambda x: x
 
 
 @optimizer
 def momentum(step_size: Schedule, mass) -> Any:
     """Steps along a running sum of gradients."""
-    return _with_velocity(step_size, mass, ahead=False)
+
+    def update(i, step, g, x, velocity) -> Any:
+        velocity = mass * velocity + g
+        return x - step * velocity, velocity
+
+    return _of_arrays(step_size, 1, update)
 
 
 @optimizer
 def nesterov(step_size: Schedule, mass) -> Any:
     """As `momentum`, looking one step ahead."""
-    return _with_velocity(step_size, mass, ahead=True)
+
+    def update(i, step, g, x, velocity) -> Any:
+        velocity = mass * velocity + g
+        return x - step * (mass * velocity + g), velocity
+
+    return _of_arrays(step_size, 1, update)
+
+
+def _over_root(g, squares) -> Any:
+    """A gradient by the root of a sum of squares; 0 where that is."""
+    there = squares > 0
+    return jnp.where(there, g / jnp.sqrt(jnp.where(there, squares, 1)), 0.0)
 
 
 @optimizer
 def adagrad(step_size, momentum=0.9) -> Any:
     """Steps divided by the root of the sum of squared gradients."""
-    step_of = make_schedule(step_size)
 
-    def init(x0) -> Any:
-        return x0, jnp.zeros_like(x0), jnp.zeros_like(x0)
-
-    def update(i, g, state) -> Any:
-        x, squares, moving = state
+    def update(i, step, g, x, squares, moving) -> Any:
         squares = squares + jnp.square(g)
-        there = squares > 0
-        scaled = jnp.where(there, g / jnp.sqrt(jnp.where(there, squares, 1)), 0.0)
-        moving = (1.0 - momentum) * scaled + momentum * moving
-        return x - step_of(i) * moving, squares, moving
+        moving = (1.0 - momentum) * _over_root(g, squares) + momentum * moving
+        return x - step * moving, squares, moving
 
-    return init, update, lambda state: state[0]
+    return _of_arrays(step_size, 2, update)
 
 
 @optimizer
 def rmsprop(step_size, gamma=0.9, eps=1e-8) -> Any:
     """Steps divided by the root of a running mean of squared gradients."""
-    step_of = make_schedule(step_size)
 
-    def init(x0) -> Any:
-        return x0, jnp.zeros_like(x0)
-
-    def update(i, g, state) -> Any:
-        x, squares = state
+    def update(i, step, g, x, squares) -> Any:
         squares = squares * gamma + jnp.square(g) * (1.0 - gamma)
-        return x - step_of(i) * g / jnp.sqrt(squares + eps), squares
+        return x - step * g / jnp.sqrt(squares + eps), squares
 
-    return init, update, lambda state: state[0]
+    return _of_arrays(step_size, 1, update)
 
 
 @optimizer
 def rmsprop_momentum(step_size, gamma=0.9, eps=1e-8, momentum=0.9) -> Any:
     """As `rmsprop`, with a running sum of steps."""
-    step_of = make_schedule(step_size)
 
-    def init(x0) -> Any:
-        return x0, jnp.zeros_like(x0), jnp.zeros_like(x0)
-
-    def update(i, g, state) -> Any:
-        x, squares, moving = state
+    def update(i, step, g, x, squares, moving) -> Any:
         squares = squares * gamma + jnp.square(g) * (1.0 - gamma)
-        moving = momentum * moving + step_of(i) * g / jnp.sqrt(squares + eps)
+        moving = momentum * moving + step * g / jnp.sqrt(squares + eps)
         return x - moving, squares, moving
 
-    return init, update, lambda state: state[0]
+    return _of_arrays(step_size, 2, update)
 
 
 @optimizer
 def adam(step_size, b1=0.9, b2=0.999, eps=1e-8) -> Any:
     """Adam: running means of gradients and of their squares."""
-    step_of = make_schedule(step_size)
 
-    def init(x0) -> Any:
-        return x0, jnp.zeros_like(x0), jnp.zeros_like(x0)
-
-    def update(i, g, state) -> Any:
-        x, m, v = state
+    def update(i, step, g, x, m, v) -> Any:
         m = (1 - b1) * g + b1 * m
         v = (1 - b2) * jnp.square(g) + b2 * v
         mean = m / (1 - jnp.asarray(b1, m.dtype) ** (i + 1))
         spread = v / (1 - jnp.asarray(b2, m.dtype) ** (i + 1))
-        return x - step_of(i) * mean / (jnp.sqrt(spread) + eps), m, v
+        return x - step * mean / (jnp.sqrt(spread) + eps), m, v
 
-    return init, update, lambda state: state[0]
+    return _of_arrays(step_size, 2, update)
 
 
 @optimizer
 def adamax(step_size, b1=0.9, b2=0.999, eps=1e-8) -> Any:
     """As `adam`, by the greatest gradients."""
-    step_of = make_schedule(step_size)
 
-    def init(x0) -> Any:
-        return x0, jnp.zeros_like(x0), jnp.zeros_like(x0)
-
-    def update(i, g, state) -> Any:
-        x, m, u = state
+    def update(i, step, g, x, m, u) -> Any:
         m = (1 - b1) * g + b1 * m
         u = jnp.maximum(b2 * u, jnp.abs(g))
-        scale = step_of(i) / (1 - jnp.asarray(b1, m.dtype) ** (i + 1))
-        return x - scale * m / (u + eps), m, u
+        return x - step / (1 - jnp.asarray(b1, m.dtype) ** (i + 1)) * m / (u + eps), m, u
 
-    return init, update, lambda state: state[0]
+    return _of_arrays(step_size, 2, update)
 
 
 @optimizer
 def sm3(step_size, momentum=0.9) -> Any:
     """Steps divided by the root of bounds of squared gradients, one for each row and column."""
-    step_of = make_schedule(step_size)
 
     def of_row(i: int, ndim: int) -> Any:
         return tuple(slice(None) if j == i else None for j in range(ndim))
 
-    def init(x0) -> Any:
-        x0 = jnp.asarray(x0)
-        return x0, jnp.zeros_like(x0), [jnp.zeros(n, x0.dtype) for n in x0.shape]
-
-    def update(i, g, state) -> Any:
-        x, m, rows = state
+    def update(i, step, g, x, m, rows) -> Any:
         bounds = [row[of_row(j, x.ndim)] for j, row in enumerate(rows)]
         squares = functools.reduce(jnp.minimum, bounds) + jnp.square(g)
-        there = squares > 0
-        scaled = jnp.where(there, g / jnp.sqrt(jnp.where(there, squares, 1)), 0.0)
-        m = (1.0 - momentum) * scaled + momentum * m
+        m = (1.0 - momentum) * _over_root(g, squares) + momentum * m
         others = [tuple(k for k in range(x.ndim) if k != j) for j in range(x.ndim)]
-        return x - step_of(i) * m, m, [squares.max(axes) for axes in others]
+        return x - step * m, m, [squares.max(axes) for axes in others]
 
-    return init, update, lambda state: state[0]
+    start, updated, get_params = _of_arrays(step_size, 1, update)
+    lines = lambda x: [jnp.zeros(n, x.dtype) for n in x.shape]  # noqa: E731
+    return lambda x0: (*start(x0), lines(jnp.asarray(x0))), updated, get_params
 
 
 # -- schedules -------------------------------------------------------------------------------------

@@ -10,22 +10,17 @@ from typing import Any
 
 from wengert.compat.jax.lax_arrays import ARRAYS as _ARRAYS
 from wengert.compat.jax.lax_control import CONTROL as _CONTROL
+from wengert.compat.jax.lax_control import SOLVERS as _SOLVERS
 from wengert.compat.jax.lax_elementwise import ELEMENTWISE as _ELEMENTWISE
-from wengert.compat.jax.lax_elementwise import RoundingMethod as RoundingMethod
-from wengert.compat.jax.lax_indexing import INDEXING as _INDEXING
 from wengert.compat.jax.lax_parallel import PARALLEL as _PARALLEL
 from wengert.compat.jax.lax_products import PRODUCTS as _PRODUCTS
-from wengert.compat.jax.lax_products import ConvDimensionNumbers as ConvDimensionNumbers
-from wengert.compat.jax.lax_products import Precision as Precision
 from wengert.compat.jax.lax_reductions import REDUCTIONS as _REDUCTIONS
-from wengert.compat.jax.lax_solvers import SOLVERS as _SOLVERS
 
 PrecisionLike = Any
 _FUNCTIONS = {
     **_ARRAYS,
     **_CONTROL,
     **_ELEMENTWISE,
-    **_INDEXING,
     **_PARALLEL,
     **_PRODUCTS,
     **_REDUCTIONS,
@@ -54,7 +49,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*_FUNCTIONS, "ConvDimensionNumbers", "Precision", "RoundingMethod"})
+    return sorted(_FUNCTIONS)
 
 
 globals().update(_FUNCTIONS)

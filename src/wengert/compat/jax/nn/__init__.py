@@ -6,11 +6,9 @@ Array([0.5, 0.5], dtype=float32)
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
-
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.nn import functions as _functions
+from wengert.compat.kit.namespaces import closed as _closed
 from wengert.compat.kit.namespaces import functions_of as _functions_of
 
 _NAMES = _functions_of(vars(_functions))
@@ -22,11 +20,7 @@ _ABSENT = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name == "initializers":
-        return importlib.import_module(f"{__name__}.initializers")
-    why = f": {_ABSENT[name]}" if name in _ABSENT else ""
-    raise AttributeError(f"module 'jax.nn' has no attribute {name!r}{why}")
+__getattr__ = _closed(globals(), "jax.nn", _ABSENT, "initializers")
 
 
 def __dir__() -> list[str]:

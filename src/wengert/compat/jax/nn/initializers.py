@@ -18,7 +18,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax import sampling
 from wengert.compat.jax.dtypes import default_dtype, requested_dtype
 from wengert.compat.jax.numpy.calling import shape_of
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import closed, defined
 
 
 class Initializer(Protocol):
@@ -196,9 +196,7 @@ def delta_orthogonal(scale=1.0, column_axis: int = -1, dtype=None) -> Initialize
     return init
 
 
-def __getattr__(name: str) -> Any:
-    raise AttributeError(f"module 'jax.nn.initializers' has no attribute {name!r}")
-
+__getattr__ = closed(globals(), "jax.nn.initializers")
 
 __all__ = defined(globals())
 

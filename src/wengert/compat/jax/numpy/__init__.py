@@ -24,16 +24,15 @@ from wengert.compat.jax import operators as _operators
 from wengert.compat.jax import updates as _updates
 from wengert.compat.jax.classes import AnyArray as ndarray  # noqa: F401
 from wengert.compat.jax.numpy.about import ABOUT as _ABOUT
+from wengert.compat.jax.numpy.about import EIGHTS as _EIGHTS
+from wengert.compat.jax.numpy.about import SCALARS as _SCALARS
+from wengert.compat.jax.numpy.about import extended as _extended
 from wengert.compat.jax.numpy.choosing import CHOICES as _CHOICES
 from wengert.compat.jax.numpy.creation import CREATORS as _CREATORS
-from wengert.compat.jax.numpy.moving import MOVES as _MOVES
+from wengert.compat.jax.numpy.moving import PLACES as _PLACES
 from wengert.compat.jax.numpy.ordering import ORDERS as _ORDERS
-from wengert.compat.jax.numpy.places import PLACES as _PLACES
 from wengert.compat.jax.numpy.products import PRODUCTS as _PRODUCTS
 from wengert.compat.jax.numpy.reductions import REDUCTIONS as _REDUCTIONS
-from wengert.compat.jax.numpy.scalars import EIGHTS as _EIGHTS
-from wengert.compat.jax.numpy.scalars import SCALARS as _SCALARS
-from wengert.compat.jax.numpy.scalars import extended as _extended
 from wengert.compat.jax.numpy.shapes import SHAPES as _SHAPES
 from wengert.compat.jax.numpy.ufunc_class import ufunc as ufunc
 from wengert.compat.jax.numpy.ufuncs import UFUNCS as _UFUNCS
@@ -81,7 +80,6 @@ _OWN: dict[str, Any] = {
     **_UFUNCS,
     **_CHOICES,
     **_CREATORS,
-    **_MOVES,
     **_ORDERS,
     **_PLACES,
     **_PRODUCTS,

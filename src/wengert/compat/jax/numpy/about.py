@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.extras import bfloat16
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.array import Array
+from wengert.compat.jax.array import Array, asarray
 from wengert.compat.jax.array import result_type as joined
 from wengert.compat.jax.classes import array_repr as shown
-from wengert.compat.jax.dtypes import canonical_dtype, issubdtype
+from wengert.compat.jax.dtypes import canonical_dtype, issubdtype, requested_dtype
 from wengert.compat.kit.namespaces import functions_of
 
 
@@ -79,5 +80,76 @@ ABOUT: dict[str, Callable[..., Any]] = {
     **functions_of(globals()),
     "issubdtype": issubdtype,
 }
+
+
+# -- the types of numbers of `jax.numpy`: ``jnp.float32`` and its like -----------------------------
+
+# Each is a dtype wherever one is taken, equal to NumPy's, and makes an array when it is called.
+
+EIGHTS = frozenset(
+    f"float8_{name}" for name in ("e4m3b11fnuz", "e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz")
+)
+"""Types of eight bits, which have names, and no arrays."""
+
+
+class _ScalarMeta(type):
+    """The type of the types of numbers."""
+
+    dtype: np.dtype[Any]
+
+    def __hash__(cls) -> int:
+        return hash(cls.dtype.type)
+
+    def __eq__(cls, other: object) -> bool:
+        if isinstance(other, _ScalarMeta):
+            return cls.dtype == other.dtype
+        return other is cls.dtype.type or (isinstance(other, np.dtype) and other == cls.dtype)
+
+    def __ne__(cls, other: object) -> bool:
+        return not cls == other
+
+    def __call__(cls, x=0) -> Any:
+        return asarray(x, requested_dtype(cls.dtype, cls.__name__))
+
+    def __instancecheck__(cls, instance) -> bool:
+        if isinstance(instance, Array):
+            return not instance.ndim and instance.dtype == cls.dtype
+        return isinstance(instance, cls.dtype.type)
+
+    def __repr__(cls) -> str:
+        return f"<class 'jax.numpy.{cls.__name__}'>"
+
+
+def _scalar(name: str, dtype: str) -> Any:
+    made = _ScalarMeta(name, (), {"dtype": np.dtype(dtype), "__module__": "jax.numpy"})
+    made.__doc__ = f"The dtype {np.dtype(dtype).name}; called, an array of it."
+    return made
+
+
+def extended(name: str) -> Any:
+    """A type that NumPy has not.
+
+    Raises
+    ------
+    AttributeError: Unless the package ml_dtypes is installed.
+    """
+    try:
+        bfloat16()  # NumPy knows the names from then on
+        return _scalar(name, name)
+    except ImportError as error:
+        raise AttributeError(f"jax.numpy.{name}: {error}") from error
+
+
+_NAMES = (
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 "
+    "complex128"
+)
+SCALARS: dict[str, Any] = {name: _scalar(name, name) for name in _NAMES.split()}
+"""The types by name."""
+_OLD = (
+    "bool_=bool cdouble=complex128 complex_=complex128 csingle=complex64 double=float64 "
+    "float_=float64 int_=int64 single=float32 uint=uint64"
+)
+SCALARS |= {name: SCALARS[current] for name, current in (x.split("=") for x in _OLD.split())}
 
 fill_sections(globals())

@@ -11,6 +11,7 @@ place) is said in the function of that name.
 
 from __future__ import annotations
 
+import ast
 import functools
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -216,6 +217,84 @@ def refuse_writing(name: str) -> NoReturn:
         f"jax.numpy.{name} cannot modify arrays in-place, because JAX arrays are immutable. Pass "
         "inplace=False to instead return an updated array."
     )
+
+
+# -- functions of rows -----------------------------------------------------------------------------
+
+_IGNORED = frozenset({"out_sharding", "precision", "unroll"})
+"""Parameters that change nothing here."""
+
+
+def axes_of(name: str, axis) -> Any:
+    """An axis or axes as ints."""
+    if axis is None or axis.__class__ is int:
+        return axis
+    if isinstance(axis, tuple | list):
+        return tuple(int(value_of(i, "axis")) for i in axis)
+    return int(value_of(axis, "axis"))
+
+
+def _mask(name: str, where) -> Any:
+    check_arrays(name, where)
+    return asarray(where, bool)
+
+
+_SAID = {
+    "axis": axes_of,
+    "dtype": lambda name, dtype: checked_dtype(dtype, name),
+    "k": lambda name, k: static(k, f"k of {name}"),
+    "where": _mask,
+}
+"""What becomes of parameters of these names."""
+
+
+def _computed(
+    name: str, how: str, required: list[Any], optional: dict[str, Any], others: dict[str, Any]
+) -> Any:
+    no_out(name, others.pop("out", None))
+    wanted = checked_dtype(others.pop("preferred_element_type", None), name)
+    more = {key: value for key, value in optional.items() if value is not None}
+    given, count = [*required, *more.values()], len(required)
+    if how.startswith("own"):
+        arrays = operands(name, *given)
+    else:
+        arrays = as_operands(name, *given, inexact=how.startswith("inexact"))
+    named: dict[str, Any] = dict(zip(more, arrays[count:], strict=True))
+    for key, value in others.items():
+        if value is not None and key not in _IGNORED:
+            named[key] = _SAID[key](name, value) if key in _SAID else value
+    weak = how.endswith("weak") and arrays[0].weak_type
+    result = call(name, *arrays[:count], weak=weak, **named)
+    return result if wanted is None else result.astype(wanted)
+
+
+def of_row(name: str, signature: str, meeting: str, text: str) -> Callable[..., Any]:
+    """A function that is NumPy's of its name, of operands that are brought together.
+
+    Parameters
+    ----------
+    name, signature, text: What it is called, its parameters, and a line of documentation.
+    meeting: How operands meet: the first one, of its ``own`` dtype; all parameters without a
+        default in the ``same``, or in one of fractions, ``inexact``. ``-weak`` behind it if the
+        result is as weak as the first. Then the names of further operands.
+    """
+    how, *optional = meeting.split()
+    (header,) = ast.parse(f"def {name}({signature}): ...").body
+    parameters = header.args  # type: ignore[attr-defined]
+    positional = [one.arg for one in (*parameters.posonlyargs, *parameters.args)]
+    least = len(positional) - len(parameters.defaults)
+    required = positional[: 1 if how.startswith("own") else least]
+    others = [one for one in positional[len(required) :] if one not in optional]
+    others += [one.arg for one in parameters.kwonlyargs]
+    first, second = (
+        "{" + ", ".join(f"{one!r}: {one}" for one in names) + "}" for names in (optional, others)
+    )
+    call_ = f"_computed({name!r}, {how!r}, [{', '.join(required)}], {first}, {second})"
+    scope: dict[str, Any] = {"_computed": _computed, "__name__": __name__}
+    exec(f"def {name}({signature}):\n    return {call_}\n", scope)
+    function: Callable[..., Any] = scope[name]
+    function.__doc__ = f"{text}\n\nSee `numpy.{name}`."
+    return function
 
 
 def documented(function, name: str, text: str = "") -> Any:

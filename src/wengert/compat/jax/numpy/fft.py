@@ -14,6 +14,7 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.numpy.calling import as_operands, call, documented, operands, static
+from wengert.compat.kit.namespaces import closed
 
 __all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
 
@@ -91,8 +92,6 @@ def rfftfreq(n: int, d=1.0, *, dtype=None, device=None) -> Any:
     return asarray(np.fft.rfftfreq(static(n, "n of rfftfreq")), dtype or float) / d
 
 
-def __getattr__(name: str) -> Any:
-    raise AttributeError(f"module 'jax.numpy.fft' has no attribute {name!r}")
-
+__getattr__ = closed(globals(), "jax.numpy.fft")
 
 fill_sections(globals())

@@ -24,41 +24,8 @@ from wengert.compat.jax.numpy.calling import (
     static,
 )
 from wengert.compat.jax.numpy.choosing import where
+from wengert.compat.kit.namespaces import closed, defined
 from wengert.tape.base import new_tensor
-
-__all__ = [
-    "cholesky",
-    "cond",
-    "cross",
-    "det",
-    "diagonal",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "inv",
-    "lstsq",
-    "matmul",
-    "matrix_norm",
-    "matrix_power",
-    "matrix_rank",
-    "matrix_transpose",
-    "multi_dot",
-    "norm",
-    "outer",
-    "pinv",
-    "qr",
-    "slogdet",
-    "solve",
-    "svd",
-    "svdvals",
-    "tensordot",
-    "tensorinv",
-    "tensorsolve",
-    "trace",
-    "vecdot",
-    "vector_norm",
-]
 
 
 def _square(name: str, a) -> Any:
@@ -319,7 +286,7 @@ def outer(x1, x2, /) -> Any:
         raise ValueError(
             f"Input arrays must be one-dimensional, but they are x1.ndim={x.ndim} x2.ndim={y.ndim}"
         )
-    return products.outer(x, y)
+    return products.PRODUCTS["outer"](x, y)
 
 
 def matmul(x1, x2, /, *, precision=None, preferred_element_type=None) -> Any:
@@ -329,7 +296,9 @@ def matmul(x1, x2, /, *, precision=None, preferred_element_type=None) -> Any:
 
 def vecdot(x1, x2, /, *, axis: int = -1, precision=None, preferred_element_type=None) -> Any:
     """The sums of products along an axis."""
-    return products.vecdot(x1, x2, axis=axis, preferred_element_type=preferred_element_type)
+    return products.PRODUCTS["vecdot"](
+        x1, x2, axis=axis, preferred_element_type=preferred_element_type
+    )
 
 
 def tensordot(
@@ -347,7 +316,7 @@ def diagonal(x, /, *, offset: int = 0) -> Any:
 
 def trace(x, /, *, offset: int = 0, dtype=None) -> Any:
     """The traces of matrices."""
-    return reductions.trace(x, offset, -2, -1, dtype)
+    return reductions.REDUCTIONS["trace"](x, offset, -2, -1, dtype)
 
 
 def tensorinv(a, ind: int = 2) -> Any:
@@ -362,10 +331,9 @@ def tensorsolve(a, b, axes=None) -> Any:
     return call("linalg.tensorsolve", x, y, axes)
 
 
-def __getattr__(name: str) -> Any:
-    raise AttributeError(f"module 'jax.numpy.linalg' has no attribute {name!r}")
+__getattr__ = closed(globals(), "jax.numpy.linalg")
 
-
+__all__ = defined(globals())
 for _name in __all__:
     documented(globals()[_name], f"linalg.{_name}")
 

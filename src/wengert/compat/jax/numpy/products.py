@@ -20,12 +20,14 @@ from wengert.compat.jax.numpy.calling import (
     checked_dtype,
     documented,
     no_out,
+    of_row,
     operands,
     sizes_of,
     static,
 )
 from wengert.compat.jax.numpy.choosing import where
 from wengert.compat.kit.namespaces import functions_of
+from wengert.compat.kit.rows import of_rows
 
 
 def _contracted(a, b, of_a: int, of_b: int) -> None:
@@ -60,29 +62,6 @@ def matmul(a, b, *, precision=None, preferred_element_type=None, out_sharding=No
     """The product of matrices, or of stacks of them."""
     check_arrays("matmul", a, b)
     return _as_asked(operators.matmul(a, b), preferred_element_type, "matmul")
-
-
-def vdot(a, b, *, precision=None, preferred_element_type=None) -> Any:
-    """The sum of the products of all elements; those of `a` are conjugated."""
-    x, y = as_operands("vdot", a, b)
-    if x.size != y.size:
-        _contracted(x.reshape(-1), y.reshape(-1), 0, 0)
-    return _as_asked(call("vdot", x, y, weak=x.weak_type), preferred_element_type, "vdot")
-
-
-def inner(a, b, *, precision=None, preferred_element_type=None) -> Any:
-    """The sum of products over the last axes."""
-    x, y = as_operands("inner", a, b)
-    if x.ndim and y.ndim:
-        _contracted(x, y, -1, -1)
-    return _as_asked(call("inner", x, y, weak=x.weak_type), preferred_element_type, "inner")
-
-
-def outer(a, b, out=None) -> Any:
-    """The products of all pairs of elements."""
-    no_out("outer", out)
-    x, y = as_operands("outer", a, b)
-    return call("outer", x, y, weak=x.weak_type)
 
 
 def tensordot(
@@ -141,12 +120,6 @@ def einsum_path(subscripts, /, *operands_, optimize="auto") -> Any:
     return np.einsum_path(subscripts, *given, optimize="greedy" if optimize == "auto" else optimize)
 
 
-def kron(a, b) -> Any:
-    """The Kronecker product."""
-    x, y = as_operands("kron", a, b)
-    return call("kron", x, y)
-
-
 def cross(a, b, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
     """The cross product of vectors of three elements; of two, its third element."""
     x, y = as_operands("cross", a, b)
@@ -164,17 +137,6 @@ def cross(a, b, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | N
     return call("cross", x, y, axisc=axisc)
 
 
-def vecdot(x1, x2, /, *, axis: int = -1, precision=None, preferred_element_type=None) -> Any:
-    """The sums of products along an axis; the elements of `x1` are conjugated."""
-    x, y = as_operands("vecdot", x1, x2)
-    if x.shape[axis] != y.shape[axis]:
-        raise ValueError(
-            f"vecdot requires input dimensions to match along axis={axis}; got shapes "
-            f"{tuple(x.shape)} and {tuple(y.shape)}"
-        )
-    return _as_asked(call("vecdot", x, y, axis=axis), preferred_element_type, "vecdot")
-
-
 def matvec(x1, x2, /) -> Any:
     """The products of matrices and vectors."""
     x, y = as_operands("matvec", x1, x2)
@@ -187,48 +149,7 @@ def vecmat(x1, x2, /) -> Any:
     return operators.matmul(call("conjugate", x)[..., None, :], y)[..., 0, :]
 
 
-def _slid(name: str) -> Callable[..., Any]:
-    def function(
-        a,
-        v,
-        mode: str = "full" if name == "convolve" else "valid",
-        *,
-        precision=None,
-        preferred_element_type=None,
-    ) -> Any:
-        x, y = as_operands(name, a, v, inexact=True)
-        if x.ndim != 1 or y.ndim != 1:
-            raise ValueError(f"{name}() only support 1-dimensional inputs.")
-        if not x.size or not y.size:
-            raise ValueError(f"{name}: inputs cannot be empty, got shapes {x.shape} and {y.shape}.")
-        return _as_asked(call(name, x, y, mode), preferred_element_type, name)
-
-    return function
-
-
 # -- differences and integrals ---------------------------------------------------------------------
-
-
-def diff(a, n: int = 1, axis: int = -1, prepend=None, append=None) -> Any:
-    """Differences of elements that follow each other."""
-    (x,) = operands("diff", a)
-    if not x.ndim:
-        raise ValueError(f"diff requires input that is at least one dimensional; got {a}")
-    if n < 0:
-        raise ValueError(f"order must be non-negative but got {n}")
-    joined = {"prepend": prepend, "append": append}
-    more = {key: asarray(value) for key, value in joined.items() if value is not None}
-    if more:
-        x, *rest = as_operands("diff", x, *more.values())
-        more = dict(zip(more, rest, strict=True))
-    return call("diff", x, n, axis, **more)
-
-
-def ediff1d(ary, to_end=None, to_begin=None) -> Any:
-    """Differences of all elements in turn, with values put before and behind."""
-    (x,) = operands("ediff1d", ary)
-    ends = [None if v is None else asarray(v, x.payload.dtype) for v in (to_end, to_begin)]
-    return call("ediff1d", x, *ends)
 
 
 def gradient(f, *varargs, axis=None, edge_order: int | None = None) -> Any:
@@ -237,15 +158,6 @@ def gradient(f, *varargs, axis=None, edge_order: int | None = None) -> Any:
         raise NotImplementedError("The 'edge_order' argument to jnp.gradient is not supported.")
     x, *steps = as_operands("gradient", f, *varargs, inexact=True)
     return call("gradient", x, *steps, axis=axis)
-
-
-def trapezoid(y, x=None, dx=1.0, axis: int = -1) -> Any:
-    """The integral of values between which lines are drawn."""
-    if x is None:
-        values, step = as_operands("trapezoid", y, dx, inexact=True)
-        return call("trapezoid", values, None, step, axis)
-    values, places = as_operands("trapezoid", y, x, inexact=True)
-    return call("trapezoid", values, places, axis=axis)
 
 
 def unwrap(p, discont=None, axis: int = -1, period=2 * np.pi) -> Any:
@@ -300,25 +212,6 @@ def interp(x, xp, fp, left=None, right=None, period=None) -> Any:
 
 
 # -- polynomials -----------------------------------------------------------------------------------
-
-
-def polyval(p, x, *, unroll: int = 16) -> Any:
-    """The values of a polynomial; the coefficient of the highest power is first."""
-    c, x = as_operands("polyval", p, x)
-    result = x * 0
-    for i in range(c.shape[0]):
-        result = result * x + c[i]
-    return result
-
-
-def _of_two_polynomials(name: str) -> Callable[..., Any]:
-    def function(a1, a2) -> Any:
-        x, y = as_operands(name, a1, a2)
-        n = max(x.shape[0], y.shape[0])
-        x, y = (call("pad", part, (n - part.shape[0], 0)) for part in (x, y))
-        return x + y if name == "polyadd" else x - y
-
-    return function
 
 
 def polymul(a1, a2, *, trim_leading_zeros: bool = False) -> Any:
@@ -379,12 +272,6 @@ def polyfit(x, y, deg: int, rcond=None, full: bool = False, w=None, cov=False) -
     return call("polyfit", given[0], given[1], static(deg, "deg"), rcond, full, cov=cov, **more)
 
 
-def poly(seq_of_zeros) -> Any:
-    """The polynomial that has given zeros; of a matrix, its characteristic polynomial."""
-    (x,) = as_operands("poly", seq_of_zeros, inexact=True)
-    return call("poly", x)
-
-
 def roots(p, *, strip_zeros: bool = True) -> Any:
     """The zeros of a polynomial."""
     (x,) = as_operands("roots", p, inexact=True)
@@ -406,10 +293,39 @@ def vander(x, N: int | None = None, increasing: bool = False) -> Any:
     return x[:, None] ** asarray(powers.copy(), x.payload.dtype)
 
 
+_ROWS = of_rows(
+    globals(),
+    of_row,
+    """
+    convolve | . | a, v, mode="full", *, precision=None, preferred_element_type=None | inexact
+        | The convolution of vectors.
+    correlate | . | a, v, mode="valid", *, precision=None, preferred_element_type=None | inexact
+        | The correlation of vectors.
+    diff | . | a, n=1, axis=-1, prepend=None, append=None | same prepend append
+        | Differences of elements that follow each other.
+    ediff1d | . | ary, to_end=None, to_begin=None | own to_end to_begin
+        | Differences of all elements in turn, with values put before and behind.
+    inner | . | a, b, *, precision=None, preferred_element_type=None | same-weak
+        | The sum of products over the last axes.
+    kron | . | a, b | same | The Kronecker product.
+    outer | . | a, b, out=None | same-weak | The products of all pairs of elements.
+    poly | . | seq_of_zeros | inexact
+        | The polynomial that has given zeros; of a matrix, its characteristic polynomial.
+    polyadd | . | a1, a2 | same | The sum of polynomials.
+    polysub | . | a1, a2 | same | The difference of polynomials.
+    polyval | . | p, x, *, unroll=16 | same
+        | The values of a polynomial; the coefficient of the highest power is first.
+    trapezoid | . | y, x=None, dx=1.0, axis=-1 | inexact x
+        | The integral of values between which lines are drawn.
+    vdot | . | a, b, *, precision=None, preferred_element_type=None | same-weak
+        | The sum of the products of all elements; those of `a` are conjugated.
+    vecdot | . | x1, x2, /, *, axis=-1, precision=None, preferred_element_type=None | same
+        | The sums of products along an axis; the elements of `x1` are conjugated.
+    """,
+)
 PRODUCTS: dict[str, Callable[..., Any]] = {
     **functions_of(globals()),
-    **{name: _slid(name) for name in ("convolve", "correlate")},
-    **{name: _of_two_polynomials(name) for name in ("polyadd", "polysub")},
+    **{name: globals()[name] for name in _ROWS},
 }
 for _name, _function in PRODUCTS.items():
     documented(_function, _name)

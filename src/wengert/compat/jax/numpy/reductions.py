@@ -15,28 +15,22 @@ from wengert.compat.jax.checks import no_warnings
 from wengert.compat.jax.dtypes import canonical_dtype, default_dtype, inexact_of
 from wengert.compat.jax.numpy.calling import (
     as_operands,
+    axes_of,
     call,
     check_arrays,
     checked_dtype,
     documented,
     no_out,
+    of_row,
     operands,
     plain,
     value_of,
 )
 from wengert.compat.kit.namespaces import functions_of
+from wengert.compat.kit.rows import of_rows
 from wengert.ops import reduce as reductions
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
-
-
-def _axis(axis) -> Any:
-    """An axis or axes as ints."""
-    if axis is None or axis.__class__ is int:
-        return axis
-    if isinstance(axis, tuple | list):
-        return tuple(int(value_of(i, "axis")) for i in axis)
-    return int(value_of(axis, "axis"))
 
 
 def _masked(where, name: str) -> dict[str, Any]:
@@ -83,7 +77,9 @@ def _sum(name: str) -> Callable[..., Any]:
         if kind is None:
             kind = _whole(x.payload.dtype, promote_integers)
         more = _masked(where, name) | _initial(initial, kind)
-        return asarray(call(name, x, axis=_axis(axis), dtype=kind, keepdims=keepdims, **more), kind)
+        return asarray(
+            call(name, x, axis=axes_of(name, axis), dtype=kind, keepdims=keepdims, **more), kind
+        )
 
     return function
 
@@ -108,23 +104,16 @@ def _extreme(name: str) -> Callable[..., Any]:
     def function(a, axis=None, out=None, keepdims: bool = False, initial=None, where=None) -> Any:
         no_out(name, out)
         (x,) = operands(name, a)
-        more = _masked(where, name) | _initial(initial, x.payload.dtype)
+        axis, more = axes_of(name, axis), _masked(where, name) | _initial(initial, x.payload.dtype)
         if x.payload.dtype.kind == "b" and not more:
-            return call("any" if name.endswith("max") else "all", x, _axis(axis), keepdims=keepdims)
+            return call(
+                "any" if name.endswith("max") else "all", x, axes_of(name, axis), keepdims=keepdims
+            )
         if not x.payload.size and axis is None and initial is None:
             raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
         if name.startswith("nan") and x.payload.dtype.kind != "f":
-            return call(name.removeprefix("nan"), x, _axis(axis), keepdims=keepdims, **more)
-        return call(name, x, _axis(axis), keepdims=keepdims, **more)
-
-    return function
-
-
-def _truth(name: str) -> Callable[..., Any]:
-    def function(a, axis=None, out=None, keepdims: bool = False, *, where=None) -> Any:
-        no_out(name, out)
-        (x,) = operands(name, a)
-        return call(name, x, _axis(axis), keepdims=keepdims, **_masked(where, name))
+            return call(name.removeprefix("nan"), x, axis, keepdims=keepdims, **more)
+        return call(name, x, axes_of(name, axis), keepdims=keepdims, **more)
 
     return function
 
@@ -145,14 +134,7 @@ def mean(a, axis=None, dtype=None, out=None, keepdims: bool = False, *, where=No
     x = _inexact("mean", a, dtype)
     if not x.payload.size and axis is None and where is None:
         return call("sum", x, keepdims=keepdims) * np.nan
-    return call("mean", x, _axis(axis), keepdims=keepdims, **_masked(where, "mean"))
-
-
-def nanmean(a, axis=None, dtype=None, out=None, keepdims: bool = False, where=None) -> Any:
-    """The means of what is not NaN."""
-    no_out("nanmean", out)
-    x = _inexact("nanmean", a, dtype)
-    return call("nanmean", x, _axis(axis), keepdims=keepdims, **_masked(where, "nanmean"))
+    return call("mean", x, axes_of("mean", axis), keepdims=keepdims, **_masked(where, "mean"))
 
 
 def _spread(name: str) -> Callable[..., Any]:
@@ -178,28 +160,7 @@ def _spread(name: str) -> Callable[..., Any]:
         if mean is not None:
             more["mean"] = asarray(mean, x.payload.dtype)
         with no_warnings():
-            return call(name, x, _axis(axis), ddof=ddof, keepdims=keepdims, **more)
-
-    return function
-
-
-def _nan_spread(name: str) -> Callable[..., Any]:
-    def function(
-        a,
-        axis=None,
-        dtype=None,
-        out=None,
-        ddof: int = 0,
-        keepdims: bool = False,
-        where=None,
-        mean=None,
-    ) -> Any:
-        no_out(name, out)
-        if mean is not None:
-            raise NotImplementedError(f"jnp.{name} with mean=: write jnp.nanmean of the squares")
-        x = _inexact(name, a, dtype)
-        more = _masked(where, name)
-        return call(name, x, _axis(axis), ddof=ddof, keepdims=keepdims, **more)
+            return call(name, x, axes_of(name, axis), ddof=ddof, keepdims=keepdims, **more)
 
     return function
 
@@ -214,7 +175,7 @@ def _place(name: str) -> Callable[..., Any]:
         if name.startswith("nan"):
             return _nan_place(name, x, axis, bool(keepdims))
         more = {"keepdims": True} if keepdims else {}
-        return _as_index(call(name, x, _axis(axis), **more))
+        return _as_index(call(name, x, axes_of(name, axis), **more))
 
     return function
 
@@ -226,7 +187,7 @@ def _nan_place(name: str, x, axis, keepdims: bool) -> Any:
     missing = T.isnan(x)
     filled = made(T.where(missing, plain(asarray(limit, x.payload.dtype)), x))
     places = REDUCTIONS[name.removeprefix("nan")](filled, axis, None, keepdims)
-    none = call("all", made(missing), _axis(axis), keepdims=keepdims)
+    none = call("all", made(missing), axes_of(name, axis), keepdims=keepdims)
     return made(T.where(none, plain(asarray(-1, places.payload.dtype)), places))
 
 
@@ -246,7 +207,7 @@ def _scan(name: str) -> Callable[..., Any]:
         if name.startswith("nan") and x.payload.dtype.kind in "fc":
             neutral = x.payload.dtype.type(0 if name == "nancumsum" else 1)
             x = made(T.where(T.isnan(x), plain(asarray(neutral)), x))
-        return asarray(call(plain_name, x, _axis(axis), dtype=kind), kind)
+        return asarray(call(plain_name, x, axes_of(name, axis), dtype=kind), kind)
 
     return function
 
@@ -266,7 +227,7 @@ def _scan_with_start(name: str, start: int) -> Callable[..., Any]:
                 f"The input array has rank {x.ndim}, however axis was not set to an explicit "
                 f"value. The axis argument is only optional for one-dimensional arrays."
             )
-        at = 0 if axis is None else _axis(axis)
+        at = 0 if axis is None else axes_of(name, axis)
         found = asarray(call("cumsum" if start == 0 else "cumprod", x, at, dtype=kind), kind)
         if not include_initial:
             return found
@@ -297,7 +258,7 @@ def _quantile(name: str) -> Callable[..., Any]:
         at = value_of(q, "q").astype(x.payload.dtype)
         at = np.clip(at, 0, 100 if "percentile" in name else 1)
         more = {} if weights is None else {"weights": weights}
-        return call(name, x, at, _axis(axis), method=method, keepdims=keepdims, **more)
+        return call(name, x, at, axes_of(name, axis), method=method, keepdims=keepdims, **more)
 
     return function
 
@@ -313,51 +274,11 @@ def _median(name: str) -> Callable[..., Any]:
     return function
 
 
-def ptp(a, axis=None, out=None, keepdims: bool = False) -> Any:
-    """The greatest less the least."""
-    no_out("ptp", out)
-    (x,) = operands("ptp", a)
-    return call("ptp", x, _axis(axis), keepdims=keepdims)
-
-
 def count_nonzero(a, axis=None, keepdims: bool = False) -> Any:
     """How many elements are not 0."""
     (x,) = operands("count_nonzero", a)
     there = made(T.ne(x, 0))
     return REDUCTIONS["sum"](there, axis, default_dtype("i"), None, keepdims)
-
-
-def average(a, axis=None, weights=None, returned: bool = False, keepdims: bool = False) -> Any:
-    """The weighted means."""
-    if weights is None:
-        (x,) = as_operands("average", a, inexact=True)
-        found = mean(x, axis, keepdims=keepdims)
-        if not returned:
-            return found
-        count = x.payload.size / max(found.payload.size, 1)
-        return found, call("full_like", found, count)
-    x, w = as_operands("average", a, weights, inexact=True)
-    if x.shape != w.shape:
-        if axis is None:
-            raise ValueError("Axis must be specified when shapes of a and weights differ.")
-        if w.ndim != 1:
-            raise ValueError("1D weights expected when shapes of a and weights differ.")
-        if w.shape[0] != x.shape[axis]:
-            raise ValueError("Length of weights not compatible with specified axis.")
-        w = w.reshape([-1 if i == axis % x.ndim else 1 for i in range(x.ndim)])
-        w = call("broadcast_to", w, tuple(x.shape))
-    added = REDUCTIONS["sum"](w, axis, keepdims=keepdims)
-    found = REDUCTIONS["sum"](x * w, axis, keepdims=keepdims) / added
-    return (found, added) if returned else found
-
-
-def trace(a, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype=None, out=None) -> Any:
-    """The sums along diagonals."""
-    no_out("trace", out)
-    (x,) = operands("trace", a)
-    kind = checked_dtype(dtype, "trace")
-    kind = kind or _whole(x.payload.dtype)
-    return asarray(call("trace", x, offset, axis1, axis2, kind), kind)
 
 
 def apply_over_axes(func, a, axes) -> Any:
@@ -367,29 +288,6 @@ def apply_over_axes(func, a, axes) -> Any:
         result = func(x, axis)
         x = result if result.ndim == x.ndim else call("expand_dims", result, axis)
     return x
-
-
-def cov(
-    m,
-    y=None,
-    rowvar: bool = True,
-    bias: bool = False,
-    ddof=None,
-    fweights=None,
-    aweights=None,
-    dtype=None,
-) -> Any:
-    """Covariances of variables."""
-    x = as_operands("cov", m, *([] if y is None else [y]), inexact=True)
-    weights = {"fweights": fweights, "aweights": aweights}
-    more = {key: asarray(w) for key, w in weights.items() if w is not None}
-    return call("cov", *x, rowvar=rowvar, bias=bias, ddof=ddof, **more)
-
-
-def corrcoef(x, y=None, rowvar: bool = True, dtype=None) -> Any:
-    """Coefficients of correlation."""
-    given = as_operands("corrcoef", x, *([] if y is None else [y]), inexact=True)
-    return call("corrcoef", *given, rowvar=rowvar)
 
 
 def _result_of_sizes(name: str) -> Callable[..., Any]:
@@ -406,14 +304,38 @@ def iscomplexobj(x) -> bool:
     return canonical_dtype(np.result_type(x) if dtype is None else dtype).kind == "c"
 
 
+_ROWS = of_rows(
+    globals(),
+    of_row,
+    """
+    all | . | a, axis=None, out=None, keepdims=False, *, where=None | own
+        | Whether all elements are true.
+    any | . | a, axis=None, out=None, keepdims=False, *, where=None | own
+        | Whether any element is true.
+    average | . | a, axis=None, weights=None, returned=False, keepdims=False | inexact weights
+        | The weighted means.
+    corrcoef | . | x, y=None, rowvar=True, dtype=None | inexact y | Coefficients of correlation.
+    cov | .
+        | m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, dtype=None
+        | inexact y | Covariances of variables.
+    nanmean | . | a, axis=None, dtype=None, out=None, keepdims=False, where=None | inexact
+        | The means of what is not NaN.
+    nanstd | . | a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, mean=None
+        | inexact mean | The standard deviations of what is not NaN.
+    nanvar | . | a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, mean=None
+        | inexact mean | The variances of what is not NaN.
+    ptp | . | a, axis=None, out=None, keepdims=False | own | The greatest less the least.
+    trace | . | a, offset=0, axis1=0, axis2=1, dtype=None, out=None | own
+        | The sums along diagonals.
+    """,
+)
 REDUCTIONS: dict[str, Callable[..., Any]] = {
     **functions_of(globals()),
+    **{name: globals()[name] for name in _ROWS},
     **{name: _sum(name) for name in ("sum", "prod")},
     **{name: _nan_sum(name) for name in ("nansum", "nanprod")},
     **{name: _extreme(name) for name in ("max", "min", "amax", "amin", "nanmax", "nanmin")},
-    **{name: _truth(name) for name in ("all", "any")},
     **{name: _spread(name) for name in ("var", "std")},
-    **{name: _nan_spread(name) for name in ("nanvar", "nanstd")},
     **{name: _place(name) for name in ("argmax", "argmin", "nanargmax", "nanargmin")},
     **{name: _scan(name) for name in ("cumsum", "cumprod", "nancumsum", "nancumprod")},
     "cumulative_sum": _scan_with_start("cumulative_sum", 0),

@@ -20,6 +20,7 @@ from wengert.compat.jax.numpy.calling import (
     checked_dtype,
     documented,
     no_out,
+    of_row,
     operands,
     plain,
     shape_of,
@@ -28,27 +29,9 @@ from wengert.compat.jax.numpy.calling import (
     value_of,
 )
 from wengert.compat.kit.namespaces import functions_of
+from wengert.compat.kit.rows import of_rows
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
-
-_KEPT = (
-    "diag diagflat diagonal dsplit flip fliplr flipud hsplit matrix_transpose moveaxis "
-    "permute_dims rollaxis rot90 swapaxes tril triu vsplit"
-)
-"""Of one array; the other arguments are numbers, and NumPy's own."""
-
-
-def _kept(name: str) -> Callable[..., Any]:
-    def function(a=None, /, *args, **kwargs) -> Any:
-        if a is None:  # by name, whichever it is
-            first = next((key for key in ("a", "v", "m", "ary", "x") if key in kwargs), None)
-            if first is None:
-                raise TypeError(f"{name}() missing 1 required positional argument: an array")
-            a = kwargs.pop(first)
-        (x,) = operands(name, a)
-        return call(name, x, *args, weak=x.weak_type, **kwargs)
-
-    return function
 
 
 def _sizes(name: str, x, to) -> Any:
@@ -323,9 +306,32 @@ def unstack(x, /, *, axis: int = 0) -> tuple[Any, ...]:
     return tuple(made(list(T.unbind(x, dim=axis)), x.weak_type))
 
 
+_ROWS = of_rows(
+    globals(),
+    of_row,
+    """
+    diag | . | v, k=0 | own-weak | The diagonal of a matrix, or the matrix of a diagonal.
+    diagflat | . | v, k=0 | own-weak | The matrix whose diagonal has all elements.
+    diagonal | . | a, offset=0, axis1=0, axis2=1 | own-weak | The diagonals over two axes.
+    dsplit | . | ary, indices_or_sections | own-weak | The parts of an array along the third axis.
+    flip | . | m, axis=None | own-weak | The elements backwards along axes.
+    fliplr | . | m | own-weak | The elements backwards along the second axis.
+    flipud | . | m | own-weak | The elements backwards along the first axis.
+    hsplit | . | ary, indices_or_sections | own-weak | The parts of an array along the second axis.
+    matrix_transpose | . | x, / | own-weak | The array with its last two axes swapped.
+    moveaxis | . | a, source, destination | own-weak | The array with axes at other places.
+    permute_dims | . | a, /, axes | own-weak | The array with its axes in another order.
+    rollaxis | . | a, axis, start=0 | own-weak | The array with an axis before another one.
+    rot90 | . | m, k=1, axes=(0, 1) | own-weak | The array turned by a right angle.
+    swapaxes | . | a, axis1, axis2 | own-weak | The array with two axes swapped.
+    tril | . | m, k=0 | own-weak | The elements at and below a diagonal, 0 elsewhere.
+    triu | . | m, k=0 | own-weak | The elements at and above a diagonal, 0 elsewhere.
+    vsplit | . | ary, indices_or_sections | own-weak | The parts of an array along the first axis.
+    """,
+)
 SHAPES: dict[str, Callable[..., Any]] = {
     **functions_of(globals(), "atleast"),
-    **{name: _kept(name) for name in _KEPT.split()},
+    **{name: globals()[name] for name in _ROWS},
     **{name: _split(name) for name in ("split", "array_split")},
     **{f"atleast_{n}d": atleast(n) for n in (1, 2, 3)},
     "dstack": _stacked("dstack", 3, lambda ndim: 2),

@@ -22,12 +22,14 @@ from wengert.compat.jax.numpy.calling import (
     documented,
     finished,
     no_out,
+    of_row,
     operands,
     plain,
     value_of,
 )
 from wengert.compat.jax.numpy.ufunc_class import ufunc
-from wengert.compat.kit.namespaces import functions_of
+from wengert.compat.kit.namespaces import functions_of, rows_of
+from wengert.compat.kit.rows import of_rows
 from wengert.prims import parts as _records
 from wengert.tape.record import T
 from wengert.tensor.numpy import ufuncs as numpy_ufuncs
@@ -40,26 +42,12 @@ _FRACTIONS = (
 )
 """Of one argument, computed in fractions."""
 _PREDICATES = "isfinite isinf isnan signbit"
-_OLD = {
-    "abs": "absolute",
-    "acos": "arccos",
-    "acosh": "arccosh",
-    "asin": "arcsin",
-    "asinh": "arcsinh",
-    "atan": "arctan",
-    "atan2": "arctan2",
-    "atanh": "arctanh",
-    "bitwise_invert": "invert",
-    "bitwise_left_shift": "left_shift",
-    "bitwise_not": "invert",
-    "bitwise_right_shift": "right_shift",
-    "conj": "conjugate",
-    "degrees": "rad2deg",
-    "divide": "true_divide",
-    "mod": "remainder",
-    "pow": "power",
-    "radians": "deg2rad",
-}
+_OLD = (
+    "abs=absolute acos=arccos acosh=arccosh asin=arcsin asinh=arcsinh atan=arctan atan2=arctan2 "
+    "atanh=arctanh bitwise_invert=invert bitwise_left_shift=left_shift bitwise_not=invert "
+    "bitwise_right_shift=right_shift conj=conjugate degrees=rad2deg divide=true_divide "
+    "mod=remainder pow=power radians=deg2rad"
+)
 """Names of one function."""
 _LABELS = {
     "bitwise_and": "and",
@@ -224,19 +212,6 @@ def divmod_(x1, x2, /) -> Any:
     return floor_divide(x1, x2), remainder(x1, x2)
 
 
-def modf(x, /, out=None) -> Any:
-    """The fractional and the whole parts."""
-    no_out("modf", out)
-    (x,) = as_operands("modf", x, inexact=True)
-    return finished(numpy_ufuncs.call(np.modf, plain(x)))
-
-
-def frexp(x, /) -> Any:
-    """Fractions in [1/2, 1), and powers of 2."""
-    (x,) = as_operands("frexp", x, inexact=True)
-    return finished(numpy_ufuncs.call(np.frexp, plain(x)))
-
-
 def ldexp(x1, x2, /) -> Any:
     """``x1 * 2**x2``."""
     x, y = operands("ldexp", x1, x2)
@@ -271,35 +246,10 @@ def sign(x, /) -> Any:
     return finished(numpy_ufuncs.call(np.sign, plain(x)), x.weak_type)
 
 
-def sinc(x, /) -> Any:
-    """``sin(pi * x) / (pi * x)``, and 1 at 0."""
-    (x,) = as_operands("sinc", x, inexact=True)
-    return call("sinc", x, weak=x.weak_type)
-
-
-def i0(x) -> Any:
-    """The modified Bessel function of order 0."""
-    (x,) = as_operands("i0", x, inexact=True)
-    return call("i0", x, weak=x.weak_type)
-
-
 def spacing(x, /) -> Any:
     """The distance to the next number."""
     (x,) = as_operands("spacing", x, inexact=True)
     return finished(np.spacing(value_of(x, "spacing")))
-
-
-def heaviside(x1, x2, /) -> Any:
-    """0 below 0, 1 above, `x2` at 0."""
-    x, y = as_operands("heaviside", x1, x2, inexact=True)
-    zero, one = (plain(asarray(n, y.payload.dtype)) for n in (0, 1))
-    return made(T.where(T.lt(x, 0), zero, T.where(T.gt(x, 0), one, y)))
-
-
-def angle(z, deg: bool = False) -> Any:
-    """The angles of complex numbers."""
-    (z,) = as_operands("angle", z, inexact=True)
-    return call("angle", z, deg)
 
 
 def real(val, /) -> Any:
@@ -346,14 +296,6 @@ def round_(a, decimals: int = 0, out=None) -> Any:
     return call("round", x, decimals, weak=x.weak_type)
 
 
-def nan_to_num(x, copy: bool = True, nan=0.0, posinf=None, neginf=None) -> Any:
-    """NaN and infinities replaced by numbers."""
-    (x,) = operands("nan_to_num", x)
-    if x.payload.dtype.kind in "biu":
-        return positive(x)
-    return call("nan_to_num", x, True, nan, posinf, neginf, weak=x.weak_type)
-
-
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan: bool = False) -> Any:
     """Whether numbers are equal up to tolerances."""
     x, y = as_operands("isclose", a, b)
@@ -391,23 +333,32 @@ def iscomplex(x) -> Any:
     return imag(x) != 0
 
 
+_ROWS = of_rows(
+    globals(),
+    of_row,
+    """
+    angle | . | z, deg=False | inexact | The angles of complex numbers.
+    frexp | . | x, / | inexact | Fractions in [1/2, 1), and powers of 2.
+    heaviside | . | x1, x2, / | inexact | 0 below 0, 1 above, `x2` at 0.
+    i0 | . | x | inexact-weak | The modified Bessel function of order 0.
+    modf | . | x, /, out=None | inexact | The fractional and the whole parts.
+    nan_to_num | . | x, copy=True, nan=0.0, posinf=None, neginf=None | own-weak
+        | NaN and infinities replaced by numbers.
+    sinc | . | x, / | inexact-weak | ``sin(pi * x) / (pi * x)``, and 1 at 0.
+    """,
+)
+
 # -- the tables -----------------------------------------------------------------------------------
 
-_PAIRS: dict[str, tuple[str, bool, bool]] = {
-    # the kinds of dtypes, whether it computes in fractions, and whether the result may be weak
-    "arctan2": ("f", True, True),
-    "copysign": ("f", True, True),
-    "fmax": ("biuf", False, True),
-    "fmin": ("biuf", False, True),
-    "fmod": ("biuf", False, True),
-    "gcd": ("iu", False, True),
-    "hypot": ("f", True, True),
-    "lcm": ("iu", False, True),
-    "left_shift": ("biu", False, True),
-    "nextafter": ("f", True, True),
-    "right_shift": ("biu", False, True),
-    "true_divide": ("biufc", True, True),
-}
+_PAIRS = """
+    f: arctan2 copysign hypot nextafter
+    biuf: fmax fmin fmod
+    iu: gcd lcm
+    biu: left_shift right_shift
+    biufc: true_divide
+    """
+"""Of two arguments, by the kinds of dtypes."""
+_OF_FRACTIONS = frozenset({"f", "biufc"})
 _COMPARISONS = "equal greater greater_equal less less_equal not_equal"
 _WITH_METHODS: dict[str, tuple[str, Any]] = {
     "add": ("biufc", 0),
@@ -422,11 +373,16 @@ _WITH_METHODS: dict[str, tuple[str, Any]] = {
     "subtract": ("iufc", None),
 }
 UFUNCS: dict[str, Callable[..., Any]] = {
+    **{name: globals()[name] for name in _ROWS},
     **functions_of(globals(), "negative divmod_ logical_not round_"),
     **{name: _of_one(name, True) for name in _FRACTIONS.split()},
     **{name: _of_one(name, False, False) for name in _PREDICATES.split()},
     **{name: _same_unless_fraction(name) for name in ("ceil", "floor", "trunc")},
-    **{name: _of_two(name, *how) for name, how in _PAIRS.items()},
+    **{
+        name: _of_two(name, kinds, kinds in _OF_FRACTIONS)
+        for kinds, names in rows_of(_PAIRS)
+        for name in names
+    },
     **{name: _of_two(name, weak=False) for name in _COMPARISONS.split()},
     "around": round_,
     "conjugate": _of_one("conjugate", False),
@@ -447,4 +403,4 @@ for _name, _identity in (("logical_and", True), ("logical_or", False), ("logical
     UFUNCS[_name] = ufunc(_function, 2, 1, name=_name, identity=_identity)
 for _name, _function in (("logical_not", logical_not), ("negative", negative)):
     UFUNCS[_name] = ufunc(_function, 1, 1, name=_name)
-UFUNCS |= {name: UFUNCS[current] for name, current in _OLD.items()}
+UFUNCS |= {name: UFUNCS[current] for name, current in (x.split("=") for x in _OLD.split())}

@@ -6,23 +6,17 @@ must be installed for them.
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from wengert.compat.kit.namespaces import closed as _closed
 
 _NAMES = "fft integrate interpolate linalg ndimage optimize signal sparse special stats"
-_MODULES = frozenset(_NAMES.split())
 _ABSENT = {
     "cluster": "write scipy.cluster on np.asarray(x)",
     "spatial": "write jax.numpy",
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
-    why = f": {_ABSENT[name]}" if name in _ABSENT else ""
-    raise AttributeError(f"module 'jax.scipy' has no attribute {name!r}{why}")
+__getattr__ = _closed(globals(), "jax.scipy", _ABSENT, _NAMES)
 
 
 def __dir__() -> list[str]:
-    return sorted(_MODULES)
+    return _NAMES.split()

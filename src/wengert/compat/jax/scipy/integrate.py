@@ -6,6 +6,7 @@ from typing import Any
 
 import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import closed
 
 __all__ = ["trapezoid"]
 
@@ -21,11 +22,7 @@ def trapezoid(y, x=None, dx=1.0, axis: int = -1) -> Any:
     return jnp.trapezoid(y, x, dx, axis)
 
 
-def __getattr__(name: str) -> Any:
-    raise AttributeError(
-        f"module 'jax.scipy.integrate' has no attribute {name!r}: wengert.integrate has solvers of "
-        "differential equations with derivatives"
-    )
-
+_CURE = "wengert.integrate has solvers of differential equations with derivatives"
+__getattr__ = closed(globals(), "jax.scipy.integrate", {"*": _CURE})
 
 fill_sections(globals())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from wengert.compat.kit.namespaces import closed
 
 __all__: list[str] = []
 _CURES = {
@@ -10,6 +10,5 @@ _CURES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    cure = _CURES.get(name, "jax.numpy.interp is there, of points on a line")
-    raise AttributeError(f"module 'jax.scipy.interpolate' has no attribute {name!r}: {cure}")
+_CURES["*"] = "jax.numpy.interp is there, of points on a line"
+__getattr__ = closed(globals(), "jax.scipy.interpolate", _CURES)

@@ -12,7 +12,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, made, promote
 from wengert.compat.jax.numpy import linalg
 from wengert.compat.jax.numpy.calling import as_operands, operands, plain, static
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import closed, defined
 from wengert.ops import factors, linear_systems, matrix_functions
 
 _CURES = {
@@ -332,10 +332,7 @@ def dft(n: int, scale: str | None = None, *, dtype=None) -> Array:
     return asarray(np.exp(-2j * np.pi * i[:, None] * i / n) * factors_[scale], dtype or complex)
 
 
-def __getattr__(name: str) -> Any:
-    why = f": {_CURES[name]}" if name in _CURES else ""
-    raise AttributeError(f"module 'jax.scipy.linalg' has no attribute {name!r}{why}")
-
+__getattr__ = closed(globals(), "jax.scipy.linalg", _CURES)
 
 __all__ = defined(globals())
 

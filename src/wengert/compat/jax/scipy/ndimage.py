@@ -10,6 +10,7 @@ import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray
 from wengert.compat.jax.numpy.calling import operands
+from wengert.compat.kit.namespaces import closed
 
 __all__ = ["map_coordinates"]
 
@@ -95,8 +96,6 @@ def map_coordinates(
     return total.astype(x.dtype)
 
 
-def __getattr__(name: str) -> Any:
-    raise AttributeError(f"module 'jax.scipy.ndimage' has no attribute {name!r}")
-
+__getattr__ = closed(globals(), "jax.scipy.ndimage")
 
 fill_sections(globals())

@@ -10,6 +10,7 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.reverse import value_and_grad
+from wengert.compat.kit.namespaces import closed
 
 __all__ = ["OptimizeResults", "minimize"]
 
@@ -159,11 +160,7 @@ def minimize(
     )
 
 
-def __getattr__(name: str) -> Any:
-    raise AttributeError(
-        f"module 'jax.scipy.optimize' has no attribute {name!r}: wengert.scipy has minimize, "
-        "least_squares, root and curve_fit with derivatives"
-    )
-
+_CURE = "wengert.scipy has minimize, least_squares, root and curve_fit with derivatives"
+__getattr__ = closed(globals(), "jax.scipy.optimize", {"*": _CURE})
 
 fill_sections(globals())

@@ -10,6 +10,7 @@ import numpy as np
 import wengert.compat.jax.numpy as jnp
 from wengert.compat.jax.array import Array, promote_inexact
 from wengert.compat.jax.numpy.calling import check_arrays
+from wengert.compat.kit.namespaces import closed
 
 __all__ = ["convolve", "convolve2d", "correlate", "correlate2d", "detrend", "fftconvolve"]
 _SPECTRA = "write it by jnp.fft.rfft of windows of the signal"
@@ -129,6 +130,4 @@ def detrend(data, axis: int = -1, type: str = "linear", bp: int = 0, overwrite_d
     return jnp.moveaxis((flat - fitted).reshape(lines.shape), 0, axis)
 
 
-def __getattr__(name: str) -> Any:
-    why = f": {_CURES[name]}" if name in _CURES else ""
-    raise AttributeError(f"module 'jax.scipy.signal' has no attribute {name!r}{why}")
+__getattr__ = closed(globals(), "jax.scipy.signal", _CURES)

@@ -29,41 +29,20 @@ from wengert.compat.jax.numpy.calling import (
     static,
     value_of,
 )
+from wengert.compat.kit.namespaces import closed
 from wengert.ops import special
 from wengert.tensor.numpy.special import rule_of
 
 __all__ = ["factorial", "logsumexp", "polygamma"]
 
-_ONE: dict[str, str] = {
-    name: name
-    for name in [
-        "dawsn",
-        "entr",
-        "erf",
-        "erfc",
-        "erfcx",
-        "erfinv",
-        "exp1",
-        "expi",
-        "expit",
-        "gamma",
-        "gammaln",
-        "i0",
-        "i0e",
-        "i1",
-        "i1e",
-        "loggamma",
-        "log_ndtr",
-        "logit",
-        "ndtr",
-        "ndtri",
-        "spence",
-    ]
-} | {"digamma": "psi", "gammaln": "gammaln", "loggamma": "gammaln"}
+_NAMES = (
+    "dawsn digamma entr erf erfc erfcx erfinv exp1 expi expit fresnel gamma gammaln i0 i0e i1 i1e "
+    "loggamma log_ndtr logit ndtr ndtri sici spence"
+)
+_ONE = {name: name for name in _NAMES.split()} | {"digamma": "psi", "loggamma": "gammaln"}
 """Functions of one argument, and what SciPy calls them."""
 _TWO = "beta betaln boxcox boxcox1p gammainc gammaincc kl_div owens_t poch rel_entr xlog1py xlogy"
 _THREE = "betainc hyp1f1"
-_PAIRS = "fresnel sici"
 _CURES = {
     "bessel_jn": "wengert.special.bessel_j0 and bessel_j1 are there",
     "lpmn": "JAX has given it up",
@@ -83,34 +62,14 @@ def _computed(name: str, *given: Array) -> Any:
         return finished(rule(*map(plain, given)), given[0].weak_type)
 
 
-_OWN = frozenset(
-    [
-        "entr",
-        "erf",
-        "erfc",
-        "erfinv",
-        "expit",
-        "gammainc",
-        "gammaincc",
-        "i0",
-        "i0e",
-        "i1",
-        "i1e",
-        "log_ndtr",
-        "ndtr",
-        "ndtri",
-        "xlog1py",
-        "xlogy",
-        "logit",
-        "gammaln",
-        "psi",
-        "erfcx",
-    ]
+_OWN = (
+    "entr erf erfc erfcx erfinv expit gammainc gammaincc gammaln i0 i0e i1 i1e log_ndtr logit ndtr "
+    "ndtri psi xlog1py xlogy"
 )
 
 
 def _check_installed(name: str) -> None:
-    if name not in _OWN:
+    if name not in _OWN.split():
         scipy_module("special", f"jax.scipy.special.{name}")
 
 
@@ -133,19 +92,14 @@ def _of_several(name: str, count: int) -> Callable[..., Any]:
     return function
 
 
-for _name, _scipys in _ONE.items():
-    globals()[_name] = documented(_of_one(_name, _scipys), _name)
-for _name in _TWO.split():
-    globals()[_name] = documented(_of_several(_name, 2), _name)
-for _name in _THREE.split():
-    globals()[_name] = documented(_of_several(_name, 3), _name)
-for _name in _PAIRS.split():
-    globals()[_name] = documented(_of_one(_name, _name), _name)
-for _name in (*_ONE, *_TWO.split(), *_THREE.split(), *_PAIRS.split()):
-    globals()[
-        _name
-    ].__doc__ = f"`scipy.special.{_name}` on arrays of JAX.\n\nSee `scipy.special.{_name}`."
-__all__ += [*_ONE, *_TWO.split(), *_THREE.split(), *_PAIRS.split()]
+_COUNTS = dict.fromkeys(_TWO.split(), 2) | dict.fromkeys(_THREE.split(), 3)
+_MADE = {name: _of_one(name, scipys) for name, scipys in _ONE.items()}
+_MADE |= {name: _of_several(name, count) for name, count in _COUNTS.items()}
+for _name, _function in _MADE.items():
+    _first = f"`scipy.special.{_name}` on arrays of JAX."
+    _function.__doc__ = f"{_first}\n\nSee `scipy.special.{_name}`."
+    globals()[_name] = documented(_function, _name)
+__all__ += list(_MADE)
 
 
 def softmax(x, /, *, axis=None) -> Array:
@@ -253,9 +207,6 @@ def bernoulli(n: int) -> Array:
     return asarray(numbers, float)
 
 
-def __getattr__(name: str) -> Any:
-    why = f": {_CURES[name]}" if name in _CURES else ""
-    raise AttributeError(f"module 'jax.scipy.special' has no attribute {name!r}{why}")
-
+__getattr__ = closed(globals(), "jax.scipy.special", _CURES)
 
 fill_sections(globals())

@@ -12,8 +12,7 @@ from typing import Any
 import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.flatten_util import ravel_pytree
-from wengert.compat.jax.lax_control import CONTROL
-from wengert.compat.jax.lax_solvers import SOLVERS
+from wengert.compat.jax.lax_control import CONTROL, SOLVERS
 from wengert.compat.jax.trees import tree_structure
 
 __all__ = ["bicgstab", "cg", "gmres"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.choices import choice
+from wengert.compat.jax.distributions import choice
 from wengert.compat.jax.keys import split
 from wengert.compat.jax.sampling import multivariate_normal
 from wengert.compat.jax.scipy import special
