@@ -9,9 +9,6 @@ import sys as _sys
 import warnings as _warnings
 from typing import Any as _Any
 
-from wengert.base import sections as _sections  # noqa: F401  completes the others' docstrings
-
-# isort: split
 from wengert import autograd as autograd
 from wengert.base.device import device as device
 from wengert.base.device import get_default_device as get_default_device

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base.names import shows
+from wengert.base.sections import fill_sections
 from wengert.compiler.api import compile
 from wengert.compiler.control import (
     CONFIG,
@@ -109,4 +110,5 @@ def explain(f: Callable[..., Any]) -> Callable[..., Any]:
     return explained
 
 
+fill_sections(globals())
 __dir__ = shows(__all__)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.base.names import shows
+from wengert.base.sections import fill_sections
 
 __all__ = ["Future", "collect_all", "wait_all"]
 __dir__ = shows(__all__)
@@ -108,3 +109,6 @@ def collect_all(futures: Sequence[Future]) -> Future:
 def wait_all(futures: Sequence[Future]) -> list[Any]:
     """The results of all of `futures`, when they are there; raises the first error."""
     return [future.wait() for future in collect_all(futures).wait()]
+
+
+fill_sections(globals())

@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final, NoReturn
 
 from wengert.base.elsewhere import elsewhere, refusal
+from wengert.base.sections import fill_sections
 from wengert.futures import Future
 from wengert.nn.modules.module import Module
 
@@ -329,3 +330,6 @@ def load(f: Any, map_location: Any = None, *args: Any, **kwargs: Any) -> NoRetur
     The NotImplementedError says what to do instead.
     """
     raise NotImplementedError(f"torch.jit.load is not offered: {_NO_FILES}")
+
+
+fill_sections(globals())

@@ -16,6 +16,7 @@ import wengert.ops as operations
 from wengert.autograd.function import Function
 from wengert.base.elsewhere import refusal
 from wengert.base.names import shows
+from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import no_grad
 
@@ -301,3 +302,6 @@ class Library:
         """Give an operation its function."""
         name = op_name if isinstance(op_name, str) else op_name._name
         impl(f"{self.ns}::{name}", dispatch_key or self.dispatch_key or "cpu", fn)
+
+
+fill_sections(globals())

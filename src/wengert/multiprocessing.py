@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.elsewhere import elsewhere
+from wengert.base.sections import fill_sections
 from wengert.kernels.shared import SharedMemory, shared_memory_of
 from wengert.nn.parameter import Buffer, Parameter
 from wengert.tape.base import LEAF
@@ -262,3 +263,6 @@ def spawn(
 ) -> ProcessContext | None:
     """`start_processes` by spawning."""
     return start_processes(fn, args, nprocs, join, daemon, "spawn")
+
+
+fill_sections(globals())

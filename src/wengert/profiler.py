@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from wengert.base.elsewhere import elsewhere, refusal
+from wengert.base.sections import fill_sections
 from wengert.prims.record import Primitive
 from wengert.tape.modes import Mode
 from wengert.tape.node import Node
@@ -561,3 +562,6 @@ def tensorboard_trace_handler(
         prof.export_chrome_trace(folder / f"{worker}.{time.time_ns()}.pt.trace.json")
 
     return write
+
+
+fill_sections(globals())

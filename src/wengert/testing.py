@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import FLOATING, as_dtype, category
+from wengert.base.sections import fill_sections
 from wengert.ops.make_tensor import make_tensor
 from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
@@ -235,3 +236,6 @@ def _table(a: Any, b: Any, bad: Any, rtol: float, atol: float) -> str:
         index = f" at index {at}" if at else ""
         lines.append(f"Greatest {what} difference: {values[at].item()}{index}{allowed}")
     return "\n".join(lines)
+
+
+fill_sections(globals())

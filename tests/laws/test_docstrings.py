@@ -17,8 +17,7 @@ MODULES = {
     if path.name != "__main__.py"
 }
 TEXTS = {name: path.read_text(encoding="utf-8") for name, path in MODULES.items()}
-INSIDE = ("wengert.kernels.", "wengert.prims.", "wengert.base.sections")
-FILLED = {name for name in TEXTS if not name.startswith(INSIDE)}
+FILLED = {name for name, text in TEXTS.items() if "\nfill_sections(globals())" in text}
 HEADINGS = {"Parameters", "Returns", "Yields", "Raises", "Warns", "Attributes"}
 HEADINGS |= {"Examples", "Notes", "References"}
 SHARED = re.compile(r"%\([^)]*\)s")
@@ -65,12 +64,11 @@ def test_every_method_has_a_docstring_or_overrides_one_that_has():
 
 
 def test_no_entry_is_left_as_it_was_written():
-    """None of the sections that users read has an entry in short."""
+    """Where a module's docstrings are filled in, none of its sections has an entry in short."""
     found = []
-    for name in FILLED:
+    for name in FILLED - {"wengert.base.sections"}:
         for value in vars(importlib.import_module(name)).values():
-            known = inspect.isfunction(value) or inspect.isclass(value)
-            if known and value.__module__ == name and isinstance(value.__doc__, str):
+            if getattr(value, "__module__", None) == name and isinstance(value.__doc__, str):
                 heading = None
                 for line in inspect.cleandoc(value.__doc__).splitlines():
                     heading = line if line in HEADINGS else heading if line else None

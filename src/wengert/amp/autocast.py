@@ -20,6 +20,7 @@ import numpy as np
 from wengert.base.dtypes import FLOATING, as_dtype, category, dtype
 from wengert.base.errors import long_name
 from wengert.base.extras import bfloat16
+from wengert.base.sections import fill_sections
 from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 from wengert.tape.base import LEAF, version_of
@@ -229,3 +230,6 @@ def is_autocast_cpu_enabled() -> bool:
 def get_autocast_cpu_dtype() -> dtype:
     """The old name of ``get_autocast_dtype("cpu")``."""
     return get_autocast_dtype("cpu")
+
+
+fill_sections(globals())

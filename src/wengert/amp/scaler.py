@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.ops.create import tensor
 from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
@@ -263,3 +264,6 @@ class GradScaler:
         self._backoff_factor = state_dict["backoff_factor"]
         self._growth_interval = state_dict["growth_interval"]
         self._steps = state_dict["_growth_tracker"]
+
+
+fill_sections(globals())

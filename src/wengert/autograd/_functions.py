@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from wengert.autograd.function import Function
+from wengert.base.sections import fill_sections
 
 __all__ = ["Resize"]
 
@@ -36,3 +37,6 @@ class Resize(Function):
     def backward(ctx: Any, grad_output: Any) -> Any:
         """The gradient in the shape of the argument."""
         return grad_output.contiguous().view(ctx.input_sizes), None
+
+
+fill_sections(globals())

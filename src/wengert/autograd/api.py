@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from wengert.base import errors
 from wengert.base.ports import PORTS
+from wengert.base.sections import fill_sections
 from wengert.tape.backward import run_backward, run_grad
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.detachments import note
@@ -250,3 +251,6 @@ class Variable(metaclass=_VariableMeta):
             note("Variable(t)", data)
         tensor = new_tensor(data.array(), None, data.share_version())
         return tensor.requires_grad_(True) if requires_grad else tensor
+
+
+fill_sections(globals())

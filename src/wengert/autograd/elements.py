@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.interp.dual import Dual
 from wengert.interp.levels import is_plain, levels_of
 from wengert.ops.like import zeros_like
@@ -89,3 +90,6 @@ def _stacked(parts: Sequence[Any]) -> Any:
     if like is None:
         return None
     return T.stack(*[zeros_like(like) if p is None else p for p in parts], dim=0)
+
+
+fill_sections(globals())

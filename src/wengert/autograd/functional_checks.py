@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.ops.like import zeros_like
 from wengert.tape.backward import run_grad
 from wengert.tape.base import TensorBase
@@ -245,3 +246,6 @@ def shown(tensors: Sequence[Any], create_graph: bool) -> tuple[Any, ...]:
 def unpacked(values: tuple[Any, ...], several: bool) -> Any:
     """One value for what was given as one, a tuple for a tuple."""
     return values if several else values[0]
+
+
+fill_sections(globals())

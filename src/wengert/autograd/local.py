@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wengert.autograd.batches import gradients_of_batch
+from wengert.base.sections import fill_sections
 from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor
 from wengert.tape.node import Node, Unrecorded, edge_of, next_sequence
@@ -147,3 +148,6 @@ def closed_over(outputs: Iterable[Any], own: Iterable[Any]) -> list[Any]:
         else:
             stack += edge.edges
     return found
+
+
+fill_sections(globals())

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
+
 times = 4
 """How many projections are compared."""
 _SHARE = 0.1
@@ -59,3 +61,6 @@ def bisect(difference: Callable[[Any], float], size: int) -> int:
         else:
             low = middle
     return low
+
+
+fill_sections(globals())

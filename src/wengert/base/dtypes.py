@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
+
 BOOL, INTEGER, FLOATING, COMPLEX = range(4)
 _CATEGORY = {"b": BOOL, "i": INTEGER, "u": INTEGER, "f": FLOATING, "c": COMPLEX}
 
@@ -399,3 +401,6 @@ class iinfo:
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+
+
+fill_sections(globals())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from wengert.base.sections import fill_sections
+
 
 class layout:
     """A way of laying elements out in memory.
@@ -32,3 +34,5 @@ sparse_coo = layout("sparse_coo")
 """Those that are stored, with their indices."""
 sparse_csr = layout("sparse_csr")
 """Those that are stored, row by row."""
+
+fill_sections(globals())

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
+
 
 class memory_format:
     """An order of memory: one of the four that bear PyTorch's names.
@@ -87,3 +89,6 @@ def empty_in_format(shape: tuple[int, ...], kind: Any, order: memory_format) -> 
     if order.axes is None:
         return np.empty(shape, kind)
     return np.empty([shape[axis] for axis in order.axes], kind).transpose(np.argsort(order.axes))
+
+
+fill_sections(globals())

@@ -1,9 +1,8 @@
 """Layer 0 · base: what docstrings share is written once, and put in by name.
 
 NOTE [shared sections]
-Docstrings are written shorter than they are read. When a module of the package has been imported,
-its own are completed (`_Finder`), so that what `help` shows, and what runs as an example, is in
-NumPy's style in full:
+A module that ends with ``fill_sections(globals())`` writes its docstrings shorter than they are
+read. What `help` shows, and what runs as an example, is in NumPy's style in full:
 
     Parameters
     ----------
@@ -19,15 +18,12 @@ NumPy's style in full:
   name or a type alone, ``ValueError: Text``.
 * `out`, `inplace` and `last_epoch` need no word, nor does `name` in functions of TensorFlow.
 * Examples need not import the library, neither as ``wg`` nor as what an idiom calls it.
-* A module that calls `fill_sections` itself, before it makes functions, is left as it is.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from importlib.machinery import ExtensionFileLoader, ModuleSpec, PathFinder
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType
 from typing import Any
 
 _PARAMETERS = {
@@ -520,8 +516,6 @@ _IMPLIED_BY_IDIOMS = {
 }
 
 _DOCUMENTED = (FunctionType, property)
-_READ_IN_FILES = ("wengert.kernels.", "wengert.prims.")
-"""Of what nobody asks `help`: importing the package is quicker without."""
 _HEADINGS = frozenset({"Parameters", "Returns", "Yields", "Raises", "Warns", "Attributes"})
 
 
@@ -658,41 +652,16 @@ def fill_sections(names: dict[str, Any]) -> None:
     if doc := names["__doc__"]:
         names["__doc__"] = module.filled(doc)
     for value in names.values():
-        # one line is complete as it is
         if type(value) is FunctionType:
             # idioms name their own modules
-            home, doc = value.__module__, value.__doc__
-            if doc and "\n" in doc and (home == name or home[:8] != "wengert."):
+            home = value.__module__
+            if (home == name or home[:8] != "wengert.") and (doc := value.__doc__):
                 value.__doc__ = module.filled(doc, value)
         elif isinstance(value, type) and value.__module__ == name:
             members = vars(value)
-            if (doc := value.__doc__) and "\n" in doc:
+            if doc := value.__doc__:
                 value.__doc__ = module.filled(doc, members.get("__init__"))
             for member in members.values():
                 function = getattr(member, "__func__", member)
-                doc = function.__doc__ if type(function) in _DOCUMENTED else None
-                if doc and "\n" in doc and getattr(function, "__module__", name) == name:
+                if type(function) in _DOCUMENTED and (doc := function.__doc__):
                     member.__doc__ = function.__doc__ = module.filled(doc, function)
-
-
-class _Finder:
-    """Finds the package's modules where Python does, and has docstrings completed as they load."""
-
-    def find_spec(self, name: str, path: Any, target: Any = None) -> ModuleSpec | None:
-        """The module of that name, if it is a file of the package."""
-        spec = PathFinder.find_spec(name, path, target) if name[:8] == "wengert." else None
-        # a compiled type's docstring is there to stay
-        if spec and spec.loader and not isinstance(spec.loader, ExtensionFileLoader):
-            run = spec.loader.exec_module
-
-            def run_and_fill(module: ModuleType) -> None:
-                run(module)
-                names = vars(module)
-                if "fill_sections" not in names and not name.startswith(_READ_IN_FILES):
-                    fill_sections(names)
-
-            spec.loader.exec_module = run_and_fill  # type: ignore[method-assign]
-        return spec
-
-
-sys.meta_path.insert(0, _Finder())

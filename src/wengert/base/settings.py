@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import operator
 
+from wengert.base.sections import fill_sections
+
 _PRECISIONS = ("highest", "high", "medium")
 
 
@@ -123,3 +125,6 @@ def get_num_interop_threads() -> int:
     1
     """
     return _Settings.interop_threads
+
+
+fill_sections(globals())

@@ -19,6 +19,8 @@ from _thread import allocate_lock, start_new_thread  # not `threading`, which ta
 from collections.abc import Callable
 from typing import Any
 
+from wengert.base.sections import fill_sections
+
 _VARIABLES = ("WENGERT_NUM_THREADS", "OMP_NUM_THREADS")
 
 Work = Callable[[int, int], None]
@@ -253,3 +255,6 @@ def set_num_threads(number: Any) -> None:
     if number < 1:
         raise RuntimeError(f"set_num_threads expects a positive integer, but got {number}")
     _wanted = number
+
+
+fill_sections(globals())

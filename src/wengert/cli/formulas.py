@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wengert.base.sections import fill_sections
 from wengert.interp.formulas import cotangent, generic, pulled
 from wengert.prims.record import Primitive
 
@@ -31,3 +32,6 @@ def formulas_of(prim: Primitive, kind: str = "f") -> dict[str, str | None]:
             text = None if made is None else str(made)
             found[arg] = text if text is not None and len(text) <= _LONGEST else None
     return found
+
+
+fill_sections(globals())

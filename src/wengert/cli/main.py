@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.cli.bench import SCRIPTS, bench
 from wengert.cli.check import check
 from wengert.cli.demo import demo
@@ -194,3 +195,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         # the reader (`wengert ops | head`) has seen enough; what is left in the buffer goes nowhere
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+fill_sections(globals())

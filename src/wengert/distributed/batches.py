@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.containers import flatten
+from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase, new_tensor
 
 
@@ -69,3 +70,6 @@ def _seen(leaf: Any) -> Any:
     if isinstance(leaf, TensorBase):
         return new_tensor(read_only(leaf.array()))
     return leaf
+
+
+fill_sections(globals())

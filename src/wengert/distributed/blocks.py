@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.containers import flatten
+from wengert.base.sections import fill_sections
 from wengert.distributed.batches import Held, read_only, seen
 from wengert.distributed.checks import check_count, check_function
 from wengert.distributed.gradients import Shipped, tasks_of
@@ -316,3 +317,6 @@ def _joined(chunks: list[Any]) -> Any:
         arrays = [array for array, _ in column]
         made.append(new_tensor(arrays[0] if place is None else np.concatenate(arrays, axis=place)))
     return flatten(chunks[0])[1](made)
+
+
+fill_sections(globals())

@@ -6,6 +6,8 @@ import pickle
 import traceback
 from typing import Any
 
+from wengert.base.sections import fill_sections
+
 
 class PartitionError(RuntimeError):
     """A function raised on a partition of the data, or the partition could not be loaded.
@@ -86,3 +88,6 @@ def _portable(error: BaseException) -> BaseException:
         # an error whose class takes other arguments than its text, or holds what cannot be sent
         return RuntimeError(f"{type(error).__qualname__}: {error}")
     return error
+
+
+fill_sections(globals())

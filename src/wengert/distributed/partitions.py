@@ -10,6 +10,7 @@ import numpy as np
 
 from wengert.base.containers import flatten
 from wengert.base.extras import dask_module
+from wengert.base.sections import fill_sections
 from wengert.distributed.checks import check_count
 from wengert.distributed.schedulers import Cluster, Handle, Lazy, Local, scheduler_of
 
@@ -200,3 +201,6 @@ def _is_delayed(value: Any) -> bool:
 def _delayed(value: Any) -> Any:
     """A Delayed that gives a value that may hold Delayed ones."""
     return dask_module("dask", "partitions()").delayed(value)
+
+
+fill_sections(globals())

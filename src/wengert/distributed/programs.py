@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base.extras import dask_module
+from wengert.base.sections import fill_sections
 
 _KEPT_PROGRAMS = 16
 
@@ -113,3 +114,6 @@ def _received(digest: str, contents: bytes, name: str) -> Program:
         while len(_kept) > _KEPT_PROGRAMS:
             _kept.popitem(last=False)
     return program
+
+
+fill_sections(globals())

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.base.errors import describe
+from wengert.base.sections import fill_sections
 from wengert.distributed.batches import Held, rows_of, seen
 from wengert.distributed.errors import PartitionError
 from wengert.distributed.parameters import opened
@@ -227,3 +228,6 @@ def _sum(arrays: list[Any], factors: list[float]) -> Any:
         else:
             total += array * factor
     return total
+
+
+fill_sections(globals())

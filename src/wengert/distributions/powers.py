@@ -6,6 +6,7 @@ import math
 from typing import Any, ClassVar
 
 import wengert as wg
+from wengert.base.sections import fill_sections
 from wengert.distributions import constraints
 from wengert.distributions.composed import TransformedDistribution
 from wengert.distributions.distribution import Distribution
@@ -260,3 +261,6 @@ class GeneralizedPareto(Distribution):
 
     def entropy(self) -> Any:
         return wg.log(self.scale) + self.concentration + 1
+
+
+fill_sections(globals())

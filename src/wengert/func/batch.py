@@ -8,6 +8,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from wengert.base.containers import flatten
+from wengert.base.sections import fill_sections
 from wengert.func.inputs import Entered, Transformed, as_tensor
 from wengert.interp.levels import Level, levels_of
 from wengert.ops.join import cat
@@ -252,3 +253,6 @@ def _rejoined(chunks: list[Any], out_dims: Any, name: str) -> Any:
             for i, place in enumerate(places)
         ]
     )
+
+
+fill_sections(globals())

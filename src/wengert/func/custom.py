@@ -9,6 +9,7 @@ from typing import Any
 from wengert.autograd.closures import levels_named, names_recorded
 from wengert.autograd.function import Function
 from wengert.base.containers import flatten
+from wengert.base.sections import fill_sections
 from wengert.func.reverse import vjp
 from wengert.interp.levels import levels_of
 from wengert.ops.like import zeros_like
@@ -383,3 +384,6 @@ class custom_jvp:
         call = _Call(args, self.fixed)
         made = _Forward.apply(self, call, *_beside(self.rules(), call))
         return call.given(made)
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any
 
 from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
+from wengert.base.sections import fill_sections
 from wengert.func.inputs import Entered, tensors_of, with_aux
 from wengert.func.reverse import pullback
 from wengert.interp.dual import Dual
@@ -207,3 +208,6 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
         return rebuild(made)
 
     return output, pushed
+
+
+fill_sections(globals())

@@ -15,6 +15,7 @@ from wengert.autograd.reach import held_outside
 from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
 from wengert.base.errors import describe
+from wengert.base.sections import fill_sections
 from wengert.interp import batching_rules, tangents
 from wengert.interp.levels import Level
 from wengert.ops.create import tensor as new
@@ -239,3 +240,6 @@ def with_aux(output: Any, has_aux: bool, function: str) -> tuple[Any, Any]:
             f"True, got {type(output).__name__}"
         )
     return output
+
+
+fill_sections(globals())

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, overload
 
 from wengert.base.containers import flatten
+from wengert.base.sections import fill_sections
 from wengert.func.inputs import (
     Transformed,
     chosen,
@@ -284,3 +285,6 @@ def pullback(
 
     results = (rebuild_output([shown(out, keep) for out in outputs]), pulled)
     return ((*results, shown(aux, keep)) if has_aux else results), flat
+
+
+fill_sections(globals())

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import wengert
 from wengert.base.dtypes import dtype
 from wengert.base.elsewhere import elsewhere
+from wengert.base.sections import fill_sections
 from wengert.fx.node import BINARY, IN_PLACE, Node, map_arg, path_of
 
 __all__ = ["Graph", "PythonCode"]
@@ -470,3 +471,4 @@ class _Code:
 
 
 __getattr__ = elsewhere(__name__)
+fill_sections(globals())

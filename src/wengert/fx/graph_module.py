@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from wengert.base.elsewhere import elsewhere
+from wengert.base.sections import fill_sections
 from wengert.fx.graph import Graph
 from wengert.fx.node import Node
 from wengert.nn.modules.module import Module
@@ -241,3 +242,4 @@ def _rebuilt(name: str, held: dict[str, Any], nodes: list[Any]) -> GraphModule:
 
 
 __getattr__ = elsewhere(__name__)
+fill_sections(globals())

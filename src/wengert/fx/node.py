@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base.elsewhere import elsewhere
+from wengert.base.sections import fill_sections
 
 __all__ = ["Node", "map_aggregate", "map_arg", "path_of"]
 
@@ -294,3 +295,4 @@ def _shown(value: Any) -> str:
 
 
 __getattr__ = elsewhere(__name__)
+fill_sections(globals())

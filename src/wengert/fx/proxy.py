@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from wengert.base.elsewhere import elsewhere
+from wengert.base.sections import fill_sections
 from wengert.fx.graph import Graph
 from wengert.fx.node import BINARY, Node, map_aggregate
 from wengert.tape.base import TensorBase
@@ -229,3 +230,4 @@ def _install() -> None:
 
 _install()
 __getattr__ = elsewhere(__name__)
+fill_sections(globals())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.extras import scipy_module
+from wengert.base.sections import fill_sections
 from wengert.kernels.spectral import LinAlgError
 
 SOLVERS = ("dense", "cg", "bicgstab", "gmres")
@@ -110,3 +111,6 @@ def _by_scipy(name: str, matrix: LinearMap, b: Any, rtol: float, what: str) -> A
             "(matvec, b) -> x with a preconditioner."
         )
     return x
+
+
+fill_sections(globals())

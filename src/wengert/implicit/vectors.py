@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.tape.base import new_tensor
 
 
@@ -75,3 +76,6 @@ def _real(flat: Any) -> Any:
     if flat.dtype.kind != "c":
         return flat
     return np.stack([flat.real, flat.imag], axis=-1).reshape(-1)
+
+
+fill_sections(globals())

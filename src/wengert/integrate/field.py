@@ -11,6 +11,7 @@ from wengert.autograd.elements import followed, refuse_lifted, without_tangent
 from wengert.autograd.local import closed_over, leaf, products, rows
 from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
+from wengert.base.sections import fill_sections
 from wengert.ops.create import as_tensor
 from wengert.ops.join import cat, stack
 from wengert.tape.base import new_tensor
@@ -209,3 +210,6 @@ def gradient_of(array: Any, like: Any) -> Any:
     if like.payload.dtype.kind != "c":
         array = np.real(array)
     return new_tensor(np.array(array, dtype=like.payload.dtype))
+
+
+fill_sections(globals())

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
+
 _BINDING = {"==": 1, "!=": 1, "<": 1, "<=": 1, ">": 1, ">=": 1, "|": 2, "^": 3, "&": 4}
 _BINDING |= {"+": 6, "-": 6, "*": 7, "/": 7, "@": 7, "%": 7, "neg": 8, "~": 8, "**": 9}
 """How strongly operators bind: as Python's do."""
@@ -467,3 +469,6 @@ def _known(number: float) -> tuple[Any, list[tuple[Symbol, Any]]]:
             if 0 < near <= _LARGEST and abs(float(near) - ratio) <= 4e-16 * ratio:
                 return near, [(constant, exponent)]
     return number, []
+
+
+fill_sections(globals())

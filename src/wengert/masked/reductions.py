@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 from wengert.base.dtypes import iinfo
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.ops.cast import to
 from wengert.ops.coerce import operand
@@ -338,3 +339,6 @@ def logaddexp(
     x, shown = _given(input, input_mask, dtype, "masked.logaddexp")
     y, also = _given(other, other_mask, dtype, "masked.logaddexp")
     return dense_logaddexp(_shown(x, shown, -math.inf), _shown(y, also, -math.inf))
+
+
+fill_sections(globals())

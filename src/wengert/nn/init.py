@@ -11,6 +11,7 @@ import math
 from typing import Any
 
 from wengert.base.names import shows
+from wengert.base.sections import fill_sections
 from wengert.nn.gains import calculate_gain, kaiming_std, xavier_std
 from wengert.nn.gains import fans_of as _calculate_fan_in_and_fan_out
 from wengert.ops.like import empty_like
@@ -303,3 +304,6 @@ def _renamed(name: str, function: Any) -> Any:
 
     old.__name__ = old.__qualname__ = name
     return old
+
+
+fill_sections(globals())

@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.arrays import column
+from wengert.base.sections import fill_sections
 from wengert.numpy.indexing import read, released, write
 from wengert.ops.index import getitem
 from wengert.ops.matmul import matmul
@@ -475,3 +476,6 @@ def array_of(value: Any) -> Any:
     if isinstance(value, TensorBase):
         return of_class(value, ndarray)
     return made(tensor(value))
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.device import CPU, check_device
+from wengert.base.sections import fill_sections
 
 
 class Inspection:
@@ -48,3 +49,6 @@ class Inspection:
         check_device(device)
         found: dict[str, Any] = self._numpys.dtypes(kind=kind)
         return found
+
+
+fill_sections(globals())

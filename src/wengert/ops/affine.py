@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded
 from wengert.ops.coerce import operand, real_number
 from wengert.ops.matmul import (
@@ -287,3 +288,6 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     product = matmul(x, T.t(w))
     check_shape(product.payload, [bias.payload])
     return T.add(product, bias)
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.ops.coerce import operand
 from wengert.ops.factors import householder_product, lu_factor_ex
@@ -390,3 +391,6 @@ def orgqr(input: Any, input2: Any) -> Any:
     torch.Size([2, 1])
     """
     return householder_product(input, input2)
+
+
+fill_sections(globals())

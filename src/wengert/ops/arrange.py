@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim, normal_dims
 from wengert.ops.clone import clone
 from wengert.ops.coerce import integer, operand, sizes_of
@@ -394,3 +395,6 @@ def diag(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
     made = T.diag_embed if ndim == 1 else T.diagonal_copy
     result = made(x, offset=offset, dim1=0, dim2=1)
     return result if out is None else into(out, result, "diag")
+
+
+fill_sections(globals())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.kernels.shared import in_shared_memory, shared_memory_of
 from wengert.ops.create import from_numpy
 from wengert.tape.modes import no_grad, untraced
@@ -122,3 +123,6 @@ def share_memory_(input: Any) -> Any:
 def is_shared(input: Any) -> bool:
     """Whether the memory is shared with other processes; see `share_memory_`."""
     return shared_memory_of(input.array()) is not None
+
+
+fill_sections(globals())

@@ -17,6 +17,7 @@ from wengert.base.extras import bfloat16
 from wengert.base.layout import sparse_coo, sparse_csr
 from wengert.base.memory_format import check_memory_format, preserve_format, suggested_format
 from wengert.base.ports import PORTS
+from wengert.base.sections import fill_sections
 from wengert.interp.levels import device_of
 from wengert.ops.clone import lying
 from wengert.tape.base import TensorBase
@@ -305,3 +306,5 @@ CASTS = {
     }.items()
 }
 """The conversions that are methods of their own: ``tensor.double()``."""
+
+fill_sections(globals())

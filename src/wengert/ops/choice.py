@@ -10,6 +10,7 @@ import numpy as np
 from wengert.base.dtypes import FLOATING, as_dtype, category
 from wengert.base.errors import long_name, overflow
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.kernels import random as kernels
 from wengert.ops.generator import stream_of
 from wengert.ops.like import memory_like
@@ -311,3 +312,6 @@ def _without_replacement(stream: kernels.Stream, weights: Any, count: int) -> An
     with np.errstate(divide="ignore", invalid="ignore"):
         speed = weights / waits
     return np.argsort(-speed, axis=-1, kind="stable")[..., :count].astype(np.int64)
+
+
+fill_sections(globals())

@@ -12,6 +12,7 @@ import numpy as np
 from wengert.base.dtypes import is_differentiable
 from wengert.base.errors import long_name
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import number, operand
 from wengert.ops.losses import reduced, reduction_of
 from wengert.ops.neural import log_softmax
@@ -245,3 +246,6 @@ def _spread_evenly(
     # the mean over no target at all is NaN
     with np.errstate(invalid="ignore"):
         return T.div(T.sum(losses), total)
+
+
+fill_sections(globals())

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import dtype_name, integer, operand, sizes_of
 from wengert.tape.base import new_tensor
 from wengert.tape.operands import cast
@@ -164,3 +165,6 @@ def sum_to_size(input: Any, *size: Any) -> Any:
     dims = [i for i, m in enumerate(own) if i < lead or shape[i - lead] != m]
     total = T.sum_dim(x, dim=tuple(dims), keepdim=True)
     return T.view(total, shape=shape) if lead else total
+
+
+fill_sections(globals())

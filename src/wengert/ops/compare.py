@@ -9,6 +9,7 @@ import numpy as np
 from wengert.base.device import different_devices
 from wengert.base.errors import long_name
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.interp.levels import Lifted, device_of, is_elsewhere, namespace_of
 from wengert.ops.coerce import number, operand
@@ -106,3 +107,6 @@ def _check_dtypes(a: Any, b: Any, name: str) -> None:
             f"{long_name(a.dtype)} did not match {long_name(b.dtype)}: {name}() compares tensors "
             "of one dtype"
         )
+
+
+fill_sections(globals())

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 
 Message = Callable[[], object] | str | None
@@ -205,3 +206,6 @@ def sym_sqrt(a: float) -> float:
     43.0
     """
     return math.sqrt(a)
+
+
+fill_sections(globals())

@@ -12,6 +12,7 @@ import numpy as np
 
 from wengert.base.errors import kind_of
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.convolution_arguments import check_dtypes, checked, ints
 from wengert.ops.padding import constant_pad_nd
 from wengert.prims import convolution
@@ -317,3 +318,6 @@ def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
         )
     x, w = T.permute(x, dims=(1, 2, 0)), T.permute(w, dims=(2, 1, 0))
     return T.permute(conv1d(x, w, b, 1, pad), dims=(2, 0, 1))
+
+
+fill_sections(globals())

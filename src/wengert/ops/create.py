@@ -21,6 +21,7 @@ from wengert.base.memory_format import (
     empty_in_format,
     preserve_format,
 )
+from wengert.base.sections import fill_sections
 from wengert.ops.cast import to
 from wengert.ops.convert import check_array, narrow, to_array
 from wengert.ops.options import float_type, made, number, shape_of, type_of
@@ -410,3 +411,6 @@ def filled(array: Any, value: Any) -> Any:
     with np.errstate(over="ignore"):
         array.fill(value)
     return array
+
+
+fill_sections(globals())

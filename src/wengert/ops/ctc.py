@@ -10,6 +10,7 @@ import numpy as np
 
 from wengert.base.errors import long_name
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import operand
 from wengert.ops.losses import reduction_of
 from wengert.ops.reduce import mean, sum
@@ -152,3 +153,6 @@ def _padded(values: Any, counts: tuple[int, ...], n: int, single: bool) -> Any:
         rows[i, :count] = values[at : at + count]
         at += count
     return rows
+
+
+fill_sections(globals())

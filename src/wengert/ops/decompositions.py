@@ -8,6 +8,7 @@ import numpy as np
 
 from wengert.base.dtypes import default_float, from_numpy_dtype
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops import spectral
 from wengert.ops.coerce import operand
 from wengert.ops.matmul import matmul
@@ -255,3 +256,6 @@ def pca_lowrank(
         mean = T.mean_dim(x, dim=(x.payload.ndim - 2,), keepdim=True)
         x = T.sub(x, mean)
     return _lowrank(x, q, niter, None)
+
+
+fill_sections(globals())

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import operand
 from wengert.ops.losses import reduced, reduction_of
 from wengert.ops.moments import vector_norm
@@ -191,3 +192,6 @@ def triplet_margin_with_distance_loss(
     distance = distance_function or (lambda x, y: vector_norm(x - y + 1e-6, 2, -1))
     swapped = distance(positive, negative) if swap else None
     return _apart(distance(anchor, positive), distance(anchor, negative), swapped, margin, how)
+
+
+fill_sections(globals())

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.ops.coerce import dtype_name, operand
 from wengert.prims import search as _records
@@ -165,3 +166,6 @@ def _asked(output: Any, found: Any, return_inverse: bool, return_counts: bool) -
     if return_counts:
         made.append(counts)
     return tuple(made) if len(made) > 1 else output
+
+
+fill_sections(globals())

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import number, operand
 from wengert.ops.dropout import check_droppable
 from wengert.ops.randomness import drawn
@@ -158,3 +159,6 @@ def feature_alpha_dropout(
     tensor([[1., 1.]])
     """
     return dropped("feature_alpha_dropout", input, p, training, True, inplace)
+
+
+fill_sections(globals())

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.reduce import sum
 from wengert.prims import contraction as _records
@@ -375,3 +376,6 @@ def _cost(
         del left[j], left[i]
         left.append(both & frozenset(out).union(*left))
     return total, path
+
+
+fill_sections(globals())

@@ -10,6 +10,7 @@ import numpy as np
 
 from wengert.base.dtypes import COMPLEX, category, finfo, from_numpy_dtype
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops import named_parts
 from wengert.ops.coerce import dtype_name, number, operand
 from wengert.ops.elementwise import binary, two_tensors, unary
@@ -364,3 +365,6 @@ def fill(input: Any, value: Any) -> Any:
     if not is_number(number):
         raise TypeError(f"fill(): argument 'value' must be Number, not {type(value).__name__}")
     return T.fill_scalar(x, value=held(number, x.payload.dtype))
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import operand
 from wengert.ops.out import into
 from wengert.prims.record import TABLE
@@ -164,3 +165,6 @@ def documented(
     {result}{ends}
     """
     return function
+
+
+fill_sections(globals())

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.ops.coerce import dtype_name, number, operand
 from wengert.ops.gather import gather, index_add
@@ -291,3 +292,6 @@ def _largest(rows: Any, owners: Any, counts: Any) -> Any:
         places[bag] = own[values[own].argmax(0)]
     filled = new_tensor((counts > 0)[:, None].astype(values.dtype))
     return gather(rows, 0, new_tensor(places)) * filled
+
+
+fill_sections(globals())

@@ -16,6 +16,7 @@ import numpy as np
 
 from wengert.base.errors import long_name
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops import return_types
 from wengert.ops.checks import all_dims, one_dim, real_input, renamed
 from wengert.ops.coerce import dtype_name, operand
@@ -339,3 +340,6 @@ def _position(name: str, input: Any, dim: Any, keepdim: Any, names: dict[str, An
     if input.edge is not None:
         note(f"{name}()", input)
     return getattr(T, name)(input, dim=dim, keepdim=bool(keepdim))
+
+
+fill_sections(globals())

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.kernels.factors import first_failure
 from wengert.ops.coerce import dtype_name, operand
@@ -383,3 +384,6 @@ def _reflected(x: Any, tau: Any, m: int, n: int, k: int) -> Any:
         coupled, T.mul(factors, first), upper=True, left=True, unitriangular=True
     )
     return T.sub(new_tensor(np.eye(m, n, dtype=dtype)), matmul(v, inner))
+
+
+fill_sections(globals())

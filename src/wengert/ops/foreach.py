@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base.ports import PORTS
+from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 
 
@@ -60,3 +61,6 @@ def _parts(value: Any, count: int) -> list[Any]:
             f"Tensor lists must have the same number of tensors, got {count} and {len(value)}"
         )
     return list(value)
+
+
+fill_sections(globals())

@@ -11,6 +11,7 @@ from wengert.base.device import check_device
 from wengert.base.dtypes import as_dtype, from_numpy_dtype
 from wengert.base.export import export
 from wengert.base.extras import bfloat16
+from wengert.base.sections import fill_sections
 from wengert.ops.options import made
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inference import made_in_inference
@@ -182,3 +183,6 @@ def frombuffer(
         )
     array = np.frombuffer(buffer, kind, max(count, -1), offset)
     return made(traced("shared", array), None, requires_grad)
+
+
+fill_sections(globals())

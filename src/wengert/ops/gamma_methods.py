@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops import transcendental
 
 
@@ -18,3 +19,6 @@ def polygamma(input: Any, n: int) -> Any:
     tensor([1.6449, 0.6449])
     """
     return transcendental.polygamma(n, input)
+
+
+fill_sections(globals())

@@ -10,6 +10,7 @@ import numpy as np
 
 from wengert.base.dtypes import finfo, from_numpy_dtype
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.interp.levels import Lifted
 from wengert.ops.checks import real_input
@@ -317,3 +318,6 @@ def gumbel_softmax(
         np.arange(soft.payload.shape[dim]).reshape(-1, *[1] * (soft.payload.ndim - 1)), 0, dim
     )
     return new_tensor(chosen.astype(soft.payload.dtype)) - soft.detach() + soft
+
+
+fill_sections(globals())

@@ -8,6 +8,7 @@ import numpy as np
 
 from wengert.base.errors import long_name
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast, normal_dim
 from wengert.ops.coerce import dtype_name, integer, operand, plain, real_number
 from wengert.ops.out import into
@@ -395,3 +396,6 @@ def index_add(
         alpha = held(alpha, own.dtype)
     result = T.index_add(x, where, y, dim=axis, alpha=alpha)
     return result if out is None else into(out, result, "index_add")
+
+
+fill_sections(globals())

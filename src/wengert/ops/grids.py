@@ -8,6 +8,7 @@ import numpy as np
 
 from wengert.base.dtypes import FLOATING, category, from_numpy_dtype
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import dtype_name, operand, sizes_of
 from wengert.prims import grids
 from wengert.tape.base import new_tensor
@@ -269,3 +270,6 @@ def _affine(maps: Any, sizes: tuple[int, ...], align_corners: bool) -> Any:
     each = new_tensor(np.broadcast_to(flat, (sizes[0], *flat.shape)))
     grid = T.bmm(each, T.transpose(maps, dim0=1, dim1=2))
     return T.unsafe_view(grid, shape=(sizes[0], *spatial, dims))
+
+
+fill_sections(globals())

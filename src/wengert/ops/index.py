@@ -16,6 +16,7 @@ import numpy as np
 from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.ports import PORTS
+from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.ops.checks import check_bools
 from wengert.ops.coerce import dtype_name, operand
@@ -401,3 +402,6 @@ def named_places(input: Any, indices: Any) -> tuple[Any, ...]:
         places.append(array)
         dim += taken
     return tuple(places)
+
+
+fill_sections(globals())

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops import activations, dropouts, normalisation
 from wengert.ops import dropout as elements
 from wengert.ops import embedding as tables
@@ -319,3 +320,6 @@ def leaky_relu_(input: Any, negative_slope: float = 0.01) -> Any:
     tensor([-0.0100,  2.0000])
     """
     return activations.leaky_relu(input, negative_slope, True)
+
+
+fill_sections(globals())

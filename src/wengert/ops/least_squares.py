@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.ops.coerce import operand
 from wengert.ops.linear_checks import check_same_dtype, expand_batch
@@ -119,3 +120,6 @@ def _least_squares(x: Any, y: Any, rcond: float | None, driver: str, vector: boo
             else made_in_inference(new_tensor(np.empty(0, kind))),
         )
     )
+
+
+fill_sections(globals())

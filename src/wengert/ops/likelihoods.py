@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.ops.coerce import operand
 from wengert.ops.losses import reduced, reduction_of
@@ -125,3 +126,6 @@ def gaussian_nll_loss(
     if full:
         losses = losses + 0.5 * math.log(2 * math.pi)
     return reduced(losses, reduction)
+
+
+fill_sections(globals())

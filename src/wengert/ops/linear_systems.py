@@ -11,6 +11,7 @@ import math
 from typing import Any
 
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.kernels.spectral import LinAlgError
 from wengert.ops.coerce import integer, operand
 from wengert.ops.linear_checks import (
@@ -356,3 +357,6 @@ def tensorsolve(input: Any, other: Any, dims: Any = None, *, out: Any = None) ->
     result = solve(in_shape(x, (rows, rows)), in_shape(y, (rows,)))
     result = in_shape(result, shape[n:])
     return result if out is None else into(out, result, "linalg_tensorsolve")
+
+
+fill_sections(globals())

@@ -9,6 +9,7 @@ import math
 from typing import Any
 
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.ops.coerce import dtype_name, is_sparse, operand
 from wengert.ops.out import into
@@ -374,3 +375,6 @@ def _batched(x: Any, y: Any) -> Any:
         result,
         shape=(*batch, *(left[:1] if len(a) > 1 else ()), *(right[1:] if len(b) > 1 else ())),
     )
+
+
+fill_sections(globals())

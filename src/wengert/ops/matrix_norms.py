@@ -11,6 +11,7 @@ import numpy as np
 
 from wengert.base.dtypes import as_dtype, is_differentiable
 from wengert.base.errors import long_name
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.ops.coerce import operand
 from wengert.ops.moments import vector_norm
@@ -306,3 +307,6 @@ def _times_inverse(x: Any, eye: Any, order: Any) -> Any:
     dims = (x.payload.ndim - 2, x.payload.ndim - 1)
     inverse = T.solve_factor(x, eye, turned=False, what="linalg.cond")
     return T.mul(_matrix_norm(x, order, dims, False), _matrix_norm(inverse, order, dims, False))
+
+
+fill_sections(globals())

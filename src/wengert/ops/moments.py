@@ -17,6 +17,7 @@ import numpy as np
 from wengert.base.dtypes import as_dtype, is_differentiable
 from wengert.base.errors import long_name
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.checks import all_dims, renamed
 from wengert.ops.coerce import number, operand
 from wengert.ops.out import into
@@ -260,3 +261,6 @@ def _check_identity(shape: tuple[int, ...], ord: float, dims: tuple[int, ...], d
                 f"linalg.vector_norm cannot compute the {ord:g} norm on the dimension {i} because "
                 "this dimension is empty and the operation does not have an identity"
             )
+
+
+fill_sections(globals())

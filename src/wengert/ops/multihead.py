@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.affine import baddbmm, linear
 from wengert.ops.attention import scaled_dot_product_attention
 from wengert.ops.coerce import operand
@@ -343,3 +344,6 @@ def _weighed(q: Any, k: Any, v: Any, hidden: Any, rate: float) -> tuple[Any, Any
     if rate > 0:
         weights = dropout(weights, rate)
     return bmm(weights, v), weights
+
+
+fill_sections(globals())

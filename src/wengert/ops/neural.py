@@ -8,6 +8,7 @@ from typing import Any
 
 from wengert.base.dtypes import as_dtype
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.checks import dim_or_axis, one_dim, real_input
 from wengert.ops.coerce import operand
 from wengert.prims import neural as _records
@@ -82,3 +83,6 @@ def chosen_dim(name: str, input: Any, dim: int | None) -> int:
         "dim=X as an argument.",
     )
     return 0 if len(input.shape) in (0, 1, 3) else 1
+
+
+fill_sections(globals())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import dtype_name, number, operand
 from wengert.ops.normalisation_arguments import (
     applied,
@@ -407,3 +408,6 @@ def normalised_batch(
         if count > 1:
             update(name, mean, var, known.payload, count, momentum)
     return result
+
+
+fill_sections(globals())

@@ -6,6 +6,7 @@ from typing import Any
 
 from wengert.base.errors import long_name
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.matrix_norms import matrix_norm
@@ -179,3 +180,6 @@ def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out:
     length = clamp_min(norm(x, p, dim, keepdim=True), eps)
     result = T.div(x, length)
     return result if out is None else into(out, result, "div")
+
+
+fill_sections(globals())

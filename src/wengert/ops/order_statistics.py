@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops import named_results
 from wengert.ops.checks import one_dim, real_input, renamed
 from wengert.ops.coerce import dtype_name, integer, operand, plain
@@ -395,3 +396,6 @@ def _at_common_ranks(rows: Any, q: Any, interpolation: str) -> Any:
         return T.lerp(low, high, weight=0.5)
     parts = [rank - floor for rank, floor in zip(ranks, below, strict=True)]
     return T.lerp_tensor(low, high, new_tensor(np.array(parts, payload.dtype)))
+
+
+fill_sections(globals())

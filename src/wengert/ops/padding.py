@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import integer, number, operand
 from wengert.prims import padding as _records
 from wengert.prims import structure as _more_records
@@ -353,3 +354,6 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
         raise RuntimeError("Class values must be smaller than num_classes.")
     same = T.eq(T.unsqueeze(new_tensor(x), dim=x.ndim), new_tensor(np.arange(count)))
     return T.to_copy(same, dtype=np.dtype(np.int64))
+
+
+fill_sections(globals())

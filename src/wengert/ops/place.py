@@ -11,6 +11,7 @@ import numpy as np
 
 from wengert.base.errors import long_name
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast, expanded, normal_dim
 from wengert.ops.checks import bool_mask
 from wengert.ops.coerce import dtype_name, integer, operand, plain
@@ -285,3 +286,6 @@ def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     """
     x = operand(input, "put")
     return copied(x, _put(x, index, source, accumulate))
+
+
+fill_sections(globals())

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.windows import several, window
 from wengert.prims import pooling
@@ -441,3 +442,6 @@ def local_response_norm(
         means = T.slice(means, dim=1, start=0, end=shape[1], step=1)
     divisor = T.pow(T.add(T.mul(T.unsafe_view(means, shape=shape), alpha), k), beta)
     return T.div(x, divisor)
+
+
+fill_sections(globals())

@@ -6,6 +6,7 @@ from typing import Any
 
 from wengert.base.dtypes import joined
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded, normal_dims
 from wengert.ops.affine import outer
 from wengert.ops.coerce import dtype_name, integer, operand, operands
@@ -411,3 +412,6 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
     others = [label for j, label in enumerate(right) if j not in second]
     result = T.contract(x, y, a=left, b=tuple(right), out=(*kept, *others))
     return result if out is None else into(out, result, "tensordot")
+
+
+fill_sections(globals())

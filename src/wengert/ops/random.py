@@ -10,6 +10,7 @@ import numpy as np
 
 from wengert.base.dtypes import as_dtype, is_differentiable
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.kernels import random as kernels
 from wengert.ops.generator import stream_of
@@ -242,3 +243,6 @@ def normal(
         array = array + (mean.payload if isinstance(mean, TensorBase) else kind.type(mean))
     array = np.asarray(array).astype(kind, copy=False)
     return made(array, device, requires_grad) if out is None else into(out, made(array), "normal")
+
+
+fill_sections(globals())

@@ -11,6 +11,7 @@ import numpy as np
 from wengert.base.dtypes import as_dtype, default_complex, default_float
 from wengert.base.errors import long_name
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.kernels import fused
 from wengert.ops.coerce import operand
 from wengert.ops.options import float_type, integer, made, number, type_of
@@ -453,3 +454,6 @@ def range(
     count = math.floor((end - start) / step) + 1
     values = (start + step * np.arange(count, dtype=np.float64)).astype(kind)
     return created(values, device, requires_grad, out, "range")
+
+
+fill_sections(globals())

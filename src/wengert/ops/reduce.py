@@ -15,6 +15,7 @@ import numpy as np
 from wengert.base.dtypes import as_dtype, is_differentiable
 from wengert.base.errors import long_name
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.checks import all_dims, dim_or_axis, one_dim, renamed
 from wengert.ops.coerce import operand
 from wengert.ops.out import into
@@ -394,3 +395,6 @@ def cumprod(
     result = T.cumprod(input, dim=one_dim(dim, input.payload.ndim, "cumprod"), reverse=False)
     result = _narrowed(result, dtype)
     return result if out is None else into(out, result, "cumprod")
+
+
+fill_sections(globals())

@@ -8,6 +8,7 @@ from typing import Any
 
 from wengert.base.dtypes import is_differentiable
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops import named_results
 from wengert.ops.checks import one_dim, real_input, renamed
 from wengert.ops.coerce import dtype_name, operand
@@ -126,3 +127,6 @@ def logcumsumexp(input: Any, dim: int | None = None, *, out: Any = None, **names
         )
     result = T.logcumsumexp(x, dim=axis)
     return result if out is None else into(out, result, "logcumsumexp")
+
+
+fill_sections(globals())

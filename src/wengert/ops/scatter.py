@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.gather import along, source_of
@@ -166,3 +167,6 @@ def _check_positions(own: Any, index: Any, source: Any, axis: int) -> None:
             f"index out of range in self: dimension {axis} has {size} positions, but the index "
             f"names {index[(index < 0) | (index >= size)].flat[0]}"
         )
+
+
+fill_sections(globals())

@@ -11,6 +11,7 @@ import numpy as np
 from wengert.base.dtypes import from_numpy_dtype, promote
 from wengert.base.errors import long_name
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.out import into
 from wengert.prims import search as _records
@@ -275,3 +276,6 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = No
     filler = integer(fill_value, "nonzero_static", "fill_value")
     result = T.nonzero_static(x, size=count, fill_value=filler)
     return result if out is None else into(out, result, "nonzero_static")
+
+
+fill_sections(globals())

@@ -9,6 +9,7 @@ import numpy as np
 from wengert.base.dtypes import INTEGER, category, promote
 from wengert.base.errors import long_name
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.interp.levels import Lifted
 from wengert.ops.checks import bool_mask
@@ -353,3 +354,6 @@ def masked_select(input: Any, mask: Any, *, out: Any = None) -> Any:
         where = where if places == shape else T.expand(where, shape=shape)
     result = hides(T.masked_select(x, where), x)
     return result if out is None else into(out, result, "masked_select")
+
+
+fill_sections(globals())

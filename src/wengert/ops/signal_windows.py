@@ -9,6 +9,7 @@ import numpy as np
 
 from wengert.base.errors import long_name
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.options import float_type, made
 
 
@@ -220,3 +221,6 @@ def kaiser_window(
         device,
         requires_grad,
     )
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops import named_results
 from wengert.ops.checks import one_dim, renamed
 from wengert.ops.coerce import integer, operand
@@ -179,3 +180,6 @@ def topk(
         )
     indices = T.argtop(x, k=count, dim=axis, largest=bool(largest), sorted=bool(sorted))
     return pair(named_results.topk, T.topk(x, indices, dim=axis), indices, out)
+
+
+fill_sections(globals())

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.kernels.spectral import LinAlgError
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.out import into, into_several
@@ -370,3 +371,6 @@ def qr(A: Any, mode: str = "reduced", *, out: Any = None) -> Any:
     floating_lapack(x, "linalg.qr", "geqrf_cpu")
     results = linalg_qr(T.linalg_qr(x, mode=mode)[1:])
     return results if out is None else into_several(out, results, "linalg_qr")
+
+
+fill_sections(globals())

@@ -8,6 +8,7 @@ import numpy as np
 
 from wengert.base.errors import long_name
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import integer, operand
 from wengert.prims import fourier as _records
 from wengert.tape.base import new_tensor
@@ -427,3 +428,6 @@ def _overlapped(parts: Any, window: Any, hop: int, center: bool, length: Any, ca
             result, shape=(batch, end - start), dim=1, start=0, end=whole - start, step=1
         )
     return result
+
+
+fill_sections(globals())

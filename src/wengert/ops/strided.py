@@ -8,6 +8,7 @@ import numpy as np
 
 from wengert.base.errors import long_name
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Lifted, levels_of
@@ -435,3 +436,6 @@ def empty_strided(
     memory = np.empty(reach(shape, steps), kind)
     array = np.lib.stride_tricks.as_strided(memory, shape, [step * kind.itemsize for step in steps])
     return made(array, device, requires_grad)
+
+
+fill_sections(globals())

@@ -12,6 +12,7 @@ import numpy as np
 from wengert.base.dtypes import FLOATING, category, promote
 from wengert.base.errors import long_name
 from wengert.base.export import export
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import number, operand
 from wengert.ops.elementwise import binary, unary
 from wengert.ops.out import into
@@ -185,3 +186,6 @@ def mvlgamma(input: Any, p: int, *, out: Any = None) -> Any:
         )
     made = T.mvlgamma(x, p=int(p))
     return made if out is None else into(out, made, "mvlgamma")
+
+
+fill_sections(globals())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
 from wengert.optim.optimizer import Params, check_numbers, check_rate
 from wengert.optim.parameters import number
@@ -84,3 +85,6 @@ class Adadelta(Elementwise):
         move = U.mul_(ratio, g)
         moved = U.addcmul_(U.mul_(moved, rho), move, move, fresh)
         return U.add_(p, move, rate), square, moved
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import finfo
+from wengert.base.sections import fill_sections
 from wengert.optim.optimizer import Params, arguments, check_rate
 from wengert.optim.parameters import (
     kept_number,
@@ -123,3 +124,6 @@ class Adafactor(Whole):
         before = param * (1 - lr * options["weight_decay"]) if options["weight_decay"] else param
         writes.append((param, before - alpha / clipped * update))
         return writes
+
+
+fill_sections(globals())

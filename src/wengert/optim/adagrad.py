@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
 from wengert.optim.optimizer import Params, check_fused, check_numbers, check_rate
 from wengert.optim.parameters import number, options_of
@@ -107,3 +108,6 @@ class Adagrad(Elementwise):
         g = directed(U, options, p, g, added)
         total = U.addcmul_(total, g, g)
         return U.addcdiv_(p, g, U.add_(U.sqrt(total), eps), rate), total
+
+
+fill_sections(globals())

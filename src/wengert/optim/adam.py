@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
 from wengert.optim.optimizer import Params, check_adam, check_fused
 from wengert.optim.parameters import number
@@ -183,3 +184,6 @@ class AdamW(Adam):
         for group in self.param_groups:
             # a state of `Adam` may be loaded
             group["decoupled_weight_decay"] = True
+
+
+fill_sections(globals())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
 from wengert.optim.optimizer import Params, arguments, check_adam
 from wengert.optim.parameters import number
@@ -66,3 +67,6 @@ class Adamax(Elementwise):
         mean = U.add_(U.mul_(mean, beta1), g, fresh)
         largest = U.maximum_(U.mul_(largest, beta2), U.add_(U.abs(g), eps))
         return U.addcdiv_(p, mean, largest, rate), mean, largest
+
+
+fill_sections(globals())

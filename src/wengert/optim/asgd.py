@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
 from wengert.optim.optimizer import Params, arguments, check_numbers, check_rate
 from wengert.optim.parameters import as_kept, number
@@ -86,3 +87,6 @@ class ASGD(Elementwise):
         if weight is None:
             return p, U.copy_(mean, p)
         return p, U.add_(mean, U.sub(p, mean), weight)
+
+
+fill_sections(globals())

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.optim.rules import Scratch
 
 BLOCK = 65536
@@ -221,3 +222,6 @@ def _overlap(arrays: Sequence[Any]) -> bool:
     """Whether some of the arrays share memory, as far as their first and last bytes tell."""
     spans = sorted(np.lib.array_utils.byte_bounds(array) for array in arrays if array.size)
     return any(a[1] > b[0] for a, b in itertools.pairwise(spans))
+
+
+fill_sections(globals())

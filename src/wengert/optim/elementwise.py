@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.ops.strided import view_as_complex, view_as_real
 from wengert.optim.optimizer import Optimizer
 from wengert.optim.parameters import (
@@ -253,3 +254,6 @@ def _computed(tensor: Any) -> Any:
     if tensor.is_complex():
         return view_as_real(tensor)
     return tensor.float() if tensor.payload.dtype.itemsize <= 2 else tensor
+
+
+fill_sections(globals())

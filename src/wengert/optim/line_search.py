@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from wengert.base.sections import fill_sections
+
 
 class Point(NamedTuple):
     """A point on the line.
@@ -121,3 +123,6 @@ def _cubic(a: Point, b: Point, bounds: tuple[Any, Any] | None = None) -> Any:
         return lowest if rest > 0 else highest
     part = rest / bent
     return min(max(right.t - (right.t - left.t) * part, lowest), highest)
+
+
+fill_sections(globals())

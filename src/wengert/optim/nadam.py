@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
 from wengert.optim.optimizer import Params, check_adam, check_numbers
 from wengert.optim.parameters import number
@@ -98,3 +99,6 @@ class NAdam(Elementwise):
         square = U.addcmul_(U.mul_(square, beta2), g, g, fresh2)
         move = U.add_(U.mul(g, along_gradient), mean, along_mean)
         return U.addcdiv_(p, move, U.add_(U.sqrt(square), eps)), mean, square
+
+
+fill_sections(globals())

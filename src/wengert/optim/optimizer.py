@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 from wengert.base.errors import kind_of
+from wengert.base.sections import fill_sections
 from wengert.optim.hooks import (
     Hooked,
     register_optimizer_step_post_hook,
@@ -398,3 +399,6 @@ def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) 
         raise RuntimeError("`fused` does not support `differentiable`")
     if fused and foreach:
         raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+
+fill_sections(globals())

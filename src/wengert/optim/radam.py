@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
 from wengert.optim.optimizer import Params, check_adam
 from wengert.optim.parameters import number
@@ -90,3 +91,6 @@ class RAdam(Elementwise):
             return U.add_(p, mean, rate), mean, square
         scale = U.add_(U.sqrt(square), eps)
         return U.addcdiv_(p, mean, scale, rate), mean, square
+
+
+fill_sections(globals())

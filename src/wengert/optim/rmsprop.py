@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
 from wengert.optim.optimizer import Params, check_numbers, check_rate
 from wengert.optim.parameters import number
@@ -98,3 +99,6 @@ class RMSprop(Elementwise):
             return U.addcdiv_(p, g, scale, rate), square, *kept
         kept[0] = U.addcdiv_(U.mul_(kept[0], momentum), g, scale)
         return U.add_(p, kept[0], rate), square, *kept
+
+
+fill_sections(globals())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise
 from wengert.optim.optimizer import Params, check_rate
 from wengert.optim.parameters import number
@@ -94,3 +95,6 @@ class Rprop(Elementwise):
         size = U.copy_(size, U.clip_(new, smallest, largest))
         p = U.addcmul_(p, U.sign(g), size, minus)
         return p, U.copy_(prev, g), size
+
+
+fill_sections(globals())

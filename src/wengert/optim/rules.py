@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.ops.pointwise import abs as absolute
 from wengert.ops.pointwise import maximum, sign, sqrt
 from wengert.ops.select import clamp, where
@@ -177,3 +178,6 @@ class Scratch:
         """`y` in place of `x`."""
         np.copyto(x, y)
         return x
+
+
+fill_sections(globals())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
 from wengert.optim.optimizer import Params, arguments, check_fused, check_numbers, check_rate
 from wengert.optim.parameters import options_of
@@ -102,3 +103,6 @@ class SGD(Elementwise):
         buffer = U.add_(U.mul_(buffer, momentum), g, fresh)
         move = U.add_(U.mul(buffer, momentum), g) if options["nesterov"] else buffer
         return U.add_(p, move, rate), buffer
+
+
+fill_sections(globals())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.optim.optimizer import Optimizer
 from wengert.optim.parameters import options_of, with_gradients
 from wengert.tape.modes import enable_grad, no_grad
@@ -56,3 +57,6 @@ class Whole(Optimizer):
             for tensor, value in writes:
                 tensor.copy_(value)
         return loss
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.scipy.nesting import Nesting, Place
 
 
@@ -92,3 +93,6 @@ def flat_limits(bounds: Any, nesting: Nesting, make: Any) -> Any:
         )
     low = nesting.spread(bounds[0], -np.inf, "bounds[0]")
     return low, nesting.spread(bounds[1], np.inf, "bounds[1]")
+
+
+fill_sections(globals())

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.scipy.nesting import Nesting
 from wengert.scipy.objective import Vector
 
@@ -100,3 +101,6 @@ def _nonlinear(
 def _rows(jacobian: Any, nesting: Nesting) -> Any:
     """A Jacobian that the user computed: an array with a column for each element."""
     return np.asarray(jacobian, np.float64).reshape(-1, nesting.size)
+
+
+fill_sections(globals())

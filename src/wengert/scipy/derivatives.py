@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.tape.backward import is_plain, plain_walk, run_grad
 from wengert.tape.base import LEAF, new_tensor
 from wengert.tape.detachments import recent, told
@@ -164,3 +165,6 @@ def is_finite(vector: np.ndarray[Any, Any]) -> bool:
     """Whether all elements are finite."""
     # one product instead of an array of bools; it may overflow, though every element is finite
     return math.isfinite(vector.dot(vector)) or bool(np.isfinite(vector).all())
+
+
+fill_sections(globals())

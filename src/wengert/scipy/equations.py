@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.extras import scipy_module
+from wengert.base.sections import fill_sections
 from wengert.scipy.minimise import nested_callback, nested_result, refused_derivative
 from wengert.scipy.nesting import Nesting
 from wengert.scipy.objective import Scalar, Vector
@@ -158,3 +159,6 @@ def _derivatives(function: Scalar, x: float, order: int) -> tuple[float, ...]:
     if order == 1:
         return value, float(gradient[0])
     return value, float(gradient[0]), float(function.hessp(np.array([x]), np.ones(1))[0])
+
+
+fill_sections(globals())

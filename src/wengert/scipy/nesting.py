@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.containers import field_names
+from wengert.base.sections import fill_sections
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 
 
@@ -295,3 +296,6 @@ class Nesting:
                     return place.name
                 return f"{place.name}[{', '.join(str(int(i)) for i in inside)}]"
         raise IndexError(index)
+
+
+fill_sections(globals())

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.extras import scipy_module
+from wengert.base.sections import fill_sections
 from wengert.scipy.densities import TABLE, Functions, functions
 from wengert.scipy.operands import operands
 
@@ -66,3 +67,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return list(__all__)
+
+
+fill_sections(globals())

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from wengert.base.sections import fill_sections
+
 _marked: dict[Any, None] = {}
 
 
@@ -110,3 +112,6 @@ def allowed() -> dict[str, Any]:
     """What the user has allowed, by its path."""
     pairs: Iterable[Any] = ((path_of(one), one) for one in _marked)
     return {path: one[0] if isinstance(one, tuple) else one for path, one in pairs}
+
+
+fill_sections(globals())

@@ -14,6 +14,7 @@ from pickle import UnpicklingError
 from typing import Any
 
 from wengert.base.device import check_device, device
+from wengert.base.sections import fill_sections
 from wengert.serialization import checkpoints, safe
 from wengert.tape.modes import untraced
 
@@ -242,3 +243,6 @@ def _replace(path: str, write: Callable[[Any, Any], None], obj: Any) -> None:
         if os.path.exists(beside):
             os.unlink(beside)
         raise
+
+
+fill_sections(globals())

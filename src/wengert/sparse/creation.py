@@ -10,6 +10,7 @@ import numpy as np
 from wengert.base.device import check_device
 from wengert.base.layout import sparse_coo, sparse_csr
 from wengert.base.ports import provides
+from wengert.base.sections import fill_sections
 from wengert.ops.cast import to
 from wengert.ops.create import as_tensor, zeros
 from wengert.ops.index import getitem
@@ -263,3 +264,6 @@ def masked_by(x: Any, mask: Any) -> Any:
     places = mask.to_sparse_coo()
     made = places._with(getitem(x, tuple(places._indices_)))
     return made.to_sparse_csr() if isinstance(mask, SparseRows) else made
+
+
+fill_sections(globals())

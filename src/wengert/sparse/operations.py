@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.ops.create import zeros
 from wengert.ops.gather import index_add
@@ -565,3 +566,6 @@ def install() -> None:
         for name, method in vars(_Methods).items():
             if name not in ("__module__", "__doc__", "__dict__", "__weakref__", "__qualname__"):
                 setattr(kind, name, method)
+
+
+fill_sections(globals())

@@ -18,6 +18,7 @@ import numpy as np
 from wengert.base.device import CPU, device
 from wengert.base.dtypes import dtype
 from wengert.base.layout import layout, sparse_coo, sparse_csr
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.base.size import Size
 from wengert.ops.cast import to
@@ -417,3 +418,6 @@ class SparseRows(SparseBase):
             "values": self._values_,
         }
         return shown(parts, self, apart=False)
+
+
+fill_sections(globals())

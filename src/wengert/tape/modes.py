@@ -16,6 +16,7 @@ from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from wengert.base.ports import provides
+from wengert.base.sections import fill_sections
 from wengert.interp.levels import Level
 from wengert.tape.detachments import note_switch
 from wengert.tape.sites import warn
@@ -478,3 +479,6 @@ class set_multithreading_enabled(_AtOnce):
 
     def __init__(self, mode: bool) -> None:
         super().__init__(bool(mode))
+
+
+fill_sections(globals())

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from types import CodeType
 from typing import Any, ClassVar
 
+from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.prims.record import Primitive
 from wengert.tape.base import (
@@ -427,3 +428,6 @@ def edge_of(tensor: TensorBase) -> Any:
     """Where the gradient of `tensor` goes: None, a leaf, a node or one of its outputs."""
     edge = tensor.edge
     return tensor if edge is LEAF else edge
+
+
+fill_sections(globals())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base import errors
+from wengert.base.sections import fill_sections
 from wengert.prims.record import METADATA, Primitive, names_of
 from wengert.tape.base import FREED, OutputEdge, new_tensor, version_of, version_then
 from wengert.tape.node import Node, edge_of, target_of
@@ -343,3 +344,6 @@ def saved_attributes(prim: Primitive) -> dict[str, Any]:
 
 def _nothing() -> None:
     """What nodes show of a name that they do not list."""
+
+
+fill_sections(globals())

@@ -20,6 +20,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from wengert.base import __file__ as _BASE
+from wengert.base.sections import fill_sections
 
 # not by the place of this file, which may be compiled
 _PACKAGE = os.path.join(os.path.dirname(os.path.dirname(_BASE)), "")
@@ -253,3 +254,6 @@ def traceback_of(site: Site) -> str:
         if source:
             lines.append(f"    {source}\n")
     return "".join(lines)
+
+
+fill_sections(globals())

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.tape.sites import OURS
 
 _VARIABLE = "WENGERT_TRACEBACKS"
@@ -138,3 +139,6 @@ def _users_part(trace: TracebackType | None) -> tuple[TracebackType | None, int]
 def _module_of(trace: TracebackType) -> str:
     # compiled modules name their files as they were when they were compiled
     return str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0]
+
+
+fill_sections(globals())

@@ -12,6 +12,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any, SupportsIndex
 
+from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 
 
@@ -75,3 +76,6 @@ def preserve_version(tensors: TensorBase | tuple[TensorBase, ...]) -> Iterator[N
     finally:
         for tensor, count in zip(kept, before, strict=True):
             tensor.share_version()[0] = count
+
+
+fill_sections(globals())

@@ -10,6 +10,7 @@ import numpy as np
 
 from wengert.base.arrays import unmasked
 from wengert.base.device import CPU
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded
 from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.ops.checks import bool_mask
@@ -439,3 +440,6 @@ def _fitting(value: Any, shape: tuple[int, ...]) -> Any:
     if extra > 0 and all(n == 1 for n in have[:extra]):
         return T.view(value, shape=have[extra:])
     return value
+
+
+fill_sections(globals())

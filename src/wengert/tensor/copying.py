@@ -19,6 +19,7 @@ import numpy as np
 from wengert.base import errors
 from wengert.base.dtypes import is_differentiable
 from wengert.base.ports import PORTS
+from wengert.base.sections import fill_sections
 from wengert.interp.levels import is_elsewhere
 from wengert.kernels.strided import owner_of
 from wengert.tape.base import LEAF, TensorBase
@@ -311,3 +312,6 @@ class CopyProtocol:
     def _make_subclass(cls: type, data: Any, require_grad: bool = False) -> Any:
         """A leaf that is an instance of `cls`, over the memory of `data`."""
         return make_leaf(cls, data, require_grad)
+
+
+fill_sections(globals())

@@ -8,6 +8,7 @@ from typing import Any
 from wengert.base.dtypes import dtype, from_numpy_dtype, is_differentiable
 from wengert.base.errors import long_name
 from wengert.base.ports import PORTS
+from wengert.base.sections import fill_sections
 from wengert.ops.strided import as_strided
 from wengert.prims.table import TABLE
 from wengert.tape import hooks
@@ -215,3 +216,6 @@ class TensorInternals(metaclass=TensorClass):
         """Of PyTorch before 0.4; always False."""
         warn("volatile was removed (Variable.volatile is always False): use no_grad()")
         return False
+
+
+fill_sections(globals())

@@ -13,6 +13,7 @@ from wengert.base.dtypes import dtype as DType
 from wengert.base.dtypes import from_numpy_dtype
 from wengert.base.layout import layout, strided
 from wengert.base.memory_format import check_memory_format, contiguous_format, is_in_format
+from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.base.size import Size
 from wengert.interp.levels import device_of
@@ -159,3 +160,6 @@ class TensorMetadata(StorageMethods):
     is_sparse_csr = False
     is_quantized = False
     is_meta = False
+
+
+fill_sections(globals())

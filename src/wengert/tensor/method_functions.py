@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base.ports import PORTS
+from wengert.base.sections import fill_sections
 from wengert.ops.signatures import HandsOn
 from wengert.tape.base import TensorBase
 
@@ -75,3 +76,5 @@ True
 
 FUNCTIONS = {name: _function_of(name) for name in _EXAMPLES}
 """The functions, by name."""
+
+fill_sections(globals())

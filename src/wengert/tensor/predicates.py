@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import as_dtype, dtype, from_numpy_dtype, promote
+from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 from wengert.tensor.tensor import Tensor
 
@@ -149,3 +150,6 @@ def can_cast(from_: Any, to: Any) -> bool:
     if source.category == target.category:
         return source.is_signed <= target.is_signed
     return source.category < target.category
+
+
+fill_sections(globals())

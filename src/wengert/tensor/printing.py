@@ -17,6 +17,7 @@ import numpy as np
 
 from wengert.base.dtypes import as_dtype, category, default_complex, default_float
 from wengert.base.ports import PORTS, provides
+from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.node import target_of
@@ -335,3 +336,6 @@ def tensor_format(tensor: TensorBase, spec: str) -> str:
     if type(tensor) is PORTS.tensor and not tensor.payload.ndim:
         return format(tensor.payload.item(), spec)
     return object.__format__(tensor, spec)
+
+
+fill_sections(globals())

@@ -15,6 +15,7 @@ import numpy as np
 
 from wengert.base import errors
 from wengert.base.memory_format import check_memory_format, contiguous_format
+from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted, levels_of
 from wengert.kernels.strided import owner_of
 from wengert.ops.options import shape_of
@@ -236,3 +237,5 @@ class _One:
 
 # counted as above, since interpreters differ in what they count
 _ALONE = _references(_One)
+
+fill_sections(globals())

@@ -16,6 +16,7 @@ import numpy as np
 from wengert.base import extras
 from wengert.base.device import CPU, check_device, device
 from wengert.base.dtypes import as_dtype, dtype, from_numpy_dtype, get_default_dtype
+from wengert.base.sections import fill_sections
 from wengert.interp.dual import Dual
 from wengert.interp.levels import is_elsewhere
 from wengert.kernels.strided import owner_of
@@ -446,3 +447,6 @@ def _memory(tensor: Any) -> np.ndarray[Any, Any]:
             "tensor stands for many values"
         )
     return memory
+
+
+fill_sections(globals())

@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 
 _PARTS = {
@@ -248,3 +249,6 @@ class _SummaryWriter:
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+
+fill_sections(globals())

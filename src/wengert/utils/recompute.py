@@ -22,6 +22,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from wengert.base import errors
+from wengert.base.sections import fill_sections
 from wengert.interp.levels import levels_of
 from wengert.ops.generator import default_generator, fork_rng
 from wengert.tape.base import TensorBase, new_tensor, version_of
@@ -405,3 +406,6 @@ class GraphExecGroup:
 
     def __exit__(self, *exc: object) -> None:
         _GROUP.set(None)
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from typing import Any
 
 from wengert.autograd.api import backward
 from wengert.autograd.function import Function
+from wengert.base.sections import fill_sections
 from wengert.ops.generator import default_generator, fork_rng
 from wengert.tape.base import LEAF, TensorBase
 from wengert.tape.modes import MODE, changed, current_mode, full_mode, no_grad
@@ -134,3 +135,6 @@ class CheckpointFunction(Function):
         roots: list[Any] = [output for output, _ in asked]
         backward(roots, [grad for _, grad in asked])
         return None, None, *[getattr(leaf, "grad", None) for leaf in leaves]
+
+
+fill_sections(globals())

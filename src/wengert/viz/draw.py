@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import is_differentiable
+from wengert.base.sections import fill_sections
 from wengert.tape.backward import run_grad
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.node import next_sequence
@@ -428,3 +429,6 @@ class _Drawn:
         if constant:
             self.notes.append(f"Constant, and so without a graph: {listed(constant, 12)}.")
         return outputs, titles
+
+
+fill_sections(globals())

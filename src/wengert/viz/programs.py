@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.compiler.api import Compiled
 from wengert.compiler.ir.programs import Loop, Program, Value, uses
 from wengert.compiler.tracing.tree import Block
@@ -116,3 +117,6 @@ class _Drawn:
 
 def _shape(value: Value) -> str:
     return f"{value.dtype} {list(value.shape)}"
+
+
+fill_sections(globals())

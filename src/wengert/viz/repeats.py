@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
+
 _LEAST = 3
 """How often a pattern has to follow itself to count as a repetition."""
 _WORDS = (1, 2, 4, 16, 64)
@@ -96,3 +98,6 @@ def _periods(symbols: Any) -> list[int]:
         common = np.argsort(counts)[::-1][:_PERIODS]
         periods.update(common[counts[common] > 0].tolist())
     return sorted(periods - {0})
+
+
+fill_sections(globals())

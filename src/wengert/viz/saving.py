@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from wengert.base.sections import fill_sections
 from wengert.tape.sites import warn
 
 _SECONDS = 120
@@ -166,3 +167,6 @@ def _run(*words: str | Path) -> None:
         stdin=subprocess.DEVNULL,
         capture_output=True,
     )
+
+
+fill_sections(globals())

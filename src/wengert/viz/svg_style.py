@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from wengert.base.sections import fill_sections
+
 # the order of a legend
 BOX_WORDS = {
     "leaf": "leaf",
@@ -93,3 +95,6 @@ def both_rules(root: str, theme: str = "auto", switch: bool = False) -> str:
         if switch:
             rules += "\n" + _colours(f':root[data-theme="dark"] {root}', DARK)
     return rules
+
+
+fill_sections(globals())

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, TensorBase, new_tensor
@@ -321,3 +322,6 @@ def failure_note(what: str, error: Exception) -> str:
 def has_lifted(graph: Graph) -> bool:
     """Whether the outputs are values of a transform, which no sweep of this kind can follow."""
     return any(isinstance(tensor.payload, Lifted) for tensor in graph.outputs)
+
+
+fill_sections(globals())

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 from wengert.viz.reading import attributes, saved_tensors_of
 
@@ -267,3 +268,6 @@ def make_dot_from_trace(trace: Any) -> Any:
         "function computes, use wengert.viz.dependency_graph(function, *inputs); for the graph of "
         "a result, wengert.viz.draw(y) or wengert.viz.make_dot(y)."
     )
+
+
+fill_sections(globals())

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from wengert.base.elsewhere import elsewhere
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.module import Module
 from wengert.types import Tensor
@@ -151,3 +152,6 @@ class Softshrink(_Shrinks):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softshrink(input, self.lambd)
+
+
+fill_sections(globals())

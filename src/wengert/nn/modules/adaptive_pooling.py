@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.making import Sizes, repeated
 from wengert.nn.modules.module import Module
@@ -209,3 +210,6 @@ class FractionalMaxPool3d(_FractionalMaxPoolNd):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.fractional_max_pool3d(input, *self._options())
+
+
+fill_sections(globals())

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from wengert.base.dtypes import dtype
+from wengert.base.sections import fill_sections
 from wengert.nn import init
 from wengert.nn.modules.linear import NonDynamicallyQuantizableLinear
 from wengert.nn.modules.making import new_parameter
@@ -163,3 +164,6 @@ class MultiheadAttention(Module):
             is_causal=is_causal,
         )
         return (transpose(result, 0, 1) if turned else result), weights
+
+
+fill_sections(globals())

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from wengert.base.dtypes import dtype
 from wengert.base.elsewhere import elsewhere
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn import init
 from wengert.nn.modules.making import Sizes, new_parameter, repeated
@@ -400,3 +401,6 @@ class ConvTranspose3d(_ConvTransposeNd):
     """
 
     _dims, _function = 3, "conv_transpose3d"
+
+
+fill_sections(globals())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, cast, overload
 from wengert.base.device import as_device, is_meta
 from wengert.base.dtypes import as_dtype, is_differentiable
 from wengert.base.dtypes import dtype as DType
+from wengert.base.sections import fill_sections
 from wengert.nn.parameter import Parameter, is_lazy
 from wengert.ops.like import empty_like
 from wengert.tape.modes import no_grad
@@ -251,3 +252,6 @@ def _is_dtype(value: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return not isinstance(value, bool)
+
+
+fill_sections(globals())

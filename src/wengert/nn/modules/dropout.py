@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.module import Module
 from wengert.types import Tensor
@@ -143,3 +144,6 @@ class FeatureAlphaDropout(_DropoutNd):
     def forward(self, input: Tensor) -> Tensor:
         """The input, in training with channels that have the value of a closed `SELU`."""
         return F.feature_alpha_dropout(input, self.p, self.training)
+
+
+fill_sections(globals())

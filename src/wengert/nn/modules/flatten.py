@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from wengert.base.sections import fill_sections
 from wengert.nn.modules.module import Module
 from wengert.types import Tensor
 
@@ -76,3 +77,6 @@ class Unflatten(Module):
     def forward(self, input: Tensor) -> Tensor:
         """The input with more dimensions."""
         return input.unflatten(self.dim, self.unflattened_size)
+
+
+fill_sections(globals())

@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, ParamSpec, Protocol, TypeVar
 
+from wengert.base.sections import fill_sections
 from wengert.nn.modules.backward_hooks import BackwardHook, hook_outputs_node
 from wengert.tape.handles import RemovableHandle, register
 from wengert.tape.sites import warn
@@ -382,3 +383,6 @@ def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """
     _check_kind(_BACKWARD, NOT_FULL, "as a global Module hook")
     return _everywhere(_BACKWARD, hook, "register_module_backward_hook", NOT_FULL)
+
+
+fill_sections(globals())

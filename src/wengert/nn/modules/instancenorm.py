@@ -8,6 +8,7 @@ from typing import Any
 
 from wengert.base.dtypes import dtype
 from wengert.base.elsewhere import elsewhere
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.batchnorm import _NormBase
 from wengert.tape.sites import warn
@@ -150,3 +151,6 @@ class InstanceNorm3d(_InstanceNorm):
     """
 
     _ranks = (4, 5)
+
+
+fill_sections(globals())

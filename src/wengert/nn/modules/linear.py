@@ -9,6 +9,7 @@ from typing import Any
 
 from wengert.base.dtypes import dtype
 from wengert.base.elsewhere import elsewhere
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn import init
 from wengert.nn.modules.making import new_parameter
@@ -160,3 +161,6 @@ class Bilinear(Module):
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         """The layer applied to the last dimensions of two inputs."""
         return F.bilinear(input1, input2, self.weight, self.bias)
+
+
+fill_sections(globals())

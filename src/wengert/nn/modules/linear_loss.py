@@ -8,6 +8,7 @@ import math
 from typing import Any
 
 from wengert.base.dtypes import dtype
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.linear import Linear
 from wengert.nn.modules.loss import _WeightedLoss
@@ -96,3 +97,6 @@ class LinearCrossEntropyLoss(_WeightedLoss):
             f"reduction={self.reduction}, ignore_index={self.ignore_index}, "
             f"label_smoothing={self.label_smoothing}, options={self.options}"
         )
+
+
+fill_sections(globals())

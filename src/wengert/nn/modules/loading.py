@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextvars import ContextVar, Token
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.tape.modes import no_grad
 
 _CURRENT: ContextVar[Transaction | None] = ContextVar("loading", default=None)
@@ -71,3 +72,6 @@ class Transaction:
             old = getattr(module, name)
             now._undo.append(lambda: setattr(module, name, old))
         setattr(module, name, value)
+
+
+fill_sections(globals())

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wengert.base.elsewhere import elsewhere
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.module import Module
 from wengert.ops.losses import reduction_of
@@ -425,3 +426,6 @@ class CTCLoss(_Loss):
             self.reduction,
             self.zero_infinity,
         )
+
+
+fill_sections(globals())

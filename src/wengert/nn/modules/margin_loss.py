@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.distance import PairwiseDistance
 from wengert.nn.modules.loss import _Loss, _WeightedLoss
@@ -306,3 +307,6 @@ class TripletMarginWithDistanceLoss(_Loss):
             swap=self.swap,
             reduction=self.reduction,
         )
+
+
+fill_sections(globals())

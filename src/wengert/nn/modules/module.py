@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from wengert.base.names import shown
+from wengert.base.sections import fill_sections
 from wengert.nn.modules.conversion import Conversion
 from wengert.nn.modules.hooks import (
     Calls,
@@ -176,3 +177,6 @@ class Module(Registration, Traversal, Conversion, Calls, State):
         for name in TABLES & state.keys():
             # numbers of another process, or of the module that this is a copy of
             self.__dict__[name] = renumbered(state[name])
+
+
+fill_sections(globals())

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from wengert.base.dtypes import dtype
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.making import Sizes, new_parameter, ones_and_zeros
 from wengert.nn.modules.module import Module
@@ -214,3 +215,6 @@ class LocalResponseNorm(Module):
     def forward(self, input: Tensor) -> Tensor:
         """The input, normalised across neighbouring channels."""
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+
+fill_sections(globals())

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.module import Module
 from wengert.types import Tensor
@@ -82,3 +83,6 @@ class ChannelShuffle(Module):
     def forward(self, input: Tensor) -> Tensor:
         """The channels in their new order."""
         return F.channel_shuffle(input, self.groups)
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from wengert.base.elsewhere import elsewhere
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.modules.making import Sizes, repeated
 from wengert.nn.modules.module import Module
@@ -351,3 +352,6 @@ class LPPool3d(_LPPoolNd):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.lp_pool3d(input, *self._options())
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.dtypes import dtype
+from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn import init
 from wengert.nn.modules.making import new_parameter
@@ -306,3 +307,6 @@ class EmbeddingBag(_Table):
     def extra_repr(self) -> str:
         """The sizes, the mode, and what is not as by default."""
         return self._shown(mode=True)
+
+
+fill_sections(globals())

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
+from wengert.base.sections import fill_sections
 from wengert.nn.modules.module import Module
 from wengert.nn.utils.convert_parameters import parameters_to_vector
 from wengert.ops.like import ones_like, zeros_like
@@ -435,3 +436,6 @@ def remove(module: Any, name: str) -> Any:
 def is_pruned(module: Module) -> bool:
     """Whether a parameter of the module, or of a module inside of it, is pruned."""
     return any(True for inner in module.modules() for _ in _hooks(inner))
+
+
+fill_sections(globals())

@@ -11,6 +11,7 @@ import numpy as np
 
 from wengert.base.dtypes import from_numpy_dtype
 from wengert.base.names import shows
+from wengert.base.sections import fill_sections
 from wengert.ops.create import as_tensor
 from wengert.ops.gather import index_select
 from wengert.ops.join import stack
@@ -461,3 +462,6 @@ def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
     [tensor([1, 2]), tensor([3])]
     """
     return unpad_sequence(*pad_packed_sequence(packed_sequences, True), batch_first=True)
+
+
+fill_sections(globals())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+from wengert.base.sections import fill_sections
 from wengert.nn.modules.module import Module
 from wengert.ops.generator import fork_rng
 
@@ -37,3 +38,6 @@ def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
     device = kwargs.get("device", "cpu")
     with fork_rng():
         return module_cls(*args, **kwargs).to_empty(device=device)
+
+
+fill_sections(globals())

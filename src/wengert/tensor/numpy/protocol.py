@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.device import check_device
+from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.ops.coerce import has_tangent
 from wengert.ops.matmul import matmul
@@ -226,3 +227,6 @@ def _operation(name: str, a: Any, b: Any) -> Any:
 
 def _kind(value: Any) -> Any:
     return value.payload.dtype if isinstance(value, TensorBase) else value.dtype
+
+
+fill_sections(globals())

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import accumulate
 from typing import Any, Generic, TypeVar, cast
 
+from wengert.base.sections import fill_sections
 from wengert.ops.choice import randperm
 from wengert.ops.generator import Generator
 from wengert.types import Tensor
@@ -299,3 +300,6 @@ class ChainDataset(IterableDataset[Any]):
 
     def __len__(self) -> int:
         return sum(len(cast("Sized", dataset)) for dataset in self._parts())
+
+
+fill_sections(globals())

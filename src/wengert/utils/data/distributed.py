@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sized
 from itertools import cycle, islice
 
+from wengert.base.sections import fill_sections
 from wengert.ops.choice import randperm
 from wengert.ops.generator import Generator
 from wengert.utils.data.sampler import Sampler
@@ -74,3 +75,6 @@ class DistributedSampler(Sampler[int]):
     def set_epoch(self, epoch: int) -> None:
         """Have the next order drawn again: by the seed and this number."""
         self.epoch = epoch
+
+
+fill_sections(globals())

@@ -10,6 +10,7 @@ from typing import Any, Generic
 import numpy as np
 
 from wengert.base.dtypes import DTYPES
+from wengert.base.sections import fill_sections
 from wengert.ops.create import as_tensor, tensor
 from wengert.ops.generator import Generator as _Generator
 from wengert.ops.join import stack
@@ -286,3 +287,6 @@ class DataLoader(Generic[T_co]):
         if self.batch_size is None:
             return count
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
+
+
+fill_sections(globals())
