@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any as _Any
-
 from wengert.compat.kit.namespaces import gathered as _gathered
-from wengert.compat.tensorflow.refusal import refusal as _refusal
+from wengert.compat.tensorflow.refusal import refusing as _refusing
 
 __all__ = _gathered(
     globals(),
@@ -16,5 +14,4 @@ __all__ = _gathered(
 )
 
 
-def __getattr__(name: str) -> _Any:
-    raise _refusal("bitwise", name)
+__getattr__ = _refusing("bitwise")

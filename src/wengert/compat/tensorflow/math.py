@@ -6,11 +6,9 @@
 
 from __future__ import annotations
 
-from typing import Any as _Any
-
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import gathered as _gathered
-from wengert.compat.tensorflow.refusal import refusal as _refusal
+from wengert.compat.tensorflow.refusal import refusing as _refusing
 
 __all__ = _gathered(
     globals(),
@@ -44,8 +42,7 @@ __all__ = _gathered(
 )
 
 
-def __getattr__(name: str) -> _Any:
-    raise _refusal("math", name)
+__getattr__ = _refusing("math")
 
 
 fill_sections(globals())

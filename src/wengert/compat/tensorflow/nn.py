@@ -6,11 +6,9 @@
 
 from __future__ import annotations
 
-from typing import Any as _Any
-
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import gathered as _gathered
-from wengert.compat.tensorflow.refusal import refusal as _refusal
+from wengert.compat.tensorflow.refusal import refusing as _refusing
 
 __all__ = _gathered(
     globals(),
@@ -34,8 +32,7 @@ __all__ = _gathered(
 )
 
 
-def __getattr__(name: str) -> _Any:
-    raise _refusal("nn", name)
+__getattr__ = _refusing("nn")
 
 
 fill_sections(globals())

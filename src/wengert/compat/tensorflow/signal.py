@@ -16,7 +16,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.rows import of_rows, shaped
 from wengert.compat.tensorflow.functions import values as V
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import refusing
 
 _COMPLEX = ("complex64", "complex128")
 _REAL = ("float", "double")
@@ -334,8 +334,7 @@ def stft(
     return wg.fft.rfft(pieces, V.integers(fft_length, "fft_length")[0])
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("signal", name)
+__getattr__ = refusing("signal")
 
 
 __all__ = defined(globals())

@@ -19,7 +19,7 @@ from wengert.compat.tensorflow.dtypes import numpy_dtype
 from wengert.compat.tensorflow.errors import InvalidArgumentError
 from wengert.compat.tensorflow.functions.values import axes_of, constant_of, numbers_of
 from wengert.compat.tensorflow.labels import bytes_of, each, is_text, labels_of
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import refusing
 
 
 def _mapping(path: str, function: Callable[[bytes], bytes], words: str) -> Any:
@@ -267,8 +267,7 @@ def to_hash_bucket_fast(input, num_buckets: int, name=None) -> Any:
     )
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("strings", name)
+__getattr__ = refusing("strings")
 
 
 __all__ = defined(globals())

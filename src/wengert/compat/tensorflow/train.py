@@ -30,7 +30,7 @@ from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.archive import read_archive, write_archive
 from wengert.compat.tensorflow.dtypes import of_numpy
 from wengert.compat.tensorflow.errors import NotFoundError
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import refusing
 from wengert.compat.tensorflow.variable import Variable
 from wengert.compat.tensorflow.waiting import WAITING, resume
 
@@ -506,8 +506,7 @@ def load_variable(ckpt_dir_or_file, name: str) -> Any:
     return _Reader(ckpt_dir_or_file).get_tensor(name)
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("train", name)
+__getattr__ = refusing("train")
 
 
 __all__ = defined(globals(), without="children graph_of")

@@ -17,10 +17,8 @@ HybridSequential(
 
 from __future__ import annotations
 
-from typing import Any
-
 from wengert.compat.kit.namespaces import gathered
-from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.base import absence
 
 __all__ = gathered(
     globals(),
@@ -36,7 +34,6 @@ __all__ = gathered(
 )
 
 
-def __getattr__(name: str) -> Any:
-    names = ("GroupNorm", "InstanceNorm", "SyncBatchNorm", "ReflectionPad2D", "SymbolBlock")
-    cure = "write it as a Block of operations of mx.np"
-    raise absent("wengert.compat.mxnet.gluon.nn", name, dict.fromkeys(names, cure))
+_names = ("GroupNorm", "InstanceNorm", "SyncBatchNorm", "ReflectionPad2D", "SymbolBlock")
+_cure = "write it as a Block of operations of mx.np"
+__getattr__ = absence("wengert.compat.mxnet.gluon.nn", dict.fromkeys(_names, _cure))

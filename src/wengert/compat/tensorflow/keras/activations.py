@@ -13,7 +13,7 @@ from wengert.compat.tensorflow import math as _math
 from wengert.compat.tensorflow import nn as _nn
 from wengert.compat.tensorflow.configs import getter
 from wengert.compat.tensorflow.functions.values import computed, made, tensor_of
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import refusing
 
 
 def _named(path: str, function: Callable[[Any], Any]) -> Any:
@@ -142,11 +142,10 @@ def get(identifier) -> Any:
     >>> tf.keras.activations.get("relu") is tf.keras.activations.relu
     True
     """
-    return _linear if identifier is None else _of_name(identifier)
+    return _of_name("linear" if identifier is None else identifier)
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("keras.activations", name)
+__getattr__ = refusing("keras.activations")
 
 
 __all__ = defined(globals())

@@ -19,7 +19,7 @@ from wengert.compat.tensorflow.functions.values import converted, made, tensor_o
 from wengert.compat.tensorflow.keras.layer import Layer as Layer
 from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.keras.symbols import Symbol
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import refusing
 
 _GATHERED = gathered(
     globals(),
@@ -320,8 +320,7 @@ class InputLayer(Layer):
         return inputs
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("keras.layers", name)
+__getattr__ = refusing("keras.layers")
 
 
 __all__ = [*_GATHERED, *defined(globals(), "Layer")]

@@ -21,7 +21,7 @@ from wengert.compat.tensorflow.keras import loss_functions as each
 from wengert.compat.tensorflow.keras.backend import float_type
 from wengert.compat.tensorflow.keras.pairs import same_rank
 from wengert.compat.tensorflow.keras.settings import settings
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import refusing
 
 _FUNCTIONS = gathered(
     globals(),
@@ -201,8 +201,7 @@ of_rows(
 get = getter("loss", globals(), Loss, {name: getattr(each, name) for name in _FUNCTIONS})
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("keras.losses", name)
+__getattr__ = refusing("keras.losses")
 
 
 __all__ = [*_FUNCTIONS, *defined(globals())]

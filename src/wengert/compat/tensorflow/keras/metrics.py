@@ -15,7 +15,7 @@ from wengert.compat.tensorflow.configs import Configured, getter, snake_case
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 from wengert.compat.tensorflow.keras import losses as _losses
 from wengert.compat.tensorflow.keras.backend import float_type
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import refusing
 from wengert.compat.tensorflow.variable import Variable
 
 
@@ -366,8 +366,7 @@ _SHORT = {
 get = getter("metric", globals(), Metric, _SHORT)
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("keras.metrics", name)
+__getattr__ = refusing("keras.metrics")
 
 
 __all__ = defined(globals())

@@ -30,7 +30,7 @@ from wengert.compat.tensorflow.keras.saving import (
     write_weights,
 )
 from wengert.compat.tensorflow.keras.training import Trainer
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import refusing
 
 
 class Model(Trainer, Layer):
@@ -367,8 +367,7 @@ def model_from_json(json_string: str, custom_objects=None) -> Any:
     return deserialize_keras_object(json.loads(json_string), custom_objects)
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("keras.models", name)
+__getattr__ = refusing("keras.models")
 
 
 __all__ = defined(globals(), "load_model save_model")

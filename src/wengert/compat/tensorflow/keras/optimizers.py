@@ -24,7 +24,7 @@ from wengert.compat.tensorflow.configs import getter
 from wengert.compat.tensorflow.keras import schedules
 from wengert.compat.tensorflow.keras.optimizer import Optimizer
 from wengert.compat.tensorflow.keras.settings import settings
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import refusing
 
 
 @settings
@@ -199,8 +199,7 @@ class Adamax(Optimizer):
 get = getter("optimizer", globals(), Optimizer)
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("keras.optimizers", name)
+__getattr__ = refusing("keras.optimizers")
 
 
 __all__ = defined(globals(), "Optimizer schedules")
