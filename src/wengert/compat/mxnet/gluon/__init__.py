@@ -16,7 +16,6 @@
 
 from __future__ import annotations
 
-
 from wengert.compat.mxnet.base import absence as _absence
 from wengert.compat.mxnet.gluon import data as data
 from wengert.compat.mxnet.gluon import loss as loss

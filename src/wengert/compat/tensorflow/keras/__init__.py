@@ -8,7 +8,6 @@ TensorShape([4, 1])
 
 from __future__ import annotations
 
-
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import offered
 from wengert.compat.tensorflow import initializers as initializers
