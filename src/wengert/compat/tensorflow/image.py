@@ -17,7 +17,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import operations
 from wengert.compat.tensorflow.functions import values as V
-from wengert.compat.tensorflow.functions.streams import stream_of
+from wengert.compat.tensorflow.functions.drawing import stream_of
 from wengert.compat.tensorflow.refusal import refusing
 
 

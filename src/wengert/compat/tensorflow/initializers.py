@@ -11,7 +11,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.configs import Configured, getter
 from wengert.compat.tensorflow.functions import drawing
-from wengert.compat.tensorflow.functions.streams import stream_of
+from wengert.compat.tensorflow.functions.drawing import stream_of
 from wengert.compat.tensorflow.functions.values import constant_of, dtype_of, shape_of
 from wengert.compat.tensorflow.refusal import refusing
 

@@ -18,7 +18,7 @@ __all__ = _gathered(
     functions.binary: add atan2 divide divide_no_nan floordiv floormod igamma igammac maximum
         minimum mod multiply multiply_no_nan nextafter polygamma pow scalar_mul squared_difference
         subtract truediv xdivy xlog1py xlogy zeta
-    functions.comparisons: equal greater greater_equal less less_equal logical_and logical_or
+    functions.binary: equal greater greater_equal less less_equal logical_and logical_or
         logical_xor not_equal
     functions.counting: bincount confusion_matrix
     functions.crossentropy: lbeta
@@ -36,7 +36,7 @@ __all__ = _gathered(
     functions.segments: segment_max segment_mean segment_min segment_prod segment_sum
         unsorted_segment_max unsorted_segment_mean unsorted_segment_min unsorted_segment_prod
         unsorted_segment_sqrt_n unsorted_segment_sum
-    functions.special: bessel_i0 bessel_i0e bessel_i1 bessel_i1e digamma erf erfc erfcinv erfinv
+    functions.pointwise: bessel_i0 bessel_i0e bessel_i1 bessel_i1e digamma erf erfc erfcinv erfinv
         lgamma ndtri
     """,
 )

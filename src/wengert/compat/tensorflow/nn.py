@@ -25,7 +25,7 @@ __all__ = _gathered(
     functions.norms: l2_normalize
     functions.ordering: in_top_k top_k
     functions.pointwise: sigmoid softplus softsign tanh
-    functions.pools: avg_pool avg_pool1d avg_pool2d avg_pool3d max_pool max_pool1d max_pool2d
+    functions.convolutions: avg_pool avg_pool1d avg_pool2d avg_pool3d max_pool max_pool1d max_pool2d
         max_pool3d pool
     functions.reductions: zero_fraction
     """,

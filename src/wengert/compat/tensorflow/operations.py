@@ -13,7 +13,7 @@ __all__ = _gathered(
     functions.binary: add atan2 divide maximum minimum multiply pow scalar_mul subtract truediv
         truncatediv truncatemod
     functions.casting: bitcast cast complex saturate_cast
-    functions.comparisons: equal greater greater_equal less less_equal logical_and logical_or
+    functions.binary: equal greater greater_equal less less_equal logical_and logical_or
         not_equal
     functions.counting: histogram_fixed_width
     functions.creation: eye fill identity_n linspace one_hot ones ones_like range rank

@@ -16,8 +16,8 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions import drawing
-from wengert.compat.tensorflow.functions.streams import set_seed as set_seed
-from wengert.compat.tensorflow.functions.streams import stateless, stream_of
+from wengert.compat.tensorflow.functions.drawing import set_seed as set_seed
+from wengert.compat.tensorflow.functions.drawing import stateless, stream_of
 from wengert.compat.tensorflow.functions.values import constant_of, tensor_of
 from wengert.compat.tensorflow.refusal import refusing
 

@@ -10,19 +10,78 @@ from typing import Any
 import numpy as np
 
 from wengert import numpy as wnp
+from wengert.autograd import Function
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import MXNetError, shown
-from wengert.compat.mxnet.ndarray import losses
 from wengert.compat.mxnet.neural import FUNCTIONS as NEURAL
 from wengert.compat.mxnet.neural import known
 from wengert.compat.mxnet.numpy.functions import TIED
 from wengert.compat.mxnet.operators import COMPARISONS
 from wengert.compat.mxnet.results import computed, index_of
+from wengert.nn import functional as F
+from wengert.ops.reduce import sum as total
 from wengert.ops.shape import reshape as reshaped
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
 
 __all__ = ["function_of", "names"]
+
+
+class _SoftmaxOutput(Function):
+    """softmax, with the gradient of the cross entropy to labels, whatever cotangent comes."""
+
+    @staticmethod
+    def forward(ctx, data, label, scale: float) -> Any:
+        result = F.softmax(data, dim=1 if data.payload.ndim > 1 else 0)
+        ctx.save_for_backward(result, label)
+        ctx.scale = scale
+        return result
+
+    @staticmethod
+    def backward(ctx, *grads) -> Any:
+        chances, label = ctx.saved_tensors
+        places = label.payload.astype(np.int64)
+        hot = np.eye(chances.payload.shape[-1], dtype=chances.payload.dtype)[places]
+        return (chances - new_tensor(hot)) * ctx.scale, None, None
+
+
+def softmax_output(
+    data, label, grad_scale: float = 1.0, normalization: str = "null", **kwargs
+) -> Any:
+    """softmax of `data`; its gradient is that of the cross entropy to `label`, as in MXNet.
+
+    The gradient that comes from further on is ignored: the layer is the last one.
+    """
+    scale = grad_scale / data.payload.shape[0] if normalization == "batch" else grad_scale
+    return _SoftmaxOutput.apply(data, label, scale)
+
+
+def softmax_cross_entropy(data, label) -> Any:
+    """The sum over all rows of the cross entropy of softmax(data) to `label`."""
+    return F.cross_entropy(data, new_tensor(label.payload.astype(np.int64)), reduction="sum")
+
+
+def make_loss(data, **kwargs) -> Any:
+    """`data`, as the end of a graph."""
+    return T.clone(data)
+
+
+def l2_normalization(data, eps: float = 1e-10, mode: str = "instance") -> Any:
+    """`data` divided by the square root of its sum of squares, for each instance."""
+    axes = {"instance": tuple(range(1, data.payload.ndim)), "channel": (1,)}
+    dims = axes.get(mode, tuple(range(2, data.payload.ndim)))
+    squares = total(data * data, dims, True)
+    return data / T.sqrt(squares + eps)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "L2Normalization": l2_normalization,
+    "MakeLoss": make_loss,
+    "SoftmaxOutput": softmax_output,
+    "make_loss": make_loss,
+    "softmax_cross_entropy": softmax_cross_entropy,
+}
+
 
 _SAME = """
     abs arccos arccosh arcsin arcsinh arctan arctanh broadcast_arrays cbrt ceil cos cosh degrees
@@ -310,7 +369,7 @@ _OWN: dict[str, Callable[..., Any]] = {
     **{n: _reduction(n) for n in ("sum", "mean", "prod", "max", "min", "nansum", "nanprod")},
     **{f"{n}_axis": _reduction(n) for n in ("sum", "max", "min")},
     **{n: _position(n) for n in ("argmax", "argmin")},
-    **losses.FUNCTIONS,
+    **FUNCTIONS,
     "BlockGrad": NEURAL["stop_gradient"],
     "Cast": cast,
     "Concat": concat,

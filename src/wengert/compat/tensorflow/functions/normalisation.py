@@ -10,9 +10,9 @@ import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions import values as V
+from wengert.compat.tensorflow.functions.drawing import stream_of
 from wengert.compat.tensorflow.functions.indexing import gather
 from wengert.compat.tensorflow.functions.norms import clip_by_norm
-from wengert.compat.tensorflow.functions.streams import stream_of
 
 
 @V.operation("BiasAdd")

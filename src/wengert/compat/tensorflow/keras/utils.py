@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.compat.tensorflow.functions.streams import set_seed
+from wengert.compat.tensorflow.functions.drawing import set_seed
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 from wengert.compat.tensorflow.keras.backend import clear_session as clear_session
 from wengert.compat.tensorflow.refusal import refusing
