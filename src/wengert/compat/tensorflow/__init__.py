@@ -69,6 +69,7 @@ from wengert.compat.tensorflow.environment import (
     device,
     get_logger,
     init_scope,
+    name_scope,
 )
 from wengert.compat.tensorflow.function import (
     executing_eagerly,
@@ -78,7 +79,6 @@ from wengert.compat.tensorflow.function import (
     py_function,
 )
 from wengert.compat.tensorflow.module import Module
-from wengert.compat.tensorflow.names import name_scope
 from wengert.compat.tensorflow.shapes import TensorShape
 from wengert.compat.tensorflow.tape import GradientTape, UnconnectedGradients
 from wengert.compat.tensorflow.tensor import Tensor

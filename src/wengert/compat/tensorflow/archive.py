@@ -13,14 +13,26 @@ import io
 import json
 import os
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from wengert.base.sections import fill_sections
 
 __all__ = ["read_archive", "write_archive"]
+
+
+WAITING: WeakKeyDictionary[Any, list[Callable[[], None]]] = WeakKeyDictionary()
+
+
+def resume(owner) -> None:
+    """Try again what waits for `owner`."""
+    for again in WAITING.pop(owner, ()):
+        again()
+
 
 _FORMAT = "wengert.compat.tensorflow 1"
 _HDF5 = b"\x89HDF"

@@ -15,11 +15,11 @@ __all__ = _gathered(
     "wengert.compat.tensorflow",
     """
     functions.creation: eye
-    functions.decompositions: cholesky eig eigh eigvals eigvalsh lu matrix_rank pinv qr svd
-    functions.diagonals: band_part diag diag_part set_diag tensor_diag tensor_diag_part trace
+    functions.matrices: cholesky eig eigh eigvals eigvalsh lu matrix_rank pinv qr svd
+    functions.matrices: band_part diag diag_part set_diag tensor_diag tensor_diag_part trace
     functions.matrices: cholesky_solve cross det expm inv logdet lstsq slogdet solve
         triangular_solve
-    functions.norms: global_norm l2_normalize norm normalize
+    functions.normalisation: global_norm l2_normalize norm normalize
     functions.products: adjoint einsum matmul matrix_transpose matvec tensordot
     """,
 )

@@ -22,7 +22,7 @@ __all__ = _gathered(
         logical_xor not_equal
     functions.counting: bincount confusion_matrix
     functions.crossentropy: lbeta
-    functions.norms: l2_normalize
+    functions.normalisation: l2_normalize
     functions.ordering: argmax argmin in_top_k invert_permutation is_non_decreasing
         is_strictly_increasing top_k
     functions.pointwise: abs acos acosh angle asin asinh atan atanh ceil conj cos cosh exp expm1

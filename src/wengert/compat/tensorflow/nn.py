@@ -22,7 +22,7 @@ __all__ = _gathered(
         sparse_softmax_cross_entropy_with_logits weighted_cross_entropy_with_logits
     functions.normalisation: batch_normalization bias_add depth_to_space dropout embedding_lookup
         local_response_normalization lrn moments space_to_depth weighted_moments
-    functions.norms: l2_normalize
+    functions.normalisation: l2_normalize
     functions.ordering: in_top_k top_k
     functions.pointwise: sigmoid softplus softsign tanh
     functions.convolutions: avg_pool avg_pool1d avg_pool2d avg_pool3d max_pool max_pool1d max_pool2d

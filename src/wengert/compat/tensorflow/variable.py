@@ -18,9 +18,9 @@ import numpy as np
 from wengert.base.dtypes import is_differentiable
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.dtypes import DType, numpy_dtype, of_numpy
+from wengert.compat.tensorflow.environment import qualified
 from wengert.compat.tensorflow.errors import invalid
 from wengert.compat.tensorflow.infix import install
-from wengert.compat.tensorflow.names import qualified
 from wengert.compat.tensorflow.recording import Read, Source, active
 from wengert.compat.tensorflow.shapes import TensorShape
 from wengert.compat.tensorflow.tensor import DEVICE, Reference, Tensor, converted, made

@@ -19,6 +19,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import initializers
+from wengert.compat.tensorflow.archive import WAITING, resume
 from wengert.compat.tensorflow.configs import Configured
 from wengert.compat.tensorflow.functions.values import converted, is_floating, made, tensor_of
 from wengert.compat.tensorflow.keras import constraints, regularizers
@@ -26,7 +27,6 @@ from wengert.compat.tensorflow.keras.backend import float_type, name_for
 from wengert.compat.tensorflow.keras.metrics import Metric
 from wengert.compat.tensorflow.keras.symbols import Symbol, symbolic
 from wengert.compat.tensorflow.variable import Variable
-from wengert.compat.tensorflow.waiting import WAITING, resume
 
 __all__ = ["Layer"]
 
