@@ -20,11 +20,11 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.conversion import TensorSpec
+from wengert.compat.tensorflow.eager import bytes_of, is_text, labels_of
 from wengert.compat.tensorflow.errors import OutOfRangeError
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import stream_of
 from wengert.compat.tensorflow.functions.joining import stack
-from wengert.compat.tensorflow.labels import bytes_of, is_text, labels_of
 from wengert.compat.tensorflow.refusal import refusal
 
 __all__ = ["AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "Dataset", "TextLineDataset"]

@@ -16,9 +16,9 @@ from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.rows import shaped
 from wengert.compat.tensorflow.dtypes import numpy_dtype
+from wengert.compat.tensorflow.eager import bytes_of, each, is_text, labels_of
 from wengert.compat.tensorflow.errors import InvalidArgumentError
 from wengert.compat.tensorflow.functions.values import axes_of, constant_of, numbers_of
-from wengert.compat.tensorflow.labels import bytes_of, each, is_text, labels_of
 from wengert.compat.tensorflow.refusal import refusing
 
 

@@ -20,8 +20,8 @@ from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.dtypes import cxx_name
 from wengert.compat.tensorflow.errors import invalid
-from wengert.compat.tensorflow.lifting import INSIDE
 from wengert.compat.tensorflow.recording import (
+    INSIDE,
     Record,
     activate,
     active,

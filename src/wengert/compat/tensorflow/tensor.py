@@ -22,9 +22,8 @@ from wengert.base.dtypes import is_differentiable
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.dtypes import cxx_name, numpy_dtype, of_numpy
-from wengert.compat.tensorflow.eager import DEVICE, Reference, Tensor
+from wengert.compat.tensorflow.eager import DEVICE, Reference, StringTensor, Tensor
 from wengert.compat.tensorflow.errors import invalid
-from wengert.compat.tensorflow.labels import StringTensor
 from wengert.compat.tensorflow.recording import Context, active, followed, source_of
 from wengert.compat.tensorflow.values import array_of
 from wengert.numpy.indexing import read as numpys_read

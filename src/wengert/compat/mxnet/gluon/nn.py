@@ -27,7 +27,7 @@ __all__ = gathered(
     basic_layers: Activation BatchNorm Dense Dropout ELU Embedding Flatten GELU HybridLambda
         HybridSequential Lambda LayerNorm LeakyReLU PReLU SELU Sequential Swish
     block: Block HybridBlock
-    conv_layers: AvgPool1D AvgPool2D AvgPool3D Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D
+    basic_layers: AvgPool1D AvgPool2D AvgPool3D Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D
         Conv3DTranspose GlobalAvgPool1D GlobalAvgPool2D GlobalAvgPool3D GlobalMaxPool1D
         GlobalMaxPool2D GlobalMaxPool3D MaxPool1D MaxPool2D MaxPool3D
     """,

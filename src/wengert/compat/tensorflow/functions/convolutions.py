@@ -1,4 +1,8 @@
-"""Layer 9 · compat: TensorFlow's convolutions and pools, whose channels come last."""
+"""Layer 9 · compat: TensorFlow's convolutions and pools, whose channels come last.
+
+Images are turned so that channels come first, and the results back; what ``"SAME"`` pads is
+computed here, since it may be one more after than before.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,11 @@
 
 What is drawn is scaled by recorded operations, so that it can be differentiated in the mean, the
 standard deviation and the bounds.
+
+NOTE [seeds of TensorFlow]
+A program has a global seed, or none, and each call may have one of its own. Calls with the same two
+seeds go on with one stream; `set_seed` lets all of them begin again. Without any seed nobody can
+foretell the numbers. They are NumPy's, and not those that TensorFlow draws.
 """
 
 from __future__ import annotations

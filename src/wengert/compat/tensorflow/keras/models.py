@@ -18,8 +18,8 @@ from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.configs import deserialize_keras_object, serialize_keras_object
 from wengert.compat.tensorflow.functions.values import constant_of
-from wengert.compat.tensorflow.keras import symbols
-from wengert.compat.tensorflow.keras.layer import Layer
+from wengert.compat.tensorflow.keras import layer as symbols
+from wengert.compat.tensorflow.keras.layer import Layer, Symbol, _inner
 from wengert.compat.tensorflow.keras.layers import InputLayer
 from wengert.compat.tensorflow.keras.saving import (
     load_model,
@@ -28,7 +28,6 @@ from wengert.compat.tensorflow.keras.saving import (
     write_model,
     write_weights,
 )
-from wengert.compat.tensorflow.keras.symbols import Symbol, _inner
 from wengert.compat.tensorflow.keras.training import Trainer
 from wengert.compat.tensorflow.refusal import refusing
 
