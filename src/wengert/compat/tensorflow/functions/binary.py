@@ -12,6 +12,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.templates import fits, function_of, rows, unary
+from wengert.compat.tensorflow.infix import floor_modulus
 
 
 def _greater(x, y) -> Any:
@@ -38,7 +39,7 @@ def _truncated(x, y) -> Any:
 
 def _modulus(x, y) -> Any:
     _refuse_zero("FloorMod", y)
-    return wg.remainder(x, y)
+    return floor_modulus(x, y)
 
 
 def _remainder(x, y) -> Any:
