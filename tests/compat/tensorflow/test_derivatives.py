@@ -108,3 +108,16 @@ def test_the_second_derivative_agrees_with_differences_of_the_first(call):
     behind = slope(*(v - h * s for v, s in zip(values, steps, strict=True)))
     difference = float(ahead - behind) / (2 * h)
     assert curvature == pytest.approx(difference, rel=1e-3, abs=1e-4)
+
+
+@pytest.mark.parametrize("modulus", [tf.math.floormod, lambda x, y: x % y])
+def test_the_slope_of_a_remainder_is_the_quotient_that_tensorflow_rounds_and_cuts(modulus):
+    # as TensorFlow 2.21 gives it: 6 / 0.1 is 60 in float32, though 0.1 fits 59 times
+    x, y = tf.constant([6.0, -0.3, 1.4, 2.0]), tf.constant([0.1, 0.2, 0.7, float("inf")])
+    with tf.GradientTape() as tape:
+        tape.watch([x, y])
+        z = modulus(x, y)
+    by_x, by_y = tape.gradient(z, [x, y])
+    assert z.numpy().tolist() == np.mod(x.numpy(), y.numpy()).tolist()
+    assert by_x.numpy().tolist() == [1, 1, 1, 1]
+    assert by_y.numpy().tolist() == [-60, 2, -2, 0]

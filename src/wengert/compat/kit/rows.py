@@ -17,7 +17,7 @@ from typing import Any
 
 import wengert as wg
 
-__all__ = ["of_rows", "shaped"]
+__all__ = ["of_rows", "options", "shaped", "told"]
 
 
 def of_rows(
@@ -54,6 +54,17 @@ def _value(cell: str, known: dict[str, Any]) -> Any:
     return functools.reduce(getattr, rest, known[first])
 
 
+def options(text: str) -> dict[str, Any]:
+    """The arguments that a cell gives defaults of: ``axis=-1, from_logits=False``."""
+    found: dict[str, Any] = eval(f"dict({text})")
+    return found
+
+
+def told(template: Any, *names: str, **words: Any) -> str:
+    """The docstring of a function or class that is written for many, with the words of one."""
+    return inspect.cleandoc(template.__doc__ or "").format(*names, **words)
+
+
 def shaped(function: Any, path: str, **words: Any) -> Any:
     """Give a function that was made for a row its name, parameters and documentation.
 
@@ -77,8 +88,8 @@ def shaped(function: Any, path: str, **words: Any) -> Any:
         inner.__code__ = code.replace(co_varnames=(*first, *code.co_varnames[len(first) :]))
         inner.__defaults__ = pattern.__defaults__ or inner.__defaults__
     name, given = path.rpartition(".")[2], inner.__code__.co_varnames
-    told = inspect.cleandoc(inner.__doc__ or "").format(*given, path=path, name=name, **words)
+    doc = told(inner, *given, path=path, name=name, **words)
     for one in (inner, function):
         one.__name__ = one.__qualname__ = name
-        one.__doc__ = told
+        one.__doc__ = doc
     return function

@@ -17,19 +17,9 @@ import numpy as np
 
 from wengert import numpy as wnp
 from wengert.base.sections import fill_sections
-from wengert.compat.mxnet import backprop
+from wengert.compat.mxnet import backprop, results
 from wengert.compat.mxnet.base import MXNetError, converted, is_own, shown
 from wengert.compat.mxnet.context import Context, checked
-from wengert.compat.mxnet.results import (
-    CLASSES,
-    adopt,
-    computed,
-    holds_array,
-    index_of,
-    mark,
-    operand,
-    plain,
-)
 from wengert.compat.mxnet.state import RECORDING
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.detachments import note
@@ -89,8 +79,8 @@ class NDArray(wnp.ndarray):
             raise KeyError(f"{grad_req!r}: grad_req must be 'write', 'add' or 'null'")
         if stype not in (None, "default"):
             raise MXNetError(f"stype={stype!r}: gradients are dense here, leave stype out")
-        zeros = adopt(new_tensor(np.zeros_like(self.payload)), _class_of(self))
-        mark(self, zeros, grad_req)
+        zeros = results.adopt(new_tensor(np.zeros_like(self.payload)), _class_of(self))
+        results.mark(self, zeros, grad_req)
 
     def drop_grad(self) -> None:
         """Let the gradient go: the array is a constant again."""
@@ -140,7 +130,7 @@ class NDArray(wnp.ndarray):
         """The same memory outside of the graph."""
         if self.edge is not None:
             note(".detach()", self)
-        return adopt(plain(self), _class_of(self))
+        return results.adopt(results.plain(self), _class_of(self))
 
     # -- what arrays tell -------------------------------------------------------------------------
 
@@ -260,19 +250,19 @@ class NDArray(wnp.ndarray):
 
     def as_np_ndarray(self) -> Any:
         """The array as one of ``mxnet.np``, over the same memory; recorded."""
-        return adopt(T.alias(operand(self, writes=True)), CLASSES["np"])
+        return results.adopt(T.alias(results.operand(self, writes=True)), results.CLASSES["np"])
 
     def as_nd_ndarray(self) -> Any:
         """The array as one of ``mxnet.nd``, over the same memory; recorded."""
         if type(self) is NDArray:
             return self
-        result = T.alias(operand(self, writes=True))
+        result = T.alias(results.operand(self, writes=True))
         result.__class__ = NDArray
         return result
 
     def copy(self) -> Any:
         """A copy; recorded."""
-        return adopt(T.clone(operand(self)), _class_of(self))
+        return results.adopt(T.clone(results.operand(self)), _class_of(self))
 
     def copyto(self, other) -> Any:
         """Copy into another array, or to a context.
@@ -304,7 +294,7 @@ class NDArray(wnp.ndarray):
         kind = np.dtype(dtype)
         if not copy and kind == self.payload.dtype:
             return self
-        return adopt(T.to_copy(operand(self), dtype=kind), _class_of(self))
+        return results.adopt(T.to_copy(results.operand(self), dtype=kind), _class_of(self))
 
     def wait_to_read(self) -> None:
         """Nothing: what an operation gives is there when it returns."""
@@ -321,7 +311,7 @@ class NDArray(wnp.ndarray):
         return self.copy()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        return memo.setdefault(id(self), adopt(new_tensor(self.asnumpy()), _class_of(self)))
+        return memo.setdefault(id(self), results.adopt(new_tensor(self.asnumpy()), _class_of(self)))
 
     def __reduce_ex__(self, protocol) -> tuple[Any, ...]:
         return _rebuilt, (_class_of(self), self.asnumpy())
@@ -330,19 +320,19 @@ class NDArray(wnp.ndarray):
 
     def __getitem__(self, index) -> Any:
         """The elements that an index names, as an array."""
-        place = index_of(index)
+        place = results.index_of(index)
         if type(self) is NDArray:
             place = _with_a_dimension(place, self.payload.shape)
         given = (self, place)
-        return computed(_class_of(self), wnp.ndarray.__getitem__, given, {}, views=True)
+        return results.computed(_class_of(self), wnp.ndarray.__getitem__, given, {}, views=True)
 
     def __setitem__(self, index, value) -> None:
         """Write to the elements that an index names; recorded inside of ``record()``."""
-        target = operand(self, writes=True)
-        if isinstance(value, list | tuple) and not holds_array(value):
+        target = results.operand(self, writes=True)
+        if isinstance(value, list | tuple) and not results.holds_array(value):
             value = np.asarray(value, self.payload.dtype)
         try:
-            wnp.ndarray.__setitem__(target, index_of(index), operand(value))
+            wnp.ndarray.__setitem__(target, results.index_of(index), results.operand(value))
         except (RuntimeError, ValueError) as error:
             if is_own(error):
                 raise converted(error) from error
@@ -364,7 +354,7 @@ class NDArray(wnp.ndarray):
         out = kwargs.pop("out", None)
         if out is not None:
             kwargs["out"] = out[0] if isinstance(out, tuple) else out
-        return computed(_class_of(self), apply, inputs, kwargs)
+        return results.computed(_class_of(self), apply, inputs, kwargs)
 
     def __array_function__(
         self, function, types, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -372,10 +362,10 @@ class NDArray(wnp.ndarray):
         def apply(*given, **named) -> Any:
             return wnp.ndarray.__array_function__(self, function, types, given, named)
 
-        return computed(_class_of(self), apply, args, kwargs)
+        return results.computed(_class_of(self), apply, args, kwargs)
 
 
-CLASSES["nd"] = NDArray
+results.CLASSES["nd"] = NDArray
 
 
 def _with_a_dimension(index, shape: tuple[int, ...]) -> Any:

@@ -17,7 +17,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet import backprop
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import MXNetError, absent, converted, is_own, shown
+from wengert.compat.mxnet.base import MXNetError, absence, converted, is_own, shown
 from wengert.compat.mxnet.results import adopt, mark, operand
 from wengert.compat.mxnet.state import RECORDING, TRAINING
 from wengert.tape.base import TensorBase
@@ -439,8 +439,7 @@ def _outside(value) -> Any:
         RECORDING.reset(token)
 
 
-def __getattr__(name: str) -> Any:
-    raise absent("wengert.compat.mxnet.autograd", name, {})
+__getattr__ = absence("wengert.compat.mxnet.autograd")
 
 
 __all__ = defined(globals(), "NDArray")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from wengert.base.sections import fill_sections
 
-__all__ = ["MXNetError", "absent", "converted", "is_own"]
+__all__ = ["MXNetError", "absence", "absent", "converted", "is_own"]
 
 
 class MXNetError(RuntimeError):
@@ -43,6 +46,15 @@ def absent(module: str, name: str, cures: dict[str, str]) -> AttributeError:
     cure = cures.get(name)
     why = "" if cure is None else f": MXNet has it, but it is not offered here: {cure}"
     return AttributeError(f"module {module!r} has no attribute {name!r}{why}")
+
+
+def absence(module: str, cures: dict[str, str] | None = None) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a module, which says what to write for names of MXNet's it has not."""
+
+    def getattribute(name: str) -> Any:
+        raise absent(module, name, cures or {})
+
+    return getattribute
 
 
 def shown(value) -> str:

@@ -15,7 +15,7 @@ import wengert as wg
 from wengert import numpy as wnp
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
-from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.base import absence
 from wengert.compat.mxnet.results import computed
 from wengert.numpy import random as _random
 
@@ -124,9 +124,8 @@ def flip_top_bottom(data) -> Any:
 _FILES = "read the file with Pillow or imageio, and make an array of it by mx.np.array"
 
 
-def __getattr__(name: str) -> Any:
-    cures = dict.fromkeys(("imread", "imdecode", "ImageIter", "ImageDetIter"), _FILES)
-    raise absent("wengert.compat.mxnet.image", name, cures)
+_cures = dict.fromkeys(("imread", "imdecode", "ImageIter", "ImageDetIter"), _FILES)
+__getattr__ = absence("wengert.compat.mxnet.image", _cures)
 
 
 __all__ = defined(globals())

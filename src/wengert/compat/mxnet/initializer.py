@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
-from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.base import absence
 from wengert.numpy import random as _random
 
 _REGISTRY: dict[str, Any] = {}
@@ -241,9 +241,8 @@ def create(init, **kwargs) -> Any:
     return _REGISTRY[init.lower()](**kwargs)
 
 
-def __getattr__(name: str) -> Any:
-    cures = dict.fromkeys(("Bilinear", "LSTMBias", "Mixed", "Load"), "subclass init.Initializer")
-    raise absent("wengert.compat.mxnet.init", name, cures)
+_cures = dict.fromkeys(("Bilinear", "LSTMBias", "Mixed", "Load"), "subclass init.Initializer")
+__getattr__ = absence("wengert.compat.mxnet.init", _cures)
 
 
 __all__ = defined(globals())

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.base import absence
 
 __all__ = ["MAE", "MSE", "Accuracy", "EvalMetric", "Loss"]
 
@@ -100,8 +100,7 @@ class Loss(EvalMetric):
             self.num_inst += pred.size
 
 
-def __getattr__(name: str) -> Any:
-    raise absent("wengert.compat.mxnet.metric", name, {})
+__getattr__ = absence("wengert.compat.mxnet.metric")
 
 
 fill_sections(globals())

@@ -16,7 +16,7 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.kit import updates
 from wengert.compat.kit.namespaces import defined
-from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.base import absence
 
 _REGISTRY: dict[str, Any] = {}
 
@@ -220,8 +220,7 @@ def create(name, **kwargs) -> Any:
     return _REGISTRY[str(name).lower()](**kwargs)
 
 
-def __getattr__(name: str) -> Any:
-    raise absent("wengert.compat.mxnet.optimizer", name, {})
+__getattr__ = absence("wengert.compat.mxnet.optimizer")
 
 
 __all__ = defined(globals())

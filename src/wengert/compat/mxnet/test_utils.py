@@ -21,7 +21,7 @@ from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet import autograd
 from wengert.compat.mxnet import ndarray as nd
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.base import absence
 from wengert.compat.mxnet.context import Context, current_context
 from wengert.compat.mxnet.context import cpu as _cpu
 from wengert.compat.mxnet.numpy.creation import made
@@ -259,14 +259,13 @@ def check_numeric_gradient(
         )
 
 
-def __getattr__(name: str) -> Any:
-    cures = {
-        "check_symbolic_forward": "compare the results of functions by assert_almost_equal",
-        "check_symbolic_backward": "compare x.grad by assert_almost_equal",
-        "check_consistency": "there is one device",
-        "download": "read files that are there",
-    }
-    raise absent("wengert.compat.mxnet.test_utils", name, cures)
+_cures = {
+    "check_symbolic_forward": "compare the results of functions by assert_almost_equal",
+    "check_symbolic_backward": "compare x.grad by assert_almost_equal",
+    "check_consistency": "there is one device",
+    "download": "read files that are there",
+}
+__getattr__ = absence("wengert.compat.mxnet.test_utils", _cures)
 
 
 __all__ = defined(globals(), "Context NDArray autograd current_context mx nd np use_np")

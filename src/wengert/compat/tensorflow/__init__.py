@@ -64,12 +64,12 @@ from wengert.compat.tensorflow.dtypes import (
     uint32,
     uint64,
 )
-from wengert.compat.tensorflow.ends import UnconnectedGradients
 from wengert.compat.tensorflow.environment import (
     control_dependencies,
     device,
     get_logger,
     init_scope,
+    name_scope,
 )
 from wengert.compat.tensorflow.function import (
     executing_eagerly,
@@ -79,12 +79,14 @@ from wengert.compat.tensorflow.function import (
     py_function,
 )
 from wengert.compat.tensorflow.module import Module
-from wengert.compat.tensorflow.names import name_scope
-from wengert.compat.tensorflow.replicas import VariableAggregation, VariableSynchronization
 from wengert.compat.tensorflow.shapes import TensorShape
-from wengert.compat.tensorflow.tape import GradientTape
+from wengert.compat.tensorflow.tape import GradientTape, UnconnectedGradients
 from wengert.compat.tensorflow.tensor import Tensor
-from wengert.compat.tensorflow.variable import Variable
+from wengert.compat.tensorflow.variable import (
+    Variable,
+    VariableAggregation,
+    VariableSynchronization,
+)
 
 __version__ = "2.21.0"
 """The version of TensorFlow whose behaviour is followed."""

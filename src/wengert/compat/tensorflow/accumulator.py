@@ -7,10 +7,8 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import nest
-from wengert.compat.tensorflow.ends import UnconnectedGradients
-from wengert.compat.tensorflow.lifting import Lifts, TangentLift
-from wengert.compat.tensorflow.recording import active, set_context
-from wengert.compat.tensorflow.tape import GradientTape
+from wengert.compat.tensorflow.recording import Lifts, TangentLift, active, set_context
+from wengert.compat.tensorflow.tape import GradientTape, UnconnectedGradients
 from wengert.compat.tensorflow.tensor import converted, made
 from wengert.func.inputs import Entered
 from wengert.ops.like import zeros_like

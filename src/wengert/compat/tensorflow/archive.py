@@ -5,6 +5,12 @@ TensorFlow and Keras write HDF5, protocol buffers and tables of their own. Here 
 checkpoint, are one zip archive: ``state.json``, and ``arrays/0.npy`` and so on. Nothing in it is
 code, and arrays are read without pickle. A file is written beside its place, and moved there once
 it is complete.
+
+NOTE [restoring later]
+A checkpoint may be restored before layers have made their weights. What could not be matched waits
+here, by the object it belongs to, and is tried again when that object gets an attribute, or builds
+itself. Nothing waits in programs without checkpoints, and then this costs one look at an empty
+dictionary.
 """
 
 from __future__ import annotations
@@ -13,14 +19,26 @@ import io
 import json
 import os
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from wengert.base.sections import fill_sections
 
 __all__ = ["read_archive", "write_archive"]
+
+
+WAITING: WeakKeyDictionary[Any, list[Callable[[], None]]] = WeakKeyDictionary()
+
+
+def resume(owner) -> None:
+    """Try again what waits for `owner`."""
+    for again in WAITING.pop(owner, ()):
+        again()
+
 
 _FORMAT = "wengert.compat.tensorflow 1"
 _HDF5 = b"\x89HDF"

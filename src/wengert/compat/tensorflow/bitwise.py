@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any as _Any
-
 from wengert.compat.kit.namespaces import gathered as _gathered
-from wengert.compat.tensorflow.refusal import refusal as _refusal
+from wengert.compat.tensorflow.refusal import refusing as _refusing
 
 __all__ = _gathered(
     globals(),
     "wengert.compat.tensorflow",
     """
-    functions.comparisons: bitwise_and bitwise_or bitwise_xor invert left_shift right_shift
+    functions.binary: bitwise_and bitwise_or bitwise_xor invert left_shift right_shift
     """,
 )
 
 
-def __getattr__(name: str) -> _Any:
-    raise _refusal("bitwise", name)
+__getattr__ = _refusing("bitwise")

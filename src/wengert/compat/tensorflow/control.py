@@ -12,8 +12,7 @@ from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.conversion import convert_to_tensor, stop_gradient
 from wengert.compat.tensorflow.errors import invalid
-from wengert.compat.tensorflow.lifting import BatchLift, Lifts
-from wengert.compat.tensorflow.recording import CONTEXT, active, set_context
+from wengert.compat.tensorflow.recording import CONTEXT, BatchLift, Lifts, active, set_context
 from wengert.compat.tensorflow.tensor import made, same_dtype, tensor_of
 from wengert.func.batch import vmap
 from wengert.tape.modes import full_mode

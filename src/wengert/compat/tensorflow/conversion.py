@@ -9,7 +9,7 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.dtypes import numpy_dtype, of_numpy
-from wengert.compat.tensorflow.labels import bytes_of, is_text, labels_of
+from wengert.compat.tensorflow.eager import bytes_of, is_text, labels_of
 from wengert.compat.tensorflow.recording import Read
 from wengert.compat.tensorflow.shapes import TensorShape, sizes
 from wengert.compat.tensorflow.tensor import Tensor, converted, made, tensor_of

@@ -12,10 +12,15 @@ from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.conversion import convert_to_tensor, identity
-from wengert.compat.tensorflow.ends import UnconnectedGradients
-from wengert.compat.tensorflow.lifting import BatchLift, Lifts, TangentLift
-from wengert.compat.tensorflow.recording import CONTEXT, active, set_context
-from wengert.compat.tensorflow.tape import GradientTape
+from wengert.compat.tensorflow.recording import (
+    CONTEXT,
+    BatchLift,
+    Lifts,
+    TangentLift,
+    active,
+    set_context,
+)
+from wengert.compat.tensorflow.tape import GradientTape, UnconnectedGradients
 from wengert.compat.tensorflow.tensor import made, tensor_of
 from wengert.compat.tensorflow.variable import READERS
 from wengert.tape.base import new_tensor

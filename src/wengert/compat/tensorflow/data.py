@@ -20,15 +20,48 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.conversion import TensorSpec
+from wengert.compat.tensorflow.eager import bytes_of, is_text, labels_of
 from wengert.compat.tensorflow.errors import OutOfRangeError
 from wengert.compat.tensorflow.functions import values as V
+from wengert.compat.tensorflow.functions.drawing import stream_of
 from wengert.compat.tensorflow.functions.joining import stack
-from wengert.compat.tensorflow.functions.streams import stream_of
-from wengert.compat.tensorflow.functions.structures import joined, leaves, mapped
-from wengert.compat.tensorflow.labels import bytes_of, is_text, labels_of
 from wengert.compat.tensorflow.refusal import refusal
 
 __all__ = ["AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "Dataset", "TextLineDataset"]
+
+
+def mapped(function: Callable[[Any], Any], value) -> Any:
+    """A structure with `function` applied to each of its leaves."""
+    if isinstance(value, dict):
+        return {key: mapped(function, part) for key, part in value.items()}
+    if isinstance(value, tuple):
+        parts = [mapped(function, part) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return function(value)
+
+
+def leaves(value) -> Iterator[Any]:
+    """The leaves of a structure, in order."""
+    if isinstance(value, dict):
+        for part in value.values():
+            yield from leaves(part)
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from leaves(part)
+    else:
+        yield value
+
+
+def joined(function: Callable[[list[Any]], Any], values: list[Any]) -> Any:
+    """Structures of one form as one, with `function` applied to the leaves of each place."""
+    first = values[0]
+    if isinstance(first, dict):
+        return {key: joined(function, [value[key] for value in values]) for key in first}
+    if isinstance(first, tuple):
+        parts = [joined(function, list(column)) for column in zip(*values, strict=True)]
+        return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
+    return function(values)
+
 
 AUTOTUNE = -1
 """A number of parallel calls, of which there is one."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import refusing
 
 
 class ReduceOp(enum.Enum):
@@ -113,8 +113,7 @@ def get_replica_context() -> Any:
     return _Replica()
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("distribute", name)
+__getattr__ = refusing("distribute")
 
 
 __all__ = defined(globals())

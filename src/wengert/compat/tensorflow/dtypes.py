@@ -205,7 +205,7 @@ def cxx_name(numpy: np.dtype[Any]) -> str:
 
 def __getattr__(name: str) -> Any:
     if name in ("cast", "complex", "saturate_cast"):
-        return getattr(importlib.import_module(f"{__package__}.functions.casting"), name)
+        return getattr(importlib.import_module(f"{__package__}.functions.creation"), name)
     if name in DTYPES:
         return DTYPES[name]
     raise AttributeError(

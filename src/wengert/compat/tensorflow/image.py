@@ -17,8 +17,8 @@ from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import operations
 from wengert.compat.tensorflow.functions import values as V
-from wengert.compat.tensorflow.functions.streams import stream_of
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.functions.drawing import stream_of
+from wengert.compat.tensorflow.refusal import refusing
 
 
 class ResizeMethod:
@@ -332,8 +332,7 @@ def total_variation(images, name=None) -> Any:
     return sum(operations.reduce_sum(part, axis=[-3, -2, -1]) for part in (down, right))
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("image", name)
+__getattr__ = refusing("image")
 
 
 __all__ = defined(globals())

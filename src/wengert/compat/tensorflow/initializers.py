@@ -11,9 +11,9 @@ from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.configs import Configured, getter
 from wengert.compat.tensorflow.functions import drawing
-from wengert.compat.tensorflow.functions.streams import stream_of
+from wengert.compat.tensorflow.functions.drawing import stream_of
 from wengert.compat.tensorflow.functions.values import constant_of, dtype_of, shape_of
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import refusing
 
 _FLOAT32 = np.dtype(np.float32)
 _TRUNCATION = 0.87962566103423978
@@ -258,8 +258,7 @@ get = getter(
 )
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("initializers", name)
+__getattr__ = refusing("initializers")
 
 
 _ELSEWHERE = """

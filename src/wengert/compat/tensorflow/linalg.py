@@ -6,29 +6,26 @@
 
 from __future__ import annotations
 
-from typing import Any as _Any
-
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import gathered as _gathered
-from wengert.compat.tensorflow.refusal import refusal as _refusal
+from wengert.compat.tensorflow.refusal import refusing as _refusing
 
 __all__ = _gathered(
     globals(),
     "wengert.compat.tensorflow",
     """
     functions.creation: eye
-    functions.decompositions: cholesky eig eigh eigvals eigvalsh lu matrix_rank pinv qr svd
-    functions.diagonals: band_part diag diag_part set_diag tensor_diag tensor_diag_part trace
+    functions.matrices: cholesky eig eigh eigvals eigvalsh lu matrix_rank pinv qr svd
+    functions.matrices: band_part diag diag_part set_diag tensor_diag tensor_diag_part trace
     functions.matrices: cholesky_solve cross det expm inv logdet lstsq slogdet solve
         triangular_solve
-    functions.norms: global_norm l2_normalize norm normalize
+    functions.normalisation: global_norm l2_normalize norm normalize
     functions.products: adjoint einsum matmul matrix_transpose matvec tensordot
     """,
 )
 
 
-def __getattr__(name: str) -> _Any:
-    raise _refusal("linalg", name)
+__getattr__ = _refusing("linalg")
 
 
 fill_sections(globals())

@@ -6,11 +6,9 @@
 
 from __future__ import annotations
 
-from typing import Any as _Any
-
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import gathered as _gathered
-from wengert.compat.tensorflow.refusal import refusal as _refusal
+from wengert.compat.tensorflow.refusal import refusing as _refusing
 
 __all__ = _gathered(
     globals(),
@@ -20,11 +18,11 @@ __all__ = _gathered(
     functions.binary: add atan2 divide divide_no_nan floordiv floormod igamma igammac maximum
         minimum mod multiply multiply_no_nan nextafter polygamma pow scalar_mul squared_difference
         subtract truediv xdivy xlog1py xlogy zeta
-    functions.comparisons: equal greater greater_equal less less_equal logical_and logical_or
+    functions.binary: equal greater greater_equal less less_equal logical_and logical_or
         logical_xor not_equal
     functions.counting: bincount confusion_matrix
     functions.crossentropy: lbeta
-    functions.norms: l2_normalize
+    functions.normalisation: l2_normalize
     functions.ordering: argmax argmin in_top_k invert_permutation is_non_decreasing
         is_strictly_increasing top_k
     functions.pointwise: abs acos acosh angle asin asinh atan atanh ceil conj cos cosh exp expm1
@@ -38,14 +36,13 @@ __all__ = _gathered(
     functions.segments: segment_max segment_mean segment_min segment_prod segment_sum
         unsorted_segment_max unsorted_segment_mean unsorted_segment_min unsorted_segment_prod
         unsorted_segment_sqrt_n unsorted_segment_sum
-    functions.special: bessel_i0 bessel_i0e bessel_i1 bessel_i1e digamma erf erfc erfcinv erfinv
+    functions.pointwise: bessel_i0 bessel_i0e bessel_i1 bessel_i1e digamma erf erfc erfcinv erfinv
         lgamma ndtri
     """,
 )
 
 
-def __getattr__(name: str) -> _Any:
-    raise _refusal("math", name)
+__getattr__ = _refusing("math")
 
 
 fill_sections(globals())

@@ -9,10 +9,10 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import nest
-from wengert.compat.tensorflow.names import name_scope as scope_of
-from wengert.compat.tensorflow.names import qualified
+from wengert.compat.tensorflow.archive import WAITING, resume
+from wengert.compat.tensorflow.environment import name_scope as scope_of
+from wengert.compat.tensorflow.environment import qualified
 from wengert.compat.tensorflow.variable import Variable
-from wengert.compat.tensorflow.waiting import WAITING, resume
 
 __all__ = ["Module"]
 

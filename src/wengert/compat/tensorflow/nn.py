@@ -6,11 +6,9 @@
 
 from __future__ import annotations
 
-from typing import Any as _Any
-
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import gathered as _gathered
-from wengert.compat.tensorflow.refusal import refusal as _refusal
+from wengert.compat.tensorflow.refusal import refusing as _refusing
 
 __all__ = _gathered(
     globals(),
@@ -24,18 +22,17 @@ __all__ = _gathered(
         sparse_softmax_cross_entropy_with_logits weighted_cross_entropy_with_logits
     functions.normalisation: batch_normalization bias_add depth_to_space dropout embedding_lookup
         local_response_normalization lrn moments space_to_depth weighted_moments
-    functions.norms: l2_normalize
+    functions.normalisation: l2_normalize
     functions.ordering: in_top_k top_k
     functions.pointwise: sigmoid softplus softsign tanh
-    functions.pools: avg_pool avg_pool1d avg_pool2d avg_pool3d max_pool max_pool1d max_pool2d
+    functions.convolutions: avg_pool avg_pool1d avg_pool2d avg_pool3d max_pool max_pool1d max_pool2d
         max_pool3d pool
     functions.reductions: zero_fraction
     """,
 )
 
 
-def __getattr__(name: str) -> _Any:
-    raise _refusal("nn", name)
+__getattr__ = _refusing("nn")
 
 
 fill_sections(globals())

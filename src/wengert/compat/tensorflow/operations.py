@@ -12,16 +12,16 @@ __all__ = _gathered(
     """
     functions.binary: add atan2 divide maximum minimum multiply pow scalar_mul subtract truediv
         truncatediv truncatemod
-    functions.casting: bitcast cast complex saturate_cast
-    functions.comparisons: equal greater greater_equal less less_equal logical_and logical_or
+    functions.creation: bitcast cast complex saturate_cast
+    functions.binary: equal greater greater_equal less less_equal logical_and logical_or
         not_equal
     functions.counting: histogram_fixed_width
     functions.creation: eye fill identity_n linspace one_hot ones ones_like range rank
         sequence_mask shape shape_n size zeros zeros_like
-    functions.decompositions: eig eigvals
+    functions.matrices: eig eigvals
     functions.indexing: boolean_mask gather gather_nd slice strided_slice where
     functions.joining: concat pad repeat reverse reverse_sequence roll split stack tile unstack
-    functions.norms: clip_by_global_norm clip_by_norm clip_by_value norm
+    functions.normalisation: clip_by_global_norm clip_by_norm clip_by_value norm
     functions.ordering: argmax argmin argsort searchsorted sort unique unique_with_counts
         unravel_index
     functions.pointwise: abs acos acosh asin asinh atan atanh cos cosh exp floor logical_not
@@ -29,7 +29,7 @@ __all__ = _gathered(
     functions.products: add_n einsum matmul tensordot
     functions.reductions: cumsum reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean
         reduce_min reduce_prod reduce_sum
-    functions.scattering: dynamic_partition dynamic_stitch scatter_nd tensor_scatter_nd_add
+    functions.segments: dynamic_partition dynamic_stitch scatter_nd tensor_scatter_nd_add
         tensor_scatter_nd_max tensor_scatter_nd_min tensor_scatter_nd_sub tensor_scatter_nd_update
     functions.shapes: broadcast_dynamic_shape broadcast_static_shape broadcast_to ensure_shape
         expand_dims meshgrid reshape squeeze transpose

@@ -16,10 +16,10 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions import drawing
-from wengert.compat.tensorflow.functions.streams import set_seed as set_seed
-from wengert.compat.tensorflow.functions.streams import stateless, stream_of
+from wengert.compat.tensorflow.functions.drawing import set_seed as set_seed
+from wengert.compat.tensorflow.functions.drawing import stateless, stream_of
 from wengert.compat.tensorflow.functions.values import constant_of, tensor_of
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import refusing
 
 
 def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name=None) -> Any:
@@ -324,8 +324,7 @@ def set_global_generator(generator: Generator) -> None:
     _GLOBAL[:] = [generator]
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("random", name)
+__getattr__ = refusing("random")
 
 
 __all__ = defined(globals(), "set_seed")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["refusal"]
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["refusal", "refusing"]
 
 _INSTEAD = {
     "math.sobol_sample": "scipy.stats.qmc.Sobol",
@@ -36,3 +39,12 @@ def refusal(module: str, name: str) -> AttributeError:
         f"module 'tensorflow.{module}' has no attribute {name!r}: wengert.compat.tensorflow does "
         f"not offer tf.{full}{hint}"
     )
+
+
+def refusing(module: str) -> Callable[[str], Any]:
+    """The ``__getattr__`` of ``tf.<module>``, which says what to write for names it has not."""
+
+    def getattribute(name: str) -> Any:
+        raise refusal(module, name)
+
+    return getattribute

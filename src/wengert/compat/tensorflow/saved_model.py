@@ -32,7 +32,7 @@ from wengert.compat.tensorflow.archive import read_archive, write_archive
 from wengert.compat.tensorflow.keras.models import Model
 from wengert.compat.tensorflow.keras.saving import load_model, write_model
 from wengert.compat.tensorflow.module import Module
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import refusing
 from wengert.compat.tensorflow.variable import Variable
 
 __all__ = ["contains_saved_model", "load", "save"]
@@ -158,8 +158,7 @@ def contains_saved_model(export_dir) -> bool:
     return (folder / _MODEL).exists() or (folder / _FILE).exists()
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("saved_model", name)
+__getattr__ = refusing("saved_model")
 
 
 fill_sections(globals())

@@ -14,42 +14,13 @@ import numpy as np
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.rows import of_rows, shaped
 from wengert.compat.tensorflow.functions import values as V
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import refusing
 
 _COMPLEX = ("complex64", "complex128")
 _REAL = ("float", "double")
 _FLOAT32 = np.dtype(np.float32)
-
-_DOC = """The {what} over the last {dims}.
-
-Parameters
-----------
-{parameters}
-name : str, optional
-    Accepted, and of no effect.
-
-Returns
--------
-Tensor
-    Differentiable.
-
-Raises
-------
-InvalidArgumentError
-    If the dtype is another one, or there are too few dimensions.
-
-Examples
---------
->>> import wengert.compat.tensorflow as tf
->>> tf.signal.{name}(tf.ones({shape}, tf.{dtype})).shape
-TensorShape({result})
-"""
-_INPUT = "input : Tensor\n    Of a complex dtype."
-_LENGTH = """input_tensor : Tensor
-    Of a {kind} dtype.
-fft_length : sequence of int, optional
-    The sizes to transform{of}; shorter input is filled with zeros, longer one is cut."""
 
 
 def _checked(op: str, value, kinds: tuple[str, ...], d: int, attribute: str) -> Any:
@@ -62,70 +33,96 @@ def _checked(op: str, value, kinds: tuple[str, ...], d: int, attribute: str) -> 
     return x
 
 
-def _dims(d: int) -> tuple[int, ...]:
-    return tuple(range(-d, 0))
-
-
-def _complex(op: str, function: Callable[..., Any], d: int, name: str, what: str) -> Any:
+def _complex(path: str, op: str, d: str, function: Callable[..., Any], what: str) -> Any:
     @V.operation(op)
     def transform(input, name=None) -> Any:
-        return function(_checked(op, input, _COMPLEX, d, "Tcomplex"), dim=_dims(d))
+        """The {what} over the last dimensions, as many as the name says (one, if none).
 
-    return _described(transform, name, what, d, _INPUT, "complex64", 4)
+        Parameters
+        ----------
+        input : Tensor. Of a complex dtype.
+
+        Returns
+        -------
+        Tensor: Differentiable.
+
+        Raises
+        ------
+        InvalidArgumentError: If the dtype is another one, or there are too few dimensions.
+
+        Examples
+        --------
+        >>> tf.{path}(tf.ones({shape}, tf.complex64)).shape
+        TensorShape({shape})
+        """
+        dims = tuple(range(-int(d), 0))
+        return function(_checked(op, input, _COMPLEX, int(d), "Tcomplex"), dim=dims)
+
+    return shaped(transform, path, what=what, shape=[4] * int(d))
 
 
-def _described(
-    function, name: str, what: str, d: int, parameters: str, dtype: str, size: int
-) -> Any:
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = _DOC.format(
-        what=what,
-        dims="dimension" if d == 1 else f"{d} dimensions",
-        parameters=parameters,
-        name=name,
-        shape=[4] * d,
-        dtype=dtype,
-        result=[4] * (d - 1) + [size],
-    )
-    return function
+def _real(path: str, op: str, d: str, function: Callable[..., Any], what: str) -> Any:
+    kinds, attribute = (_REAL, "Treal") if op[0] == "R" else (_COMPLEX, "Tcomplex")
 
-
-def _to_complex(op: str, d: int, name: str) -> Any:
     @V.operation(op)
     def transform(input_tensor, fft_length=None, name=None) -> Any:
-        x = _checked(op, input_tensor, _REAL, d, "Treal")
+        """The {what} over the last dimensions, as many as the name says (one, if none).
+
+        Parameters
+        ----------
+        input_tensor : Tensor. Of a {kind} dtype.
+        fft_length : sequence of int, optional. The sizes of what is of real numbers; shorter input
+            is filled with zeros, longer one is cut.
+
+        Returns
+        -------
+        Tensor: Differentiable.
+
+        Raises
+        ------
+        InvalidArgumentError: If the dtype is another one, or there are too few dimensions.
+
+        Examples
+        --------
+        >>> tf.{path}(tf.ones({shape}, tf.{dtype})).shape
+        TensorShape({result})
+        """
+        x = _checked(op, input_tensor, kinds, int(d), attribute)
         sizes = None if fft_length is None else V.integers(fft_length, "fft_length")
-        return wg.fft.rfftn(x, s=sizes, dim=_dims(d))
+        return function(x, s=sizes, dim=tuple(range(-int(d), 0)))
 
-    what = "Fourier transform of real numbers, its first half,"
-    parameters = _LENGTH.format(kind="real floating", of="")
-    return _described(transform, name, what, d, parameters, "float32", 3)
-
-
-def _to_real(op: str, d: int, name: str) -> Any:
-    @V.operation(op)
-    def transform(input_tensor, fft_length=None, name=None) -> Any:
-        x = _checked(op, input_tensor, _COMPLEX, d, "Tcomplex")
-        sizes = None if fft_length is None else V.integers(fft_length, "fft_length")
-        return wg.fft.irfftn(x, s=sizes, dim=_dims(d))
-
-    what = f"inverse of `{name[1:]}`"
-    parameters = _LENGTH.format(kind="complex", of=" to")
-    return _described(transform, name, what, d, parameters, "complex64", 6)
+    dtype, kind, size = ("float32", "real", 3) if op[0] == "R" else ("complex64", "complex", 6)
+    shape, result = [4] * int(d), [4] * (int(d) - 1) + [size]
+    said = {"dtype": dtype, "kind": kind, "shape": shape, "result": result}
+    return shaped(transform, path, what=what, **said)
 
 
-fft = _complex("FFT", wg.fft.fftn, 1, "fft", "Fourier transform")
-fft2d = _complex("FFT2D", wg.fft.fftn, 2, "fft2d", "Fourier transform")
-fft3d = _complex("FFT3D", wg.fft.fftn, 3, "fft3d", "Fourier transform")
-ifft = _complex("IFFT", wg.fft.ifftn, 1, "ifft", "inverse Fourier transform")
-ifft2d = _complex("IFFT2D", wg.fft.ifftn, 2, "ifft2d", "inverse Fourier transform")
-ifft3d = _complex("IFFT3D", wg.fft.ifftn, 3, "ifft3d", "inverse Fourier transform")
-rfft = _to_complex("RFFT", 1, "rfft")
-rfft2d = _to_complex("RFFT2D", 2, "rfft2d")
-rfft3d = _to_complex("RFFT3D", 3, "rfft3d")
-irfft = _to_real("IRFFT", 1, "irfft")
-irfft2d = _to_real("IRFFT2D", 2, "irfft2d")
-irfft3d = _to_real("IRFFT3D", 3, "irfft3d")
+of_rows(
+    globals(),
+    _complex,
+    """
+    signal.fft | FFT | 1 | =wg.fft.fftn | Fourier transform
+    signal.fft2d | FFT2D | 2 | =wg.fft.fftn | Fourier transform
+    signal.fft3d | FFT3D | 3 | =wg.fft.fftn | Fourier transform
+    signal.ifft | IFFT | 1 | =wg.fft.ifftn | inverse Fourier transform
+    signal.ifft2d | IFFT2D | 2 | =wg.fft.ifftn | inverse Fourier transform
+    signal.ifft3d | IFFT3D | 3 | =wg.fft.ifftn | inverse Fourier transform
+    """,
+)
+of_rows(
+    globals(),
+    _real,
+    """
+    signal.rfft | RFFT | 1 | =wg.fft.rfftn | first half of the Fourier transform of real numbers
+    signal.rfft2d | RFFT2D | 2 | =wg.fft.rfftn
+        | first half of the Fourier transform of real numbers
+    signal.rfft3d | RFFT3D | 3 | =wg.fft.rfftn
+        | first half of the Fourier transform of real numbers
+    signal.irfft | IRFFT | 1 | =wg.fft.irfftn | inverse of `rfft`
+    signal.irfft2d | IRFFT2D | 2 | =wg.fft.irfftn | inverse of `rfft2d`
+    signal.irfft3d | IRFFT3D | 3 | =wg.fft.irfftn | inverse of `rfft3d`
+    """,
+)
 
 
 @V.operation("Roll")
@@ -337,8 +334,7 @@ def stft(
     return wg.fft.rfft(pieces, V.integers(fft_length, "fft_length")[0])
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("signal", name)
+__getattr__ = refusing("signal")
 
 
 __all__ = defined(globals())

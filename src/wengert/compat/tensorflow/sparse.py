@@ -15,7 +15,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import math, operations
 from wengert.compat.tensorflow.functions import values as V
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import refusing
 from wengert.compat.tensorflow.shapes import TensorShape
 
 
@@ -169,8 +169,7 @@ def reduce_sum(sp_input, axis=None, keepdims: bool = False, name=None) -> Any:
     return operations.reduce_sum(to_dense(reorder(sp_input)), axis=axis, keepdims=keepdims)
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("sparse", name)
+__getattr__ = refusing("sparse")
 
 
 __all__ = defined(globals())

@@ -14,34 +14,33 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.rows import shaped
 from wengert.compat.tensorflow.dtypes import numpy_dtype
+from wengert.compat.tensorflow.eager import bytes_of, each, is_text, labels_of
 from wengert.compat.tensorflow.errors import InvalidArgumentError
 from wengert.compat.tensorflow.functions.values import axes_of, constant_of, numbers_of
-from wengert.compat.tensorflow.labels import bytes_of, each, is_text, labels_of
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import refusing
 
 
-def _mapping(name: str, words: str, function: Callable[[bytes], bytes]) -> Any:
+def _mapping(path: str, function: Callable[[bytes], bytes], words: str) -> Any:
     def mapped(input, encoding: str = "", name=None) -> Any:
+        """Each string {words}.
+
+        Examples
+        --------
+        >>> tf.strings.{name}(" Ab ").numpy()
+        {example!r}
+        """
         if encoding == "utf-8":
-            return each(lambda s: getattr(s.decode(), called)().encode(), input)
+            return each(lambda s: getattr(s.decode(), path)().encode(), input)
         return each(function, input)
 
-    called = name
-    mapped.__name__ = mapped.__qualname__ = name
-    mapped.__doc__ = f"""Each string {words}.
-
-    Examples
-    --------
-    >>> tf.strings.{name}(" Ab ").numpy()
-    {function(b" Ab ")!r}
-    """
-    return mapped
+    return shaped(mapped, path, words=words, example=function(b" Ab "))
 
 
-lower = _mapping("lower", "in small letters", bytes.lower)
-upper = _mapping("upper", "in capital letters", bytes.upper)
-strip = _mapping("strip", "without space around it", bytes.strip)
+lower = _mapping("lower", bytes.lower, "in small letters")
+upper = _mapping("upper", bytes.upper, "in capital letters")
+strip = _mapping("strip", bytes.strip, "without space around it")
 
 
 def length(input, unit: str = "BYTE", name=None) -> Any:
@@ -268,8 +267,7 @@ def to_hash_bucket_fast(input, num_buckets: int, name=None) -> Any:
     )
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("strings", name)
+__getattr__ = refusing("strings")
 
 
 __all__ = defined(globals())

@@ -27,12 +27,11 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
-from wengert.compat.tensorflow.archive import read_archive, write_archive
+from wengert.compat.tensorflow.archive import WAITING, read_archive, resume, write_archive
 from wengert.compat.tensorflow.dtypes import of_numpy
 from wengert.compat.tensorflow.errors import NotFoundError
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import refusing
 from wengert.compat.tensorflow.variable import Variable
-from wengert.compat.tensorflow.waiting import WAITING, resume
 
 _VALUE = ".ATTRIBUTES/VARIABLE_VALUE"
 _UNSEEN = frozenset({"_compiled", "_given", "_losses", "_regularized", "_watched"})
@@ -506,8 +505,7 @@ def load_variable(ckpt_dir_or_file, name: str) -> Any:
     return _Reader(ckpt_dir_or_file).get_tensor(name)
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("train", name)
+__getattr__ = refusing("train")
 
 
 __all__ = defined(globals(), without="children graph_of")

@@ -8,6 +8,7 @@ those by all its reads.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any, ClassVar
@@ -17,18 +18,75 @@ import numpy as np
 from wengert.base.dtypes import is_differentiable
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.dtypes import DType, numpy_dtype, of_numpy
+from wengert.compat.tensorflow.environment import qualified
 from wengert.compat.tensorflow.errors import invalid
 from wengert.compat.tensorflow.infix import install
-from wengert.compat.tensorflow.names import qualified
 from wengert.compat.tensorflow.recording import Read, Source, active
-from wengert.compat.tensorflow.replicas import VariableAggregation, VariableSynchronization
-from wengert.compat.tensorflow.scatters import install_scatters, put
 from wengert.compat.tensorflow.shapes import TensorShape
 from wengert.compat.tensorflow.tensor import DEVICE, Reference, Tensor, converted, made
 from wengert.numpy.indexing import read
 from wengert.tape.base import TensorBase, new_tensor
 
 __all__ = ["READERS", "Variable"]
+
+
+class VariableSynchronization(enum.Enum):
+    """How replicas agree on a variable: accepted, and without a meaning on one device."""
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
+class VariableAggregation(enum.Enum):
+    """How replicas join their updates: accepted, and without a meaning on one device."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+
+
+def put(array, places, values) -> None:
+    """Write to some places of an array."""
+    array[places] = values
+
+
+_WAYS = (
+    ("add", np.add.at, "Add to"),
+    ("sub", np.subtract.at, "Subtract from"),
+    ("mul", np.multiply.at, "Multiply"),
+    ("div", np.divide.at, "Divide"),
+    ("max", np.maximum.at, "Take the maximum with"),
+    ("min", np.minimum.at, "Take the minimum with"),
+    ("update", put, "Assign to"),
+)
+
+
+def _scatter(cls: type, name: str, function: Callable[..., Any], what: str) -> None:
+    def scatter(self, sparse_delta, use_locking: bool = False, name=None) -> Any:
+        places, values = self._rows(sparse_delta)
+        return self._scattered(function, places, values)
+
+    scatter.__name__ = scatter.__qualname__ = f"scatter_{name}"
+    scatter.__doc__ = f"{what} the rows that an `IndexedSlices` names."
+    setattr(cls, scatter.__name__, scatter)
+
+    def scatter_nd(self, indices, updates, name=None) -> Any:
+        places = np.asarray(converted(indices).payload)
+        return self._scattered(function, tuple(np.moveaxis(places, -1, 0)), updates)
+
+    scatter_nd.__name__ = scatter_nd.__qualname__ = f"scatter_nd_{name}"
+    scatter_nd.__doc__ = f"{what} the elements or parts that the rows of `indices` name."
+    setattr(cls, scatter_nd.__name__, scatter_nd)
+
+
+def install_scatters(cls: type) -> None:
+    """Put the methods on the class of variables."""
+    for name, function, what in _WAYS:
+        _scatter(cls, name, function, what)
+
 
 READERS: ContextVar[tuple[list[Any], ...]] = ContextVar("wengert_tf_readers", default=())
 """Lists to which every trainable variable is added when it is read."""

@@ -16,9 +16,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from wengert.compat.mxnet.base import absent as _absent
+from wengert.compat.mxnet.base import absence as _absence
 from wengert.compat.mxnet.gluon import data as data
 from wengert.compat.mxnet.gluon import loss as loss
 from wengert.compat.mxnet.gluon import nn as nn
@@ -41,5 +39,4 @@ _CURES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    raise _absent("wengert.compat.mxnet.gluon", name, _CURES)
+__getattr__ = _absence("wengert.compat.mxnet.gluon", _CURES)

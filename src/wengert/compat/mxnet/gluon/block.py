@@ -11,12 +11,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.mxnet import ndarray as legacy
 from wengert.compat.mxnet import storage
 from wengert.compat.mxnet.context import checked
-from wengert.compat.mxnet.gluon.parameter import (
-    DeferredInitializationError,
-    Parameter,
-    ParameterDict,
-    fill,
-)
+from wengert.compat.mxnet.gluon import parameter
 from wengert.compat.mxnet.neural import Deferred
 from wengert.compat.mxnet.results import CLASSES
 
@@ -60,9 +55,11 @@ class Block:
         self._prefix = prefix if outer is None else outer._prefix + prefix
         self._counts: dict[str, int] = {}
         self._children: dict[str, Block] = {}
-        self._reg_params: dict[str, Parameter] = {}
+        self._reg_params: dict[str, parameter.Parameter] = {}
         shared = params
-        self._params = ParameterDict(self._prefix if shared is None else shared.prefix, shared)
+        self._params = parameter.ParameterDict(
+            self._prefix if shared is None else shared.prefix, shared
+        )
         self._hooks: list[Callable[..., Any]] = []
 
     def _alias(self) -> str:
@@ -72,7 +69,7 @@ class Block:
     def __setattr__(self, name: str, value) -> None:
         if isinstance(value, Block):
             self.register_child(value, name)
-        elif isinstance(value, Parameter):
+        elif isinstance(value, parameter.Parameter):
             self._reg_params[name] = value
         super().__setattr__(name, value)
 
@@ -91,7 +88,7 @@ class Block:
         return self._prefix.removesuffix("_")
 
     @property
-    def params(self) -> ParameterDict:
+    def params(self) -> parameter.ParameterDict:
         """Its own parameters, without those of its children."""
         return self._params
 
@@ -112,9 +109,9 @@ class Block:
         """Call ``hook(block, inputs, output)`` after each `forward`."""
         self._hooks.append(hook)
 
-    def collect_params(self, select: str | None = None) -> ParameterDict:
+    def collect_params(self, select: str | None = None) -> parameter.ParameterDict:
         """All parameters, those of children too, or those whose names match `select`."""
-        found = ParameterDict(self._params.prefix)
+        found = parameter.ParameterDict(self._params.prefix)
         own = {**self._params._params, **{p.name: p for p in self._reg_params.values()}}
         found.update(own)
         for child in self._children.values():
@@ -123,7 +120,7 @@ class Block:
                     found.update({name: param})
         return found if select is None else found.select(select)
 
-    def _by_structure(self, prefix: str = "") -> dict[str, Parameter]:
+    def _by_structure(self, prefix: str = "") -> dict[str, parameter.Parameter]:
         """Parameters by where they are: ``0.weight``."""
         found = {prefix + name: param for name, param in self._reg_params.items()}
         for name, child in self._children.items():
@@ -158,7 +155,9 @@ class Block:
     def load_parameters(self, filename: str, ctx=None, **options) -> None:
         """Read what `save_parameters` of a block of the same structure wrote."""
         checked(ctx)
-        fill(self._by_structure(), storage.load(filename, CLASSES["nd"]), filename, **options)
+        parameter.fill(
+            self._by_structure(), storage.load(filename, CLASSES["nd"]), filename, **options
+        )
 
     def __call__(self, *args) -> Any:
         """Compute by `forward`."""
@@ -189,7 +188,7 @@ class HybridBlock(Block):
         """Compute by ``hybrid_forward``."""
         try:
             params = {name: param.data() for name, param in self._reg_params.items()}
-        except DeferredInitializationError:
+        except parameter.DeferredInitializationError:
             self.infer_shape(x, *args)
             for param in self._reg_params.values():
                 if param._known():

@@ -14,7 +14,7 @@ from typing import Any
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import absent, shown
+from wengert.compat.mxnet.base import absence, shown
 from wengert.compat.mxnet.gluon.block import HybridBlock
 from wengert.compat.mxnet.neural import FUNCTIONS as NEURAL
 from wengert.compat.mxnet.results import computed
@@ -256,8 +256,7 @@ SigmoidBCELoss = SigmoidBinaryCrossEntropyLoss
 SoftmaxCELoss = SoftmaxCrossEntropyLoss
 
 
-def __getattr__(name: str) -> Any:
-    raise absent("wengert.compat.mxnet.gluon.loss", name, {"CTCLoss": "use wengert.nn.functional"})
+__getattr__ = absence("wengert.compat.mxnet.gluon.loss", {"CTCLoss": "use wengert.nn.functional"})
 
 
 __all__ = defined(globals())

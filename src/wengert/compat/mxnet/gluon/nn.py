@@ -17,10 +17,8 @@ HybridSequential(
 
 from __future__ import annotations
 
-from typing import Any
-
 from wengert.compat.kit.namespaces import gathered
-from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.base import absence
 
 __all__ = gathered(
     globals(),
@@ -29,14 +27,13 @@ __all__ = gathered(
     basic_layers: Activation BatchNorm Dense Dropout ELU Embedding Flatten GELU HybridLambda
         HybridSequential Lambda LayerNorm LeakyReLU PReLU SELU Sequential Swish
     block: Block HybridBlock
-    conv_layers: AvgPool1D AvgPool2D AvgPool3D Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D
+    basic_layers: AvgPool1D AvgPool2D AvgPool3D Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D
         Conv3DTranspose GlobalAvgPool1D GlobalAvgPool2D GlobalAvgPool3D GlobalMaxPool1D
         GlobalMaxPool2D GlobalMaxPool3D MaxPool1D MaxPool2D MaxPool3D
     """,
 )
 
 
-def __getattr__(name: str) -> Any:
-    names = ("GroupNorm", "InstanceNorm", "SyncBatchNorm", "ReflectionPad2D", "SymbolBlock")
-    cure = "write it as a Block of operations of mx.np"
-    raise absent("wengert.compat.mxnet.gluon.nn", name, dict.fromkeys(names, cure))
+_names = ("GroupNorm", "InstanceNorm", "SyncBatchNorm", "ReflectionPad2D", "SymbolBlock")
+_cure = "write it as a Block of operations of mx.np"
+__getattr__ = absence("wengert.compat.mxnet.gluon.nn", dict.fromkeys(_names, _cure))

@@ -23,7 +23,7 @@ import wengert as wg
 from wengert import numpy as wnp
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
-from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.base import absence
 from wengert.compat.mxnet.gluon.basic_layers import called
 from wengert.compat.mxnet.gluon.block import HybridBlock
 from wengert.compat.mxnet.numpy.creation import made
@@ -542,9 +542,8 @@ class BidirectionalCell(RecurrentCell):
         return _merged(outputs, layout, whole), first + last
 
 
-def __getattr__(name: str) -> Any:
-    cures = {"VariationalDropoutCell": "gluon.rnn.DropoutCell, or a Block of your own"}
-    raise absent("wengert.compat.mxnet.gluon.rnn", name, cures)
+_cures = {"VariationalDropoutCell": "gluon.rnn.DropoutCell, or a Block of your own"}
+__getattr__ = absence("wengert.compat.mxnet.gluon.rnn", _cures)
 
 
 __all__ = defined(globals())

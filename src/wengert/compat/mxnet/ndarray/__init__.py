@@ -23,7 +23,7 @@ from wengert.compat.mxnet.arrays import NDArray as NDArray
 from wengert.compat.mxnet.base import absent
 from wengert.compat.mxnet.ndarray import creation as _creation
 from wengert.compat.mxnet.ndarray import functions as _functions
-from wengert.compat.mxnet.ndarray import methods as _methods
+from wengert.compat.mxnet.ndarray import functions as _methods
 from wengert.compat.mxnet.numpy_extension import waitall as waitall
 
 _MODULES = frozenset({"contrib", "linalg", "random", "sparse"})

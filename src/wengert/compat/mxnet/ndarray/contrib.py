@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.base import absence
 from wengert.compat.mxnet.ndarray.functions import function_of
 
 __all__ = ["cond", "foreach", "while_loop"]
@@ -58,5 +58,4 @@ def cond(pred, then_func: Callable[[], Any], else_func: Callable[[], Any], **nam
     return then_func() if bool(pred) else else_func()
 
 
-def __getattr__(name: str) -> Any:
-    raise absent("wengert.compat.mxnet.nd.contrib", name, {})
+__getattr__ = absence("wengert.compat.mxnet.nd.contrib")

@@ -1,4 +1,7 @@
-"""Layer 9 · compat: the functions of ``mxnet.nd``, with the arguments of the legacy operators."""
+"""Layer 9 · compat: the functions of ``mxnet.nd``, with the arguments of the legacy operators.
+
+Importing this module puts those that are methods, too, on the class.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +13,128 @@ from typing import Any
 import numpy as np
 
 from wengert import numpy as wnp
+from wengert.autograd import Function
+from wengert.compat.mxnet import operators
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import MXNetError, shown
-from wengert.compat.mxnet.ndarray import losses
 from wengert.compat.mxnet.neural import FUNCTIONS as NEURAL
 from wengert.compat.mxnet.neural import known
 from wengert.compat.mxnet.numpy.functions import TIED
 from wengert.compat.mxnet.operators import COMPARISONS
 from wengert.compat.mxnet.results import computed, index_of
+from wengert.nn import functional as F
+from wengert.ops.reduce import sum as total
 from wengert.ops.shape import reshape as reshaped
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
 
 __all__ = ["function_of", "names"]
+
+
+_NAMES = """
+    abs arccos arccosh arcsin arcsinh arctan arctanh argmax argmin argsort broadcast_axes
+    broadcast_like broadcast_to cbrt ceil clip cos cosh degrees diag dot exp expand_dims expm1 fix
+    flatten flip floor log log10 log1p log2 log_softmax max mean min nanprod nansum norm one_hot
+    ones_like pick prod radians reciprocal relu repeat reshape_like rint round rsqrt sigmoid sign
+    sin sinh slice slice_axis softmax softmin sort split sqrt square squeeze sum swapaxes take tan
+    tanh tile topk trunc zeros_like
+    """
+INSTALLED = tuple(_NAMES.split())
+"""Their names."""
+
+
+def _method(name: str) -> Callable[..., Any]:
+    def method(self, *args, **kwargs) -> Any:
+        if type(self) is not NDArray:
+            raise AttributeError(
+                f"mxnet.numpy.ndarray object has no attribute {name}: write np.{name}(x), or "
+                f"npx.{name}(x)"
+            )
+        function = function_of(name)
+        assert function is not None
+        return function(self, *args, **kwargs)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"As ``mxnet.nd.{name}``, of this array."
+    return method
+
+
+def _reshape(self, *shape, **kwargs) -> Any:
+    """The array in another shape (see ``mxnet.nd.reshape`` for the codes 0 and below)."""
+    if "shape" in kwargs:
+        shape = kwargs.pop("shape")
+    elif len(shape) == 1 and isinstance(shape[0], list | tuple):
+        (shape,) = shape
+    return computed(NDArray, reshape, (self, shape), {}, views=True)
+
+
+def _transpose(self, *axes) -> Any:
+    """The array with its axes in the order of `axes`, or reversed."""
+    order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+    function = function_of("transpose")
+    assert function is not None
+    return function(self, order)
+
+
+operators.install(NDArray, {name: _method(name) for name in INSTALLED})
+operators.install(NDArray, {"reshape": _reshape, "transpose": _transpose})
+
+
+class _SoftmaxOutput(Function):
+    """softmax, with the gradient of the cross entropy to labels, whatever cotangent comes."""
+
+    @staticmethod
+    def forward(ctx, data, label, scale: float) -> Any:
+        result = F.softmax(data, dim=1 if data.payload.ndim > 1 else 0)
+        ctx.save_for_backward(result, label)
+        ctx.scale = scale
+        return result
+
+    @staticmethod
+    def backward(ctx, *grads) -> Any:
+        chances, label = ctx.saved_tensors
+        places = label.payload.astype(np.int64)
+        hot = np.eye(chances.payload.shape[-1], dtype=chances.payload.dtype)[places]
+        return (chances - new_tensor(hot)) * ctx.scale, None, None
+
+
+def softmax_output(
+    data, label, grad_scale: float = 1.0, normalization: str = "null", **kwargs
+) -> Any:
+    """softmax of `data`; its gradient is that of the cross entropy to `label`, as in MXNet.
+
+    The gradient that comes from further on is ignored: the layer is the last one.
+    """
+    scale = grad_scale / data.payload.shape[0] if normalization == "batch" else grad_scale
+    return _SoftmaxOutput.apply(data, label, scale)
+
+
+def softmax_cross_entropy(data, label) -> Any:
+    """The sum over all rows of the cross entropy of softmax(data) to `label`."""
+    return F.cross_entropy(data, new_tensor(label.payload.astype(np.int64)), reduction="sum")
+
+
+def make_loss(data, **kwargs) -> Any:
+    """`data`, as the end of a graph."""
+    return T.clone(data)
+
+
+def l2_normalization(data, eps: float = 1e-10, mode: str = "instance") -> Any:
+    """`data` divided by the square root of its sum of squares, for each instance."""
+    axes = {"instance": tuple(range(1, data.payload.ndim)), "channel": (1,)}
+    dims = axes.get(mode, tuple(range(2, data.payload.ndim)))
+    squares = total(data * data, dims, True)
+    return data / T.sqrt(squares + eps)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "L2Normalization": l2_normalization,
+    "MakeLoss": make_loss,
+    "SoftmaxOutput": softmax_output,
+    "make_loss": make_loss,
+    "softmax_cross_entropy": softmax_cross_entropy,
+}
+
 
 _SAME = """
     abs arccos arccosh arcsin arcsinh arctan arctanh broadcast_arrays cbrt ceil cos cosh degrees
@@ -310,7 +422,7 @@ _OWN: dict[str, Callable[..., Any]] = {
     **{n: _reduction(n) for n in ("sum", "mean", "prod", "max", "min", "nansum", "nanprod")},
     **{f"{n}_axis": _reduction(n) for n in ("sum", "max", "min")},
     **{n: _position(n) for n in ("argmax", "argmin")},
-    **losses.FUNCTIONS,
+    **FUNCTIONS,
     "BlockGrad": NEURAL["stop_gradient"],
     "Cast": cast,
     "Concat": concat,

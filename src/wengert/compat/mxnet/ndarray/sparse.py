@@ -16,7 +16,7 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.base import absence
 from wengert.compat.mxnet.numpy.creation import made, numbers
 from wengert.compat.mxnet.results import CLASSES
 
@@ -188,9 +188,8 @@ def dot(lhs, rhs, transpose_a: bool = False, transpose_b: bool = False, **option
     return left.dot(right.T if transpose_b else right)
 
 
-def __getattr__(name: str) -> Any:
-    cures = {"retain": "x.retain(indices)", "elemwise_add": "x.tostype('default') + y"}
-    raise absent("wengert.compat.mxnet.nd.sparse", name, cures)
+_cures = {"retain": "x.retain(indices)", "elemwise_add": "x.tostype('default') + y"}
+__getattr__ = absence("wengert.compat.mxnet.nd.sparse", _cures)
 
 
 __all__ = defined(globals())

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: TensorFlow's arithmetic of two tensors, element by element."""
+"""Layer 9 · compat: TensorFlow's arithmetic of two tensors, comparisons, and functions of bits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions import values as V
-from wengert.compat.tensorflow.functions.templates import fits, function_of, rows
+from wengert.compat.tensorflow.functions.templates import fits, function_of, rows, unary
+from wengert.compat.tensorflow.infix import floor_modulus
 
 
 def _greater(x, y) -> Any:
@@ -38,7 +39,7 @@ def _truncated(x, y) -> Any:
 
 def _modulus(x, y) -> Any:
     _refuse_zero("FloorMod", y)
-    return wg.remainder(x, y)
+    return floor_modulus(x, y)
 
 
 def _remainder(x, y) -> Any:
@@ -137,6 +138,41 @@ rows(
         | [1.645 1.202]
     math.nextafter(x1, x2) | NextAfter | =wg.nextafter | =FLOATING
         | The next floating number from `x1` towards `x2` | [1.0], [2.0] | [1.]
+    less | Less | =wg.lt | =REAL | Whether `x` is less | [1, 2], [2, 2] | [ True False] | =TRUTH
+    less_equal | LessEqual | =wg.le | =REAL | Whether `x` is less or equal | [1, 3], [1, 2]
+        | [ True False] | =TRUTH
+    greater | Greater | =wg.gt | =REAL | Whether `x` is greater | [1, 3], [1, 2] | [False  True]
+        | =TRUTH
+    greater_equal | GreaterEqual | =wg.ge | =REAL | Whether `x` is greater or equal
+        | [1, 1], [1, 2] | [ True False] | =TRUTH
+    equal | Equal | =wg.eq | =ALL | Whether the elements are equal | [1, 2], [1, 3]
+        | [ True False] | =TRUTH
+    not_equal | NotEqual | =wg.ne | =ALL | Whether the elements differ | [1, 2], [1, 3]
+        | [False  True] | =TRUTH
+    math.logical_and | LogicalAnd | =wg.logical_and | =BOOLS | Whether both are true
+        | [True, False], [True, True] | [ True False] | =TRUTH
+    math.logical_or | LogicalOr | =wg.logical_or | =BOOLS | Whether at least one is true
+        | [True, False], [False, False] | [ True False] | =TRUTH
+    math.logical_xor | LogicalXor | =wg.logical_xor | =BOOLS | Whether exactly one is true
+        | [True, False], [True, True] | [False  True] | =TRUTH
+    bitwise.bitwise_and | BitwiseAnd | =wg.bitwise_and | =INTEGERS | The bits that both have
+        | [5, 6], [3, 1] | [1 0] | =FLAT
+    bitwise.bitwise_or | BitwiseOr | =wg.bitwise_or | =INTEGERS | The bits that one has
+        | [5, 6], [3, 1] | [7 7] | =FLAT
+    bitwise.bitwise_xor | BitwiseXor | =wg.bitwise_xor | =INTEGERS
+        | The bits that exactly one has | [5, 6], [3, 1] | [6 7] | =FLAT
+    bitwise.left_shift | LeftShift | =wg.bitwise_left_shift | =INTEGERS
+        | The bits of `x`, moved up by `y` | [5, 6], [3, 1] | [40 12] | =FLAT
+    bitwise.right_shift | RightShift | =wg.bitwise_right_shift | =INTEGERS
+        | The bits of `x`, moved down by `y` | [5, 6], [3, 1] | [0 3] | =FLAT
+    """,
+)
+rows(
+    globals(),
+    unary,
+    """
+    bitwise.invert | Invert | =wg.bitwise_not | =INTEGERS
+        | The bits of whole numbers, each turned to the other value | [0, 5] | [-1 -6] | =FLAT
     """,
 )
 

@@ -1,15 +1,230 @@
-"""Layer 9 · compat: TensorFlow's convolutions, whose channels come last."""
+"""Layer 9 · compat: TensorFlow's convolutions and pools, whose channels come last.
+
+Images are turned so that channels come first, and the results back; what ``"SAME"`` pads is
+computed here, since it may be one more after than before.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.rows import shaped
+from wengert.compat.tensorflow.functions import convolutions as windows
 from wengert.compat.tensorflow.functions import values as V
-from wengert.compat.tensorflow.functions import windows
+from wengert.compat.tensorflow.functions.templates import rows
+from wengert.compat.tensorflow.functions.values import integers, invalid
+
+_F = wg.nn.functional
+_MAX = {1: _F.max_pool1d, 2: _F.max_pool2d, 3: _F.max_pool3d}
+_AVERAGE = {1: _F.avg_pool1d, 2: _F.avg_pool2d, 3: _F.avg_pool3d}
+
+
+def _pooled(
+    op: str, d: int | None, input, ksize, strides, padding, data_format, dilations=None
+) -> Any:
+    x = V.tensor_of(input)
+    V.check(op, x, V.FLOATING)
+    if d is None:
+        d = x.payload.ndim - 2
+    if d not in _MAX or x.payload.ndim != d + 2:
+        raise V.invalid(op, f"input must be {3 if d is None else d + 2}-dimensional")
+    channels_first = windows.is_channels_first(op, data_format)
+    window = windows.per_dimension(op, ksize, d, channels_first, "ksize")
+    steps = windows.per_dimension(op, strides, d, channels_first, "strides")
+    spread = windows.per_dimension(op, dilations, d, channels_first, "dilations")
+    x = windows.first(x, channels_first)
+    sizes = x.payload.shape[2:]
+    extent = tuple((k - 1) * s + 1 for k, s in zip(window, spread, strict=True))
+    pairs = windows.padding_of(op, padding, sizes, extent, steps, channels_first)
+    if op.startswith("MaxPool"):
+        least = float(np.finfo(x.payload.dtype).min)
+        result = _MAX[d](windows.padded(x, pairs, least), window, steps, 0, spread)
+    else:
+        if any(s != 1 for s in spread):
+            raise V.invalid(op, "averages over windows with gaps are not offered here")
+        result = _AVERAGE[d](windows.padded(x, pairs), window, steps, 0)
+        if any(map(any, pairs)):
+            # what was added does not count
+            ones = windows.padded(wg.as_tensor(np.ones((1, 1, *sizes), x.payload.dtype)), pairs)
+            result = wg.div(result, _AVERAGE[d](ones, window, steps, 0))
+    return windows.last(result, channels_first)
+
+
+def _pooling(path: str, op: str, d: str, what: str, places: str) -> Any:
+    """The function `path`, which pools windows of `d` dimensions, or of as many as there are."""
+
+    @V.operation(op)
+    def pooling(input, ksize, strides, padding, data_format=None, name=None) -> Any:
+        """{what} of the windows of {places}.
+
+        Parameters
+        ----------
+        input : Tensor. With the channels last, or after the batch.
+        ksize : int or sequence of int. The size of the windows.
+        strides : int or sequence of int. How far they move at each step.
+        padding : str. ``"VALID"``: none; ``"SAME"``: so that each element is in a window. What is
+            added does not count.
+        data_format : str, optional. With the ``C`` last, or after the ``N``.
+
+        Returns
+        -------
+        Tensor: Differentiable.
+
+        Raises
+        ------
+        InvalidArgumentError: If shapes do not fit, or an argument is not known.
+
+        Examples
+        --------
+        >>> tf.{path}(tf.ones({example}), 2, 2, "SAME").shape
+        TensorShape({result})
+        """
+        return _pooled(op, int(d) or None, input, ksize, strides, padding, data_format)
+
+    sizes = {key: [1, *[n] * (int(d) or 2), 1] for key, n in (("example", 3), ("result", 2))}
+    return shaped(pooling, path, what=what, places=places, **sizes)
+
+
+rows(
+    globals(),
+    _pooling,
+    """
+    nn.max_pool | MaxPool | 0 | The greatest elements | sequences, images or volumes
+    nn.max_pool1d | MaxPool | 1 | The greatest elements | sequences
+    nn.max_pool2d | MaxPool | 2 | The greatest elements | images
+    nn.max_pool3d | MaxPool3D | 3 | The greatest elements | volumes
+    nn.avg_pool | AvgPool | 0 | The means | sequences, images or volumes
+    nn.avg_pool1d | AvgPool | 1 | The means | sequences
+    nn.avg_pool2d | AvgPool | 2 | The means | images
+    nn.avg_pool3d | AvgPool3D | 3 | The means | volumes
+    """,
+)
+
+
+@V.operation("Pool")
+def pool(
+    input,
+    window_shape,
+    pooling_type: str,
+    strides=None,
+    padding="VALID",
+    data_format=None,
+    dilations=None,
+    name=None,
+) -> Any:
+    """The greatest elements (``"MAX"``) or the means (``"AVG"``) of windows.
+
+    Raises
+    ------
+    ValueError: If the type is another.
+
+    Examples
+    --------
+    >>> tf.nn.pool(tf.ones([1, 4, 1]), [2], "AVG").shape
+    TensorShape([1, 3, 1])
+    """
+    if pooling_type not in ("MAX", "AVG"):
+        raise ValueError(f"pooling_type must be 'MAX' or 'AVG', not {pooling_type!r}")
+    op = "MaxPool" if pooling_type == "MAX" else "AvgPool"
+    return _pooled(op, None, input, window_shape, strides, padding, data_format, dilations)
+
+
+def first(x, channels_first: bool) -> Any:
+    """`x` with its channels after the batch."""
+    return x if channels_first else wg.movedim(x, -1, 1)
+
+
+def last(x, channels_first: bool) -> Any:
+    """What `first` was given."""
+    return x if channels_first else wg.movedim(x, 1, -1)
+
+
+def per_dimension(op: str, value, d: int, channels_first: bool, what: str) -> tuple[int, ...]:
+    """One number for each of `d` dimensions, of one for all, or of a list with batch and channels.
+
+    Raises
+    ------
+    InvalidArgumentError: If there are not as many.
+    """
+    if value is None:
+        return (1,) * d
+    numbers = integers(value, what)
+    if len(numbers) == 1:
+        return numbers * d
+    if len(numbers) == d + 2:
+        inner = numbers[2:] if channels_first else numbers[1:-1]
+        if sum(numbers) - sum(inner) != 2:
+            raise invalid(
+                op,
+                f"Current implementation does not yet support {what} in the batch and depth "
+                f"dimensions: {list(numbers)}",
+            )
+        return inner
+    if len(numbers) != d:
+        raise invalid(op, f"{what} must be one number, {d} or {d + 2}, not {len(numbers)}")
+    return numbers
+
+
+def padding_of(
+    op: str,
+    padding,
+    sizes: tuple[int, ...],
+    window: tuple[int, ...],
+    strides: tuple[int, ...],
+    channels_first: bool,
+) -> list[tuple[int, int]]:
+    """How much to add before and after, along each dimension; windows count their dilation.
+
+    Raises
+    ------
+    InvalidArgumentError: If `padding` is not known.
+    """
+    if isinstance(padding, list | tuple):
+        pairs = [(int(before), int(after)) for before, after in padding]
+        if len(pairs) == len(sizes) + 2:
+            pairs = pairs[2:] if channels_first else pairs[1:-1]
+        return pairs
+    kind = padding.upper() if isinstance(padding, str) else padding
+    if kind == "VALID":
+        return [(0, 0)] * len(sizes)
+    if kind != "SAME":
+        raise invalid(
+            op,
+            f"Value for attr 'padding' of \"{padding}\" is not in the list of allowed values: "
+            '"SAME", "VALID", "EXPLICIT"',
+        )
+    pairs = []
+    for size, extent, stride in zip(sizes, window, strides, strict=True):
+        total = max((-(-size // stride) - 1) * stride + extent - size, 0)
+        pairs.append((total // 2, total - total // 2))
+    return pairs
+
+
+def padded(x, pairs: list[tuple[int, int]], value: float = 0.0) -> Any:
+    """`x`, channels first, with elements added along its last dimensions."""
+    if not any(map(any, pairs)):
+        return x
+    return wg.nn.functional.pad(x, [n for pair in reversed(pairs) for n in pair], value=value)
+
+
+def is_channels_first(op: str, data_format) -> bool:
+    """Whether a format has the channels right after the batch."""
+    if data_format is None or data_format in ("NWC", "NHWC", "NDHWC"):
+        return False
+    if data_format in ("NCW", "NCHW", "NCDHW"):
+        return True
+    raise invalid(op, f"Value for attr 'data_format' of \"{data_format}\" is not known")
+
+
+def extent_of(kernel: tuple[int, ...], dilations: tuple[int, ...]) -> tuple[int, ...]:
+    """The size of windows whose elements are some way apart."""
+    return tuple((k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True))
+
 
 _CONV = {1: wg.conv1d, 2: wg.conv2d, 3: wg.conv3d}
 _TRANSPOSED = {1: wg.conv_transpose1d, 2: wg.conv_transpose2d, 3: wg.conv_transpose3d}
@@ -28,16 +243,16 @@ def _convolved(
 ) -> Any:
     x, w = V.aligned(op, input, filters)
     V.check(op, x, V.FLOATING)
-    channels_first = windows.is_channels_first(op, data_format)
+    channels_first = is_channels_first(op, data_format)
     for value, name in ((x, "input"), (w, "filter")):
         if value.payload.ndim != d + 2:
             raise V.invalid(
                 op,
                 f"convolution {name} must be {d + 2}-dimensional: {V.shown(value.payload.shape)}",
             )
-    steps = windows.per_dimension(op, strides, d, channels_first, "strides")
-    spread = windows.per_dimension(op, dilations, d, channels_first, "dilations")
-    x = windows.first(x, channels_first)
+    steps = per_dimension(op, strides, d, channels_first, "strides")
+    spread = per_dimension(op, dilations, d, channels_first, "dilations")
+    x = first(x, channels_first)
     depth, sizes = x.payload.shape[1], x.payload.shape[2:]
     kernel, (taken, made_) = w.payload.shape[:d], w.payload.shape[d:]
     if depthwise:
@@ -52,8 +267,8 @@ def _convolved(
             )
         w = wg.permute(w, (d + 1, d, *range(d)))
         groups = depth // taken
-    extent = windows.extent_of(kernel, spread)
-    pairs = windows.padding_of(op, padding, sizes, extent, steps, channels_first)
+    extent = extent_of(kernel, spread)
+    pairs = padding_of(op, padding, sizes, extent, steps, channels_first)
     for size, wide, (before, after) in zip(sizes, extent, pairs, strict=True):
         if size + before + after < wide:
             raise V.invalid(
@@ -64,8 +279,8 @@ def _convolved(
     if all(before == after for before, after in pairs):
         result = _CONV[d](x, w, None, steps, tuple(before for before, _ in pairs), spread, groups)
     else:
-        result = _CONV[d](windows.padded(x, pairs), w, None, steps, 0, spread, groups)
-    return windows.last(result, channels_first)
+        result = _CONV[d](padded(x, pairs), w, None, steps, 0, spread, groups)
+    return last(result, channels_first)
 
 
 def _convolution(path: str, op: str, d: int) -> Any:
@@ -207,22 +422,22 @@ def _transposed(
 ) -> Any:
     x, w = V.aligned(op, input, filters)
     V.check(op, x, V.FLOATING)
-    channels_first = windows.is_channels_first(op, data_format)
-    steps = windows.per_dimension(op, strides, d, channels_first, "strides")
-    spread = windows.per_dimension(op, dilations, d, channels_first, "dilations")
+    channels_first = is_channels_first(op, data_format)
+    steps = per_dimension(op, strides, d, channels_first, "strides")
+    spread = per_dimension(op, dilations, d, channels_first, "dilations")
     wanted = V.shape_of(op, output_shape)
     sizes = wanted[2:] if channels_first else wanted[1:-1]
     if len(wanted) == d:
         sizes = wanted
-    x = windows.first(x, channels_first)
+    x = first(x, channels_first)
     if w.payload.shape[-1] != x.payload.shape[1]:
         raise V.invalid(
             op,
             "input channels does not match filter's input channels, "
             f"{x.payload.shape[1]} != {w.payload.shape[-1]}",
         )
-    extent = windows.extent_of(w.payload.shape[:d], spread)
-    pairs = windows.padding_of(op, padding, sizes, extent, steps, channels_first)
+    extent = extent_of(w.payload.shape[:d], spread)
+    pairs = padding_of(op, padding, sizes, extent, steps, channels_first)
     here = x.payload.shape[2:]
     for i, (size, wide, step, (before, after)) in enumerate(
         zip(sizes, extent, steps, pairs, strict=True)
@@ -241,11 +456,9 @@ def _transposed(
     for i, (size, (before, _)) in enumerate(zip(sizes, pairs, strict=True)):
         have = result.payload.shape[i + 2]
         if have < before + size:
-            result = windows.padded(
-                result, [(0, before + size - have if j == i else 0) for j in range(d)]
-            )
+            result = padded(result, [(0, before + size - have if j == i else 0) for j in range(d)])
         result = wg.narrow(result, i + 2, before, size)
-    return windows.last(result, channels_first)
+    return last(result, channels_first)
 
 
 def _transposed_convolution(path: str, op: str, d: int, data_format: str) -> Any:

@@ -12,7 +12,7 @@ import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions import values as V
-from wengert.compat.tensorflow.indexing import read
+from wengert.compat.tensorflow.tensor import read
 
 _POSITIONS = ("int16", "int32", "int64")
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: TensorFlow's determinants, inverses, solutions, and diagonals of matrices."""
+"""Layer 9 · compat: TensorFlow's matrices: determinants, solutions, decompositions, diagonals."""
 
 from __future__ import annotations
 
@@ -12,6 +12,347 @@ from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.products import turned
+
+
+@V.operation("MatrixTrace")
+def trace(x, name=None) -> Any:
+    """The sum of the elements on the diagonal of a matrix, or of each of a batch.
+
+    Examples
+    --------
+    >>> print(tf.linalg.trace([[1, 2], [3, 4]]).numpy())
+    5
+    """
+    x = V.tensor_of(x)
+    V.check("Sum", x, V.NUMBERS)
+    return wg.sum(wg.diagonal(x, dim1=-2, dim2=-1), -1, dtype=x.payload.dtype)
+
+
+def _offset(k) -> int:
+    offsets = V.integers(k, "k")
+    if len(offsets) != 1:
+        raise V.invalid("MatrixDiagV3", "one diagonal at a time is offered here: k is a number")
+    return offsets[0]
+
+
+@V.operation("MatrixDiagV3")
+def diag(
+    diagonal,
+    name="diag",
+    k=0,
+    num_rows: int = -1,
+    num_cols: int = -1,
+    padding_value=0,
+    align: str = "RIGHT_LEFT",
+) -> Any:
+    """A matrix with given elements on a diagonal, or a batch of such.
+
+    Parameters
+    ----------
+    diagonal : Tensor. The elements.
+    name, align : optional. Accepted, and of no effect.
+    k : int. Which diagonal: 0 is the main one, positive ones are above it.
+    num_rows, num_cols : int. The size of the matrix; what the diagonal needs by default.
+    padding_value : number. What the other elements are.
+
+    Returns
+    -------
+    Tensor: Differentiable.
+
+    Examples
+    --------
+    >>> print(tf.linalg.diag([1, 2]).numpy())
+    [[1 0]
+     [0 2]]
+    """
+    x = V.tensor_of(diagonal)
+    offset = _offset(k)
+    result: Any = wg.diag_embed(x, offset)
+    need = result.payload.shape[-1]
+    rows = need if num_rows == -1 else num_rows
+    columns = need if num_cols == -1 else num_cols
+    count = x.payload.shape[-1]
+    if rows < count + max(-offset, 0) or columns < count + max(offset, 0):
+        if num_rows == num_cols == -1:
+            rows = columns = need
+        else:
+            raise V.invalid(
+                "MatrixDiagV3", f"a {rows} by {columns} matrix is too small for {count} elements"
+            )
+    if (rows, columns) != (need, need):
+        result = wg.nn.functional.pad(result, (0, columns - need, 0, rows - need))
+    if padding_value:
+        place = np.eye(rows, columns, offset, dtype=bool)
+        fill = wg.as_tensor(np.array(padding_value, x.payload.dtype))
+        result = wg.where(wg.as_tensor(place), result, fill)
+    return result
+
+
+@V.operation("MatrixDiagPartV3")
+def diag_part(input, name="diag_part", k=0, padding_value=0, align: str = "RIGHT_LEFT") -> Any:
+    """The elements on a diagonal of a matrix, or of each of a batch.
+
+    Examples
+    --------
+    >>> print(tf.linalg.diag_part([[1, 2], [3, 4]]).numpy())
+    [1 4]
+    """
+    x = V.tensor_of(input)
+    return wg.diagonal(x, _offset(k), -2, -1)
+
+
+@V.operation("MatrixSetDiagV3")
+def set_diag(input, diagonal, name="set_diag", k=0, align: str = "RIGHT_LEFT") -> Any:
+    """A matrix with other elements on a diagonal.
+
+    Raises
+    ------
+    InvalidArgumentError: If there are not as many elements as the diagonal has.
+
+    Examples
+    --------
+    >>> print(tf.linalg.set_diag([[1, 2], [3, 4]], [9, 9]).numpy())
+    [[9 2]
+     [3 9]]
+    """
+    x, y = V.aligned("MatrixSetDiagV3", input, diagonal)
+    return wg.diagonal_scatter(x, y, _offset(k), -2, -1)
+
+
+@V.operation("MatrixBandPart")
+def band_part(input, num_lower, num_upper, name=None) -> Any:
+    """A matrix with zeros outside of some diagonals around the main one; -1 keeps all.
+
+    Examples
+    --------
+    >>> print(tf.linalg.band_part([[1, 2], [3, 4]], -1, 0).numpy())
+    [[1 0]
+     [3 4]]
+    """
+    x = V.tensor_of(input)
+    (lower,), (upper,) = V.integers(num_lower, "num_lower"), V.integers(num_upper, "num_upper")
+    if lower >= 0:
+        x = wg.triu(x, -lower)
+    return wg.tril(x, upper) if upper >= 0 else wg.clone(x)
+
+
+@V.operation("Diag")
+def tensor_diag(diagonal, name=None) -> Any:
+    """A tensor with given elements where the first half of the positions equals the second half.
+
+    Examples
+    --------
+    >>> print(tf.linalg.tensor_diag([1, 2]).numpy())
+    [[1 0]
+     [0 2]]
+    """
+    x = V.tensor_of(diagonal)
+    return wg.reshape(wg.diag(wg.reshape(x, (-1,))), (*x.payload.shape, *x.payload.shape))
+
+
+@V.operation("DiagPart")
+def tensor_diag_part(input, name=None) -> Any:
+    """The elements where the first half of the positions equals the second half.
+
+    Examples
+    --------
+    >>> print(tf.linalg.tensor_diag_part([[1, 2], [3, 4]]).numpy())
+    [1 4]
+    """
+    x = V.tensor_of(input)
+    half = x.payload.ndim // 2
+    sizes = x.payload.shape[:half]
+    if sizes != x.payload.shape[half:]:
+        raise V.invalid("DiagPart", f"Received shape {V.shown(x.payload.shape)}: its halves differ")
+    count = int(np.prod(sizes))
+    return wg.reshape(wg.diagonal(wg.reshape(x, (count, count))), sizes)
+
+
+Qr = namedtuple("Qr", ["q", "r"])
+Lu = namedtuple("Lu", ["lu", "p"])
+
+
+@V.operation("Cholesky")
+def cholesky(input, name=None) -> Any:
+    """The lower triangular `L` with ``L @ L.T = input``, for a positive definite matrix.
+
+    Raises
+    ------
+    InvalidArgumentError: If the matrix is not positive definite.
+
+    Examples
+    --------
+    >>> print(tf.linalg.cholesky([[4.0, 2.0], [2.0, 5.0]]).numpy())
+    [[2. 0.]
+     [1. 2.]]
+    """
+    x = matrices("Cholesky", input)
+    try:
+        return wg.linalg.cholesky(x)
+    except RuntimeError as error:
+        raise V.invalid(
+            "Cholesky",
+            f"Cholesky decomposition was not successful. The input might not be valid: {error}",
+        ) from None
+
+
+@V.operation("Qr")
+def qr(input, full_matrices: bool = False, name=None) -> Any:
+    """An orthogonal matrix ``q`` and an upper triangular ``r``, whose product is the input.
+
+    Examples
+    --------
+    >>> q, r = tf.linalg.qr([[3.0, 1.0], [4.0, 2.0]])
+    >>> print(abs(r.numpy()).round(3))
+    [[5.  2.2]
+     [0.  0.4]]
+    """
+    x = matrices("Qr", input, square=False)
+    return Qr(*wg.linalg.qr(x, "complete" if full_matrices else "reduced"))
+
+
+@V.operation("Svd")
+def svd(tensor, full_matrices: bool = False, compute_uv: bool = True, name=None) -> Any:
+    """Singular values, and left and right singular vectors: ``u @ diag(s) @ v.T`` is the input.
+
+    Parameters
+    ----------
+    tensor : Tensor. A matrix, or a batch.
+    full_matrices : bool. Whether ``u`` and ``v`` are square.
+    compute_uv : bool. Whether to compute them at all.
+
+    Returns
+    -------
+    s, u, v : Tensor. In this order, the vectors in columns; differentiable where singular values
+        differ. Only ``s`` if `compute_uv` is false.
+
+    Examples
+    --------
+    >>> s, u, v = tf.linalg.svd([[2.0, 0.0], [0.0, 1.0]])
+    >>> print(s.numpy())
+    [2. 1.]
+    """
+    x = matrices("Svd", tensor, square=False)
+    if not compute_uv:
+        return wg.linalg.svdvals(x)
+    u, s, vh = wg.linalg.svd(x, full_matrices=bool(full_matrices))
+    v: Any = wg.transpose(vh, -1, -2)
+    return s, u, wg.conj_physical(v) if v.payload.dtype.kind == "c" else v
+
+
+@V.operation("SelfAdjointEigV2")
+def eigh(tensor, name=None) -> Any:
+    """Eigenvalues, in order, and eigenvectors, in columns, of a symmetric or Hermitian matrix.
+
+    Examples
+    --------
+    >>> values, vectors = tf.linalg.eigh([[2.0, 0.0], [0.0, 1.0]])
+    >>> print(values.numpy())
+    [1. 2.]
+    """
+    return tuple(wg.linalg.eigh(_lower(tensor)))
+
+
+@V.operation("SelfAdjointEigV2")
+def eigvalsh(tensor, name=None) -> Any:
+    """Eigenvalues, in order, of a symmetric or Hermitian matrix.
+
+    Examples
+    --------
+    >>> print(tf.linalg.eigvalsh([[2.0, 0.0], [0.0, 1.0]]).numpy())
+    [1. 2.]
+    """
+    return wg.linalg.eigvalsh(_lower(tensor))
+
+
+def _lower(tensor) -> Any:
+    """The Hermitian matrix whose lower triangle is given: the gradient is of that triangle."""
+    x = matrices("SelfAdjointEigV2", tensor)
+    return wg.add(wg.tril(x), turned(wg.tril(x, -1), True, True))
+
+
+@V.operation("Eig")
+def eig(tensor, name=None) -> Any:
+    """Eigenvalues and eigenvectors, in columns, of a square matrix; complex ones.
+
+    Examples
+    --------
+    >>> values, vectors = tf.linalg.eig([[2.0, 0.0], [0.0, 1.0]])
+    >>> print(values.numpy())
+    [2.+0.j 1.+0.j]
+    """
+    return tuple(wg.linalg.eig(matrices("Eig", tensor)))
+
+
+@V.operation("Eig")
+def eigvals(tensor, name=None) -> Any:
+    """Eigenvalues of a square matrix; complex ones.
+
+    Examples
+    --------
+    >>> print(tf.linalg.eigvals([[2.0, 0.0], [0.0, 1.0]]).numpy())
+    [2.+0.j 1.+0.j]
+    """
+    return wg.linalg.eigvals(matrices("Eig", tensor))
+
+
+@V.operation("Lu")
+def lu(input, output_idx_type=None, name=None) -> Any:
+    """The factors of a square matrix in one, and the order ``p`` of the rows that they are of.
+
+    Examples
+    --------
+    >>> factors, p = tf.linalg.lu([[0.0, 1.0], [2.0, 0.0]])
+    >>> print(p.numpy())
+    [1 0]
+    """
+    factors, pivots = wg.linalg.lu_factor(matrices("Lu", input))
+    swaps = V.numbers_of(pivots).astype(np.int64) - 1
+    count = swaps.shape[-1]
+    order = np.broadcast_to(np.arange(count), swaps.shape).copy()
+    for step in range(count):
+        other = swaps[..., step : step + 1]
+        here = order[..., step : step + 1].copy()
+        order[..., step : step + 1] = np.take_along_axis(order, other, -1)
+        np.put_along_axis(order, other, here, -1)
+    return Lu(factors, wg.as_tensor(order.astype(V.dtype_of(output_idx_type, np.dtype(np.int32)))))
+
+
+def matrix_rank(a, tol=None, validate_args: bool = False, name=None) -> Any:
+    """The number of singular values above `tol`, as int32.
+
+    Examples
+    --------
+    >>> print(tf.linalg.matrix_rank([[1.0, 1.0], [1.0, 1.0]]).numpy())
+    1
+    """
+    s = V.tensor_of(svd(a, compute_uv=False))
+    x = V.tensor_of(a)
+    if tol is None:
+        eps = float(np.finfo(x.payload.dtype).eps)
+        bound = wg.amax(s, -1, True) * (max(x.payload.shape[-2:]) * eps)
+    else:
+        bound = wg.unsqueeze(V.tensor_of(tol, dtype_hint=s.payload.dtype), -1)
+    int32 = np.dtype(np.int32)
+    return V.computed(
+        "Sum", lambda s: V.converted(wg.sum(V.converted(wg.gt(s, bound), int32), -1), int32), s
+    )
+
+
+@V.operation("MatMul")
+def pinv(a, rcond=None, validate_args: bool = False, name=None) -> Any:
+    """The pseudoinverse of a matrix; singular values below `rcond` times the greatest count as 0.
+
+    Examples
+    --------
+    >>> print(tf.linalg.pinv([[2.0], [0.0]]).numpy())
+    [[0.5 0. ]]
+    """
+    x = matrices("MatMul", a, square=False)
+    if rcond is None:
+        rcond = 10 * max(x.payload.shape[-2:]) * float(np.finfo(x.payload.dtype).eps)
+    return wg.linalg.pinv(x, rtol=rcond)
+
 
 MATRIX = ("double", "float", "half", "complex64", "complex128")
 """The dtypes that kernels of linear algebra take."""

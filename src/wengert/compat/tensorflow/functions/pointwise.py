@@ -1,4 +1,4 @@
-"""Layer 9 · compat: TensorFlow's functions of one tensor that work element by element."""
+"""Layer 9 · compat: TensorFlow's functions of one tensor, elementary and special ones."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.templates import rows, unary
+
+
+def _erfcinv(x) -> Any:
+    return wg.special.erfinv(1 - x)
 
 
 def _reciprocal(x) -> Any:
@@ -93,6 +97,27 @@ rows(
         | ``log(1 + exp(features))``, without overflow | [0.0, 1.0] | [0.693 1.313]
     nn.softsign(features) | Softsign | =wg.nn.functional.softsign | =FLOATING
         | ``features / (1 + abs(features))`` | [0.0, 1.0] | [0.  0.5]
+    math.bessel_i0 | BesselI0 | =wg.special.i0 | =FLOATING
+        | The modified Bessel function of order 0 | [0.0, 1.0] | [1.    1.266]
+    math.bessel_i0e | BesselI0e | =wg.special.i0e | =FLOATING | ``exp(-abs(x)) * bessel_i0(x)``
+        | [0.0, 1.0] | [1.    0.466]
+    math.bessel_i1 | BesselI1 | =wg.special.i1 | =FLOATING
+        | The modified Bessel function of order 1 | [0.0, 1.0] | [0.    0.565]
+    math.bessel_i1e | BesselI1e | =wg.special.i1e | =FLOATING | ``exp(-abs(x)) * bessel_i1(x)``
+        | [0.0, 1.0] | [0.    0.208]
+    math.digamma | Digamma | =wg.special.digamma | =FLOATING | The derivative of `lgamma`
+        | [1.0, 2.0] | [-0.577  0.423]
+    math.erf | Erf | =wg.erf | =FLOATING | The error function | [0.0, 1.0] | [0.    0.843]
+    math.erfc | Erfc | =wg.erfc | =FLOATING | 1 minus the error function | [0.0, 1.0]
+        | [1.    0.157]
+    math.erfcinv | Erfcinv | =_erfcinv | =FLOATING | The inverse of `erfc` | [0.5, 1.0]
+        | [0.477 0.   ]
+    math.erfinv | Erfinv | =wg.special.erfinv | =FLOATING | The inverse of `erf` | [0.0, 0.5]
+        | [0.    0.477]
+    math.lgamma | Lgamma | =wg.special.gammaln | =FLOATING
+        | The logarithm of the absolute value of the gamma function | [1.0, 3.0] | [0.    0.693]
+    math.ndtri | Ndtri | =wg.special.ndtri | =FLOATING
+        | The inverse of the normal distribution function | [0.5, 0.9] | [0.    1.282]
     """,
 )
 

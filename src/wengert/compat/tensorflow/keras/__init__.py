@@ -8,8 +8,6 @@ TensorShape([4, 1])
 
 from __future__ import annotations
 
-from typing import Any
-
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import offered
 from wengert.compat.tensorflow import initializers as initializers
@@ -34,12 +32,10 @@ from wengert.compat.tensorflow.keras.models import Model as Model
 from wengert.compat.tensorflow.keras.models import Sequential as Sequential
 from wengert.compat.tensorflow.keras.optimizers import Optimizer as Optimizer
 from wengert.compat.tensorflow.keras.regularizers import Regularizer as Regularizer
-from wengert.compat.tensorflow.refusal import refusal as _refusal
+from wengert.compat.tensorflow.refusal import refusing as _refusing
 from wengert.compat.tensorflow.variable import Variable as Variable
 
-
-def __getattr__(name: str) -> Any:
-    raise _refusal("keras", name)
+__getattr__ = _refusing("keras")
 
 
 _MODULES = """

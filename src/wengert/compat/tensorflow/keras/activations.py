@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.rows import of_rows, shaped
 from wengert.compat.tensorflow import math as _math
 from wengert.compat.tensorflow import nn as _nn
 from wengert.compat.tensorflow.configs import getter
 from wengert.compat.tensorflow.functions.values import computed, made, tensor_of
-from wengert.compat.tensorflow.refusal import refusal
-
-_DOC = """``{name}``, element by element (see `tf.nn` and `tf.math`).
-
-Examples
---------
->>> import wengert.compat.tensorflow as tf
->>> tf.keras.activations.{name}([0.0, 1.0]).shape
-TensorShape([2])
-"""
+from wengert.compat.tensorflow.refusal import refusing
 
 
-def _named(name: str, function) -> Any:
+def _named(path: str, function: Callable[[Any], Any]) -> Any:
     def activation(x) -> Any:
+        """``{name}``, element by element (see `tf.nn` and `tf.math`).
+
+        Examples
+        --------
+        >>> tf.keras.activations.{name}([0.0, 1.0]).shape
+        TensorShape([2])
+        """
         return function(x)
 
-    activation.__name__ = activation.__qualname__ = name
-    activation.__doc__ = _DOC.format(name=name)
-    return activation
+    return shaped(activation, path)
+
+
+def _linear(x) -> Any:
+    return made(tensor_of(x))
 
 
 def _mish(x) -> Any:
@@ -40,19 +42,26 @@ def _hard_sigmoid(x) -> Any:
     return computed("Relu6", wg.nn.functional.hardsigmoid, tensor_of(x))
 
 
-exponential = _named("exponential", _math.exp)
-hard_sigmoid = _named("hard_sigmoid", _hard_sigmoid)
-linear = _named("linear", lambda x: made(tensor_of(x)))
-log_sigmoid = _named("log_sigmoid", _math.log_sigmoid)
-mish = _named("mish", _mish)
-relu6 = _named("relu6", _nn.relu6)
-selu = _named("selu", _nn.selu)
-sigmoid = _named("sigmoid", _math.sigmoid)
-silu = _named("silu", _nn.silu)
-softplus = _named("softplus", _math.softplus)
-softsign = _named("softsign", _math.softsign)
-tanh = _named("tanh", _math.tanh)
-swish = silu
+of_rows(
+    globals(),
+    _named,
+    """
+    exponential | =_math.exp
+    hard_sigmoid | =_hard_sigmoid
+    linear | =_linear
+    log_sigmoid | =_math.log_sigmoid
+    mish | =_mish
+    relu6 | =_nn.relu6
+    selu | =_nn.selu
+    sigmoid | =_math.sigmoid
+    silu | =_nn.silu
+    softplus | =_math.softplus
+    softsign | =_math.softsign
+    tanh | =_math.tanh
+    """,
+    _math=_math,
+)
+swish = globals()["silu"]
 
 
 def relu(
@@ -133,11 +142,10 @@ def get(identifier) -> Any:
     >>> tf.keras.activations.get("relu") is tf.keras.activations.relu
     True
     """
-    return linear if identifier is None else _of_name(identifier)
+    return _of_name("linear" if identifier is None else identifier)
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("keras.activations", name)
+__getattr__ = refusing("keras.activations")
 
 
 __all__ = defined(globals())

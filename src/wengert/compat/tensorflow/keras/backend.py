@@ -10,7 +10,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.configs import snake_case
 from wengert.compat.tensorflow.functions.values import dtype_of
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import refusing
 
 _SETTINGS: dict[str, Any] = {"epsilon": 1e-7, "floatx": "float32"}
 _COUNTS: dict[str, int] = {}
@@ -89,8 +89,7 @@ def clear_session(free_memory: bool = True) -> None:
     _COUNTS.clear()
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("keras.backend", name)
+__getattr__ = refusing("keras.backend")
 
 
 __all__ = defined(globals(), without="float_type name_for")

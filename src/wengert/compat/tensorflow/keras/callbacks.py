@@ -23,7 +23,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.functions.values import numbers_of
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import refusing
 from wengert.tape.sites import warn
 
 _PHASES = ("train", "test", "predict")
@@ -608,8 +608,7 @@ class TensorBoard(Callback):
         )
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("keras.callbacks", name)
+__getattr__ = refusing("keras.callbacks")
 
 
 __all__ = defined(globals(), without="shown_numbers")

@@ -10,7 +10,7 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.configs import Configured, getter
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import refusing
 
 __all__ = ["Constraint", "MaxNorm", "MinMaxNorm", "NonNeg", "UnitNorm", "get"]
 
@@ -86,8 +86,7 @@ class UnitNorm(Constraint):
 get = getter("constraint", globals(), Constraint)
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("keras.constraints", name)
+__getattr__ = refusing("keras.constraints")
 
 
 fill_sections(globals())

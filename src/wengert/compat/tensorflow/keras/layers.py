@@ -17,9 +17,9 @@ from wengert.compat.kit.namespaces import defined, gathered
 from wengert.compat.tensorflow import initializers, nn, operations
 from wengert.compat.tensorflow.functions.values import converted, made, tensor_of
 from wengert.compat.tensorflow.keras.layer import Layer as Layer
+from wengert.compat.tensorflow.keras.layer import Symbol
 from wengert.compat.tensorflow.keras.settings import settings
-from wengert.compat.tensorflow.keras.symbols import Symbol
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import refusing
 
 _GATHERED = gathered(
     globals(),
@@ -33,7 +33,7 @@ _GATHERED = gathered(
             GlobalAvgPool3D GlobalMaxPool1D GlobalMaxPool2D GlobalMaxPool3D GlobalMaxPooling1D
             GlobalMaxPooling2D GlobalMaxPooling3D MaxPool1D MaxPool2D MaxPool3D MaxPooling1D
             MaxPooling2D MaxPooling3D ZeroPadding2D
-        keras.norm_layers: BatchNormalization LayerNormalization Normalization
+        keras.core_layers: BatchNormalization LayerNormalization Normalization
         keras.recurrent: Bidirectional GRU LSTM Masking RNN SimpleRNN TimeDistributed
         """,
 )
@@ -320,8 +320,7 @@ class InputLayer(Layer):
         return inputs
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("keras.layers", name)
+__getattr__ = refusing("keras.layers")
 
 
 __all__ = [*_GATHERED, *defined(globals(), "Layer")]

@@ -11,42 +11,82 @@ import numpy as np
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.rows import of_rows, shaped
 from wengert.compat.tensorflow.functions import values as V
-from wengert.compat.tensorflow.keras.backend import epsilon
-from wengert.compat.tensorflow.keras.pairs import both, clipped, smoothed
+from wengert.compat.tensorflow.functions.values import converted, is_floating, tensor_of
+from wengert.compat.tensorflow.keras.backend import epsilon, float_type
 from wengert.compat.tensorflow.nn import sparse_softmax_cross_entropy_with_logits
 
-_DOC = """{words}, one for each example: the mean over the last dimension.
 
-Parameters
-----------
-y_true, y_pred : Tensor
-    What is right, and what was predicted.
-
-Returns
--------
-Tensor
-    Without the last dimension; differentiable.
-
-Examples
---------
->>> import wengert.compat.tensorflow as tf
->>> tf.keras.losses.{name}([[1.0, 0.0]], [[0.5, 0.5]]).shape
-TensorShape([1])
-"""
+def both(y_true, y_pred) -> tuple[Any, Any]:
+    """Targets and predictions, of the dtype of the predictions."""
+    p = tensor_of(y_pred)
+    if not is_floating(p):
+        p = converted(p, float_type())
+    y = converted(tensor_of(y_true), p.payload.dtype)
+    return same_rank(y, p)
 
 
-def _mean_of(name: str, words: str, function: Callable[[Any, Any], Any]) -> Any:
-    """The loss `name`: the mean of `function` of targets and predictions."""
+def same_rank(a, b) -> tuple[Any, Any]:
+    """Two tensors, of which one may have a last dimension of size 1 too many."""
+    first, second = a.payload.ndim, b.payload.ndim
+    if first == second + 1 and a.payload.shape[-1] == 1:
+        return wg.squeeze(a, -1) if second else a, b
+    if second == first + 1 and b.payload.shape[-1] == 1:
+        return a, wg.squeeze(b, -1) if first else b
+    return a, b
+
+
+def clipped(x, low: float, high: float) -> Any:
+    """`x` with bounds."""
+    return wg.clamp(x, low, high)
+
+
+def smoothed(y, share: float, classes: int) -> Any:
+    """Targets of which a share goes to all classes alike."""
+    return wg.add(wg.mul(y, 1.0 - share), share / classes)
+
+
+def _mean_of(path: str, function: Callable[[Any, Any], Any], words: str) -> Any:
+    """The loss `path`: the mean of `function` of targets and predictions."""
 
     @V.operation("Mean")
     def loss(y_true, y_pred) -> Any:
+        """{words}, one for each example: the mean over the last dimension.
+
+        Parameters
+        ----------
+        y_true, y_pred : Tensor. What is right, and what was predicted.
+
+        Returns
+        -------
+        Tensor: Without the last dimension; differentiable.
+
+        Examples
+        --------
+        >>> tf.keras.losses.{name}([[1.0, 0.0]], [[0.5, 0.5]]).shape
+        TensorShape([1])
+        """
         y, p = both(y_true, y_pred)
         return wg.mean(function(y, p), -1)
 
-    loss.__name__ = loss.__qualname__ = name
-    loss.__doc__ = _DOC.format(words=words, name=name)
-    return loss
+    return shaped(loss, path, words=words)
+
+
+def _absolute(y, p) -> Any:
+    return wg.abs(wg.sub(y, p))
+
+
+def _squared(y, p) -> Any:
+    return wg.square(wg.sub(y, p))
+
+
+def _squared_logarithmic(y, p) -> Any:
+    return wg.square(wg.sub(_logarithm(y), _logarithm(p)))
+
+
+def _squared_margin(y, p) -> Any:
+    return wg.square(_margin(y, p))
 
 
 def _relative(y, p) -> Any:
@@ -78,28 +118,20 @@ def _poisson(y, p) -> Any:
     return wg.sub(p, wg.mul(y, wg.log(wg.add(p, epsilon()))))
 
 
-mean_squared_error = _mean_of(
-    "mean_squared_error", "The squared error", lambda y, p: wg.square(wg.sub(y, p))
+of_rows(
+    globals(),
+    _mean_of,
+    """
+    mean_squared_error | =_squared | The squared error
+    mean_absolute_error | =_absolute | The absolute error
+    mean_absolute_percentage_error | =_relative | The error in percent of the target
+    mean_squared_logarithmic_error | =_squared_logarithmic | The squared difference of logarithms
+    hinge | =_margin | What is missing to a margin of 1
+    squared_hinge | =_squared_margin | The square of what is missing to a margin of 1
+    log_cosh | =_log_cosh | The logarithm of the hyperbolic cosine of the error
+    poisson | =_poisson | ``y_pred - y_true * log(y_pred)``
+    """,
 )
-mean_absolute_error = _mean_of(
-    "mean_absolute_error", "The absolute error", lambda y, p: wg.abs(wg.sub(y, p))
-)
-mean_absolute_percentage_error = _mean_of(
-    "mean_absolute_percentage_error", "The error in percent of the target", _relative
-)
-mean_squared_logarithmic_error = _mean_of(
-    "mean_squared_logarithmic_error",
-    "The squared difference of logarithms",
-    lambda y, p: wg.square(wg.sub(_logarithm(y), _logarithm(p))),
-)
-hinge = _mean_of("hinge", "What is missing to a margin of 1", _margin)
-squared_hinge = _mean_of(
-    "squared_hinge",
-    "The square of what is missing to a margin of 1",
-    lambda y, p: wg.square(_margin(y, p)),
-)
-log_cosh = _mean_of("log_cosh", "The logarithm of the hyperbolic cosine of the error", _log_cosh)
-poisson = _mean_of("poisson", "``y_pred - y_true * log(y_pred)``", _poisson)
 
 
 @V.operation("Mean")
@@ -282,12 +314,15 @@ def sparse_categorical_crossentropy(
     return result
 
 
-mse = MSE = mean_squared_error
-mae = MAE = mean_absolute_error
-mape = MAPE = mean_absolute_percentage_error
-msle = MSLE = mean_squared_logarithmic_error
+for _short, _name in (
+    ("mse", "mean_squared_error"),
+    ("mae", "mean_absolute_error"),
+    ("mape", "mean_absolute_percentage_error"),
+    ("msle", "mean_squared_logarithmic_error"),
+):
+    globals().update(dict.fromkeys((_short, _short.upper()), globals()[_name]))
 kld = KLD = kullback_leibler_divergence
-logcosh = log_cosh
+logcosh = globals()["log_cosh"]
 
 __all__ = defined(globals())
 fill_sections(globals())

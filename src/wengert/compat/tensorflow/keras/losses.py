@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import ast
 from typing import Any
 
 import numpy as np
@@ -14,14 +13,15 @@ import numpy as np
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined, gathered
-from wengert.compat.kit.rows import of_rows
+from wengert.compat.kit.rows import of_rows, told
+from wengert.compat.kit.rows import options as arguments
 from wengert.compat.tensorflow.configs import Configured, getter
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.keras import loss_functions as each
 from wengert.compat.tensorflow.keras.backend import float_type
-from wengert.compat.tensorflow.keras.pairs import same_rank
+from wengert.compat.tensorflow.keras.loss_functions import same_rank
 from wengert.compat.tensorflow.keras.settings import settings
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import refusing
 
 _FUNCTIONS = gathered(
     globals(),
@@ -128,21 +128,9 @@ def _reduced(losses, sample_weight, reduction) -> Any:
     return wg.mean(losses)
 
 
-_CLASS_DOC = """The loss `{function}`; {default}reduced as `Loss` says.
-
-Examples
---------
->>> import wengert.compat.tensorflow as tf
->>> loss = tf.keras.losses.{name}()
->>> loss({true}, [[0.25, 0.75]]).shape
-TensorShape([])
-"""
-
-
 def _class(name: str, function, label: str, defaults: str = "") -> Any:
     """The class of a loss that is a function with these further arguments."""
-    pairs = (pair.split("=") for pair in defaults.split(", ") if pair)
-    options = {key: ast.literal_eval(value) for key, value in pairs}
+    options = arguments(defaults)
     sparse = name.startswith("Sparse")
     fields = {**options, "reduction": "sum_over_batch_size", "name": label, "dtype": None}
 
@@ -150,22 +138,31 @@ def _class(name: str, function, label: str, defaults: str = "") -> Any:
         return {key: getattr(self, key) for key in options}
 
     def call(self, y_true, y_pred) -> Any:
+        """The loss `{function}`; {default}reduced as `Loss` says.
+
+        Examples
+        --------
+        >>> loss = tf.keras.losses.{name}()
+        >>> loss({true}, [[0.25, 0.75]]).shape
+        TensorShape([])
+        """
         return function(y_true, y_pred, **chosen(self))
 
     def get_config(self) -> dict[str, Any]:
         return {**Loss.get_config(self), **chosen(self)}
 
-    doc = _CLASS_DOC.format(
+    doc = told(
+        call,
         function=function.__name__,
         name=name,
         default=f"with {defaults} by default, " if defaults else "",
         true="[1]" if sparse else "[[0.0, 1.0]]",
     )
+    call.__doc__ = Loss.call.__doc__
     body = {
         **fields,
         "__annotations__": dict.fromkeys(fields, Any),
         "__doc__": doc,
-        "__module__": __name__,
         "_takes_numbers": sparse,
         "call": call,
         "get_config": get_config,
@@ -204,8 +201,7 @@ of_rows(
 get = getter("loss", globals(), Loss, {name: getattr(each, name) for name in _FUNCTIONS})
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("keras.losses", name)
+__getattr__ = refusing("keras.losses")
 
 
 __all__ = [*_FUNCTIONS, *defined(globals())]

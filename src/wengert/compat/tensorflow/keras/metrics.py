@@ -9,12 +9,13 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.rows import of_rows, options, told
 from wengert.compat.tensorflow import initializers
 from wengert.compat.tensorflow.configs import Configured, getter, snake_case
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 from wengert.compat.tensorflow.keras import losses as _losses
 from wengert.compat.tensorflow.keras.backend import float_type
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import refusing
 from wengert.compat.tensorflow.variable import Variable
 
 
@@ -228,86 +229,58 @@ def top_k_categorical_accuracy(y_true, y_pred, k: int = 5) -> Any:
     return sparse_top_k_categorical_accuracy(numbers_of(y_true).argmax(-1), y_pred, k)
 
 
-_WRAPPED = """The mean of {what} over all batches.
-
-Examples
---------
->>> import wengert.compat.tensorflow as tf
->>> tf.keras.metrics.{name}().name
-{label!r}
-"""
-
-
-def _wrapped(name: str, function, label: str, **options) -> Any:
+def _wrapped(kind: str, function, label: str, further: str = "") -> Any:
     """The metric that averages a function with these further arguments."""
+    defaults = options(further)
 
     def __init__(self, *args, name: str = label, dtype=None, **kwargs) -> None:
-        names = [*options] if options else []
-        order = [*(["k"] if "k" in names else []), "name", "dtype", *(n for n in names if n != "k")]
+        """The mean of `{what}` over all batches.
+
+        Examples
+        --------
+        >>> tf.keras.metrics.{kind}().name
+        {label!r}
+        """
+        order = [*(n for n in defaults if n == "k"), "name", "dtype"]
+        order += [n for n in defaults if n != "k"]
         given = {"name": name, "dtype": dtype, **dict(zip(order, args, strict=False)), **kwargs}
         for key in given:
             if key not in order:
                 raise TypeError(f"{type(self).__name__}() got an unexpected argument {key!r}")
-        chosen = {key: given.get(key, value) for key, value in options.items()}
+        chosen = {key: given.get(key, value) for key, value in defaults.items()}
         MeanMetricWrapper.__init__(self, function, given["name"], given["dtype"], **chosen)
 
-    what = getattr(function, "__name__", name).strip("_")
-    body = {
-        "__init__": __init__,
-        "__doc__": _WRAPPED.format(what=f"`{what}`", name=name, label=label),
-        "__module__": __name__,
-    }
-    return type(name, (MeanMetricWrapper,), body)
-
-
-Accuracy = _wrapped("Accuracy", _equal, "accuracy")
-BinaryAccuracy = _wrapped("BinaryAccuracy", binary_accuracy, "binary_accuracy", threshold=0.5)
-CategoricalAccuracy = _wrapped("CategoricalAccuracy", categorical_accuracy, "categorical_accuracy")
-SparseCategoricalAccuracy = _wrapped(
-    "SparseCategoricalAccuracy", sparse_categorical_accuracy, "sparse_categorical_accuracy"
-)
-TopKCategoricalAccuracy = _wrapped(
-    "TopKCategoricalAccuracy", top_k_categorical_accuracy, "top_k_categorical_accuracy", k=5
-)
-SparseTopKCategoricalAccuracy = _wrapped(
-    "SparseTopKCategoricalAccuracy",
-    sparse_top_k_categorical_accuracy,
-    "sparse_top_k_categorical_accuracy",
-    k=5,
-)
-MeanSquaredError = _wrapped("MeanSquaredError", _losses.mean_squared_error, "mean_squared_error")
-MeanAbsoluteError = _wrapped(
-    "MeanAbsoluteError", _losses.mean_absolute_error, "mean_absolute_error"
-)
-KLDivergence = _wrapped("KLDivergence", _losses.kullback_leibler_divergence, "kl_divergence")
+    doc = told(__init__, what=function.__name__.strip("_"), kind=kind, label=label)
+    __init__.__doc__ = None
+    return type(kind, (MeanMetricWrapper,), {"__init__": __init__, "__doc__": doc})
 
 
 def _similarity(y_true, y_pred, axis: int = -1) -> Any:
     return -_losses.cosine_similarity(y_true, y_pred, axis)
 
 
-CosineSimilarity = _wrapped("CosineSimilarity", _similarity, "cosine_similarity", axis=-1)
-BinaryCrossentropy = _wrapped(
-    "BinaryCrossentropy",
-    _losses.binary_crossentropy,
-    "binary_crossentropy",
-    from_logits=False,
-    label_smoothing=0.0,
-)
-CategoricalCrossentropy = _wrapped(
-    "CategoricalCrossentropy",
-    _losses.categorical_crossentropy,
-    "categorical_crossentropy",
-    from_logits=False,
-    label_smoothing=0.0,
-    axis=-1,
-)
-SparseCategoricalCrossentropy = _wrapped(
-    "SparseCategoricalCrossentropy",
-    _losses.sparse_categorical_crossentropy,
-    "sparse_categorical_crossentropy",
-    from_logits=False,
-    axis=-1,
+of_rows(
+    globals(),
+    _wrapped,
+    """
+    Accuracy | =_equal | accuracy
+    BinaryAccuracy | =binary_accuracy | binary_accuracy | threshold=0.5
+    CategoricalAccuracy | =categorical_accuracy | categorical_accuracy
+    SparseCategoricalAccuracy | =sparse_categorical_accuracy | sparse_categorical_accuracy
+    TopKCategoricalAccuracy | =top_k_categorical_accuracy | top_k_categorical_accuracy | k=5
+    SparseTopKCategoricalAccuracy | =sparse_top_k_categorical_accuracy
+        | sparse_top_k_categorical_accuracy | k=5
+    MeanSquaredError | =_losses.mean_squared_error | mean_squared_error
+    MeanAbsoluteError | =_losses.mean_absolute_error | mean_absolute_error
+    KLDivergence | =_losses.kullback_leibler_divergence | kl_divergence
+    CosineSimilarity | =_similarity | cosine_similarity | axis=-1
+    BinaryCrossentropy | =_losses.binary_crossentropy | binary_crossentropy
+        | from_logits=False, label_smoothing=0.0
+    CategoricalCrossentropy | =_losses.categorical_crossentropy | categorical_crossentropy
+        | from_logits=False, label_smoothing=0.0, axis=-1
+    SparseCategoricalCrossentropy | =_losses.sparse_categorical_crossentropy
+        | sparse_categorical_crossentropy | from_logits=False, axis=-1
+    """,
 )
 
 
@@ -382,21 +355,18 @@ class Recall(_Share):
 
 
 _SHORT = {
-    name: functools.partial(kind, name=name)
+    name: functools.partial(globals()[kind], name=name)
     for kind, names in (
-        (MeanSquaredError, ("mse", "MSE")),
-        (MeanAbsoluteError, ("mae", "MAE")),
-        (KLDivergence, ("kld",)),
+        ("MeanSquaredError", ("mse", "MSE")),
+        ("MeanAbsoluteError", ("mae", "MAE")),
+        ("KLDivergence", ("kld",)),
     )
     for name in names
 }
-
-
 get = getter("metric", globals(), Metric, _SHORT)
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("keras.metrics", name)
+__getattr__ = refusing("keras.metrics")
 
 
 __all__ = defined(globals())

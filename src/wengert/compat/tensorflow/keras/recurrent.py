@@ -15,15 +15,7 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import nest, operations
 from wengert.compat.tensorflow.configs import deserialize_keras_object, serialize_keras_object
-from wengert.compat.tensorflow.keras.cells import (
-    Cell,
-    GRUCell,
-    LSTMCell,
-    SimpleRNNCell,
-    StackedRNNCells,
-    initial,
-    stepped,
-)
+from wengert.compat.tensorflow.keras import cells
 from wengert.compat.tensorflow.keras.layer import Layer
 from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.variable import Variable
@@ -63,7 +55,7 @@ class RNN(Layer):
         **kwargs,
     ) -> None:
         if isinstance(cell, list | tuple):
-            cell = StackedRNNCells(cell)
+            cell = cells.StackedRNNCells(cell)
         for needed in ("call", "state_size"):
             if not hasattr(cell, needed):
                 raise ValueError(f"Argument `cell` should have a `{needed}`. Received: cell={cell}")
@@ -98,7 +90,7 @@ class RNN(Layer):
 
     def get_initial_state(self, batch_size) -> list[Any]:
         """The states that a sequence begins with."""
-        found = initial(self.cell, batch_size, self._kind)
+        found = cells.initial(self.cell, batch_size, self._kind)
         return list(found) if isinstance(found, list | tuple) else [found]
 
     def reset_state(self) -> None:
@@ -129,7 +121,7 @@ class RNN(Layer):
             mask = mask[0]
         states = self._begin(int(sequences.shape[0]), initial_state)
         getattr(self.cell, "reset_dropout_mask", lambda: None)()
-        quick = isinstance(self.cell, Cell)
+        quick = isinstance(self.cell, cells.Cell)
         source = self.cell.projected(sequences, training) if quick else sequences
         steps = operations.unstack(source, axis=1)
         turns = range(len(steps))
@@ -151,7 +143,7 @@ class RNN(Layer):
     def _stepped(self, inputs, states: list[Any], training: bool) -> Any:
         """A step of a cell of any kind: one state is not in a list, if its size is not."""
         alone = not isinstance(self.cell.state_size, list | tuple)
-        output, new = stepped(self.cell, inputs, states, training)
+        output, new = cells.stepped(self.cell, inputs, states, training)
         return output, [new] if alone and not isinstance(new, list | tuple) else list(new)
 
     def _masked(self, seen, output, new, outputs, states) -> Any:
@@ -209,9 +201,9 @@ def _of_cell(kind: type, words: str) -> Any:
     return type(name, (RNN,), {**body, "__module__": __name__})
 
 
-SimpleRNN = _of_cell(SimpleRNNCell, "A recurrent layer without gates")
-LSTM = _of_cell(LSTMCell, "Long short-term memory")
-GRU = _of_cell(GRUCell, "Gated recurrent units")
+SimpleRNN = _of_cell(cells.SimpleRNNCell, "A recurrent layer without gates")
+LSTM = _of_cell(cells.LSTMCell, "Long short-term memory")
+GRU = _of_cell(cells.GRUCell, "Gated recurrent units")
 
 
 @settings

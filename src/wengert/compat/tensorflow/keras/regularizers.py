@@ -9,7 +9,7 @@ import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.configs import Configured, getter
 from wengert.compat.tensorflow.functions.values import computed, tensor_of
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import refusing
 
 __all__ = ["L1", "L1L2", "L2", "Regularizer", "get", "l1", "l1_l2", "l2"]
 
@@ -82,8 +82,7 @@ l1, l2 = L1, L2
 get = getter("regularizer", globals(), Regularizer, {"l1_l2": functools.partial(L1L2, 0.01, 0.01)})
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("keras.regularizers", name)
+__getattr__ = refusing("keras.regularizers")
 
 
 fill_sections(globals())

@@ -29,7 +29,7 @@ from wengert.compat.tensorflow.configs import (
     register_keras_serializable,
     serialize_keras_object,
 )
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import refusing
 from wengert.tape.sites import warn
 
 CustomObjectScope = custom_object_scope
@@ -145,8 +145,7 @@ def load_weights(model, filepath, skip_mismatch: bool = False, **kwargs) -> None
     read_weights(model, filepath, skip_mismatch)
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("keras.saving", name)
+__getattr__ = refusing("keras.saving")
 
 
 _CONFIGS = """

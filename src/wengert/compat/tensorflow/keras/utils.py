@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.compat.tensorflow.functions.streams import set_seed
+from wengert.compat.tensorflow.functions.drawing import set_seed
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 from wengert.compat.tensorflow.keras.backend import clear_session as clear_session
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import refusing
 
 __all__ = ["clear_session", "normalize", "set_random_seed", "to_categorical"]
 
@@ -70,8 +70,7 @@ def set_random_seed(seed: int) -> None:
     set_seed(seed)
 
 
-def __getattr__(name: str) -> Any:
-    raise refusal("keras.utils", name)
+__getattr__ = refusing("keras.utils")
 
 
 fill_sections(globals())

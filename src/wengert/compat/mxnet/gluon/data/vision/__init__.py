@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.base import absence
 from wengert.compat.mxnet.gluon.data import ArrayDataset
 from wengert.compat.mxnet.gluon.data.vision import transforms as transforms
 from wengert.compat.mxnet.numpy.creation import made
@@ -69,10 +69,9 @@ class FashionMNIST(MNIST):
     _folder = "fashion-mnist"
 
 
-def __getattr__(name: str) -> Any:
-    cure = "read the files with NumPy, and make an ArrayDataset of the arrays"
-    names = ("CIFAR10", "CIFAR100", "ImageFolderDataset", "ImageRecordDataset", "ImageListDataset")
-    raise absent("wengert.compat.mxnet.gluon.data.vision", name, dict.fromkeys(names, cure))
+_cure = "read the files with NumPy, and make an ArrayDataset of the arrays"
+_names = ("CIFAR10", "CIFAR100", "ImageFolderDataset", "ImageRecordDataset", "ImageListDataset")
+__getattr__ = absence("wengert.compat.mxnet.gluon.data.vision", dict.fromkeys(_names, _cure))
 
 
 fill_sections(globals())

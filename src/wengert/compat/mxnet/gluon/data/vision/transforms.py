@@ -18,7 +18,7 @@ from typing import Any
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet import image
-from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.base import absence
 from wengert.compat.mxnet.gluon.basic_layers import HybridSequential, Sequential
 from wengert.compat.mxnet.gluon.block import Block, HybridBlock
 from wengert.numpy import random as _random
@@ -213,9 +213,8 @@ class RandomApply(Block):
 HybridRandomApply = RandomApply
 
 
-def __getattr__(name: str) -> Any:
-    cures = dict.fromkeys(("RandomHue", "RandomLighting", "RandomGray", "Rotate"), "write a Block")
-    raise absent("wengert.compat.mxnet.gluon.data.vision.transforms", name, cures)
+_cures = dict.fromkeys(("RandomHue", "RandomLighting", "RandomGray", "Rotate"), "write a Block")
+__getattr__ = absence("wengert.compat.mxnet.gluon.data.vision.transforms", _cures)
 
 
 __all__ = defined(globals())
