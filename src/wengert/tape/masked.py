@@ -27,26 +27,6 @@ import numpy as np
 from wengert.interp.levels import Lifted
 from wengert.tape.base import LEAF, TensorBase
 
-__all__ = [
-    "HIDING",
-    "INVALID",
-    "MASKED",
-    "REPORT",
-    "Undecided",
-    "begin_search",
-    "end_search",
-    "hides",
-    "holds_nan",
-    "is_below_mask",
-    "is_searching",
-    "mark",
-    "nan_in",
-    "search",
-    "stop_search",
-    "undecided",
-    "unmasked",
-]
-
 INVALID: list[int] = []
 """The threads in whose walks NaN is to be searched for: empty, nearly always."""
 MASKED: list[int] = []
