@@ -27,12 +27,12 @@ from wengert.compiler.runtime.transformed import (
     capture_transformed,
     kinds_of,
 )
+from wengert.compiler.tracing.blocks import Elsewhere, Missing
 from wengert.compiler.tracing.capture import Captured, capture
 from wengert.compiler.tracing.collector import seldom
 from wengert.compiler.tracing.effects import Openings, Search
 from wengert.compiler.tracing.environment import Environment
 from wengert.compiler.tracing.prints import told_before
-from wengert.compiler.tracing.tree import Elsewhere, Missing
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import NO_GRAD, current_mode
 from wengert.tape.sites import warn

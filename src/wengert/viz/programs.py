@@ -7,7 +7,7 @@ from typing import Any
 from wengert.base.sections import fill_sections
 from wengert.compiler.api import Compiled
 from wengert.compiler.ir.programs import Loop, Program, Value, uses
-from wengert.compiler.tracing.tree import Block
+from wengert.compiler.tracing.blocks import Block
 from wengert.viz.drawing import Drawing
 from wengert.viz.picture import Arrow, Box, Picture
 

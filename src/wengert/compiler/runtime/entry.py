@@ -16,6 +16,7 @@ from wengert.compiler.ir.verifier import checked, is_on, verify, verify_trace
 from wengert.compiler.passes import roll, simplify
 from wengert.compiler.runtime.cost import gain
 from wengert.compiler.runtime.pulled import Pulled
+from wengert.compiler.tracing.blocks import Elsewhere, Missing
 from wengert.compiler.tracing.capture import Captured
 from wengert.compiler.tracing.collector import seldom
 from wengert.compiler.tracing.environment import Environment, Matcher
@@ -27,7 +28,6 @@ from wengert.compiler.tracing.prints import silent
 from wengert.compiler.tracing.reports import are_known
 from wengert.compiler.tracing.sym import Sym
 from wengert.compiler.tracing.tables import finished
-from wengert.compiler.tracing.tree import Elsewhere, Missing, Tree
 from wengert.interp.levels import Lifted
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.node import next_sequence
@@ -173,7 +173,7 @@ class Call:
         found = self.entry.match(args, kwargs)
         if self.exit.effects or self.exit.put:
             why = "it writes to tensors" if self.exit.effects else "it changes other objects"
-        elif self._tree.path_to(self.exit)[1]:
+        elif self._tree.draws(self.exit):
             why = "it draws random numbers"
         elif found is None or any(found[0][i] is not tensor for i, tensor in inputs.items()):
             why = "what it reaches has changed since it was called"
@@ -247,7 +247,7 @@ class Entry:
         self.options = options
         self.name = name
         self._match: Matcher | None = None
-        self.tree: Any = Tree((), options.finish)
+        self.tree = Graph((), options)
         self.ready = not options.measure
         self.gain: float | None = None
         self._graphs = True
@@ -273,7 +273,7 @@ class Entry:
     @property
     def by_blocks(self) -> bool:
         """Whether the traces are a graph."""
-        return isinstance(self.tree, Graph)
+        return self.tree.by_states
 
     def fits(self, tensors: list[Any], arrays: list[Any]) -> bool:
         """Whether the inputs lie in memory as they did, if that matters."""
@@ -311,7 +311,7 @@ class Entry:
         if is_on():
             verify_trace(captured.inputs, items, exit)
         if exit.derivatives is not None and self._graphs:
-            tree = self.tree if self.by_blocks else Graph(inputs, self.options)
+            tree = self.tree if self.by_blocks else Graph(inputs, self.options, by_states=True)
             if tree.add(inputs, items, exit.by_blocks()):
                 # what a tree knew is traced again where it is needed
                 self.tree = tree
@@ -319,11 +319,11 @@ class Entry:
         if self.by_blocks:
             # what a graph knew is, too
             self._graphs = False
-            self.tree = Tree(inputs, self.options.finish)
+            self.tree = Graph(inputs, self.options)
         if captured.trace.turns.skipped:
             return False
         if self.tree.root is None:
-            self.tree = Tree(inputs, self.options.finish)
+            self.tree = Graph(inputs, self.options)
         return self.tree.add(inputs, items, exit)
 
     def weigh(self, captured: Captured) -> None:
@@ -376,11 +376,11 @@ class Entry:
         if len(given) != len(tree.inputs):
             # another thread has added a trace that writes
             raise Missing
-        if isinstance(tree, Graph):
+        if tree.by_states:
             return self._gone_through(tree, given, tensors, arrays, (args, kwargs))
         exit, known = tree.run(given)
         if exit.said:
-            drawn = partial(_drawn, tree, exit, known)
+            drawn = partial(_drawn, exit, known)
             exit.say(known, tensors, (args, kwargs), drawn)
         return self.finished(exit, known, tensors, arrays, (args, kwargs))
 
@@ -407,10 +407,7 @@ class Entry:
             exit.say(known, tensors, given)
             leaves = exit.finish(known, tensors, arrays)
         else:
-            items, before = done.trace.items, {**done.trace.arrays, **done.trace.before}
-            drawn = [before[item.value] for item in items if isinstance(item, Draw)]
-            outcomes = [item.outcome for item in items if isinstance(item, Guard)]
-            exit, known = graph.run(inputs, visits, drawn, outcomes)
+            exit, known = graph.run(inputs, visits, *_taken(done))
             exit = exit.without_effects(done.log.settle)
             leaves = exit.finish(known, tensors, arrays)
         if exit.outputs:
@@ -475,13 +472,13 @@ class Entry:
         known: Any = {**trace.arrays, **trace.before}
         places = self._inputs(captured)
         inputs = [contiguous(known[value]) for value in places]
-        if added and isinstance(self.tree, Graph):
+        if added and self.by_blocks:
             return self._gone_through(
                 self.tree, inputs, list(tensors), list(arrays), given, captured
             )
         if added and self.tree.traces == 1:
             # what later calls run
-            found, known = self.tree.run(inputs, known)
+            found, known = self.tree.run(inputs, None, *_taken(captured))
             if found.call is None:
                 found.call = self.call_of(found)
             found = found.without_effects(captured.log.settle)
@@ -489,18 +486,25 @@ class Entry:
         own = type(self).__new__(type(self))
         own.environment, own.options, own.name = self.environment, self.options, self.name
         own.function, own._match, own.layout = self.function, self._match, self.layout
-        own.tree = Tree(places, self.options.finish)
+        own.tree = Graph(places, self.options)
         own.tree.add(places, trace.items, exit)
-        found, known = own.tree.run(inputs, known)
+        found, known = own.tree.run(inputs, None, *_taken(captured))
         # with its effects, which forbid to run the function again
         found.call = own.call_of(found)
         found = found.without_effects(captured.log.settle)
         return own.finished(found, known, list(tensors), list(arrays), given)
 
 
-def _drawn(tree: Tree, exit: Exit, known: Any) -> list[Any]:
+def _drawn(exit: Exit, known: Any) -> list[Any]:
     """The random numbers of a run that came to `exit`."""
-    return [known[value] for value in tree.path_to(exit)[1]]
+    return [known[value] for value in exit.draws]
+
+
+def _taken(captured: Captured) -> tuple[list[Any], list[Any]]:
+    """The random numbers that a traced run has drawn, and how it has decided."""
+    items, known = captured.trace.items, {**captured.trace.arrays, **captured.trace.before}
+    drawn = [known[item.value] for item in items if isinstance(item, Draw)]
+    return drawn, [item.outcome for item in items if isinstance(item, Guard)]
 
 
 def pulled_back(

@@ -18,9 +18,9 @@ import numpy as np
 from wengert.compiler.ir.executable import RAISED
 from wengert.compiler.ir.programs import Value
 from wengert.compiler.runtime.entry import Entry
+from wengert.compiler.tracing.blocks import Missing, key_of
 from wengert.compiler.tracing.exit import Exit
 from wengert.compiler.tracing.reports import are_known
-from wengert.compiler.tracing.tree import Missing, key_of
 from wengert.tape.base import LEAF, TensorBase
 
 __all__ = ["MISS", "quick_call"]

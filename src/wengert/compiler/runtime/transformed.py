@@ -25,13 +25,13 @@ from wengert.base.dtypes import is_differentiable
 from wengert.base.ports import PORTS
 from wengert.compiler.ir.decisions import Draw, Reason
 from wengert.compiler.runtime.entry import Call, Entry, contiguous, pulled_back
+from wengert.compiler.tracing.blocks import Missing
 from wengert.compiler.tracing.capture import Captured, capture
 from wengert.compiler.tracing.environment import Environment
 from wengert.compiler.tracing.exit import Exit
 from wengert.compiler.tracing.lowering import filled, lowered, raised, split, whole
 from wengert.compiler.tracing.payloads import Form, contents_of, is_of_transform, real_payload
 from wengert.compiler.tracing.sym import Sym
-from wengert.compiler.tracing.tree import Missing
 from wengert.interp.batched import Batched
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Level

@@ -14,6 +14,7 @@ from wengert.base.dtypes import is_differentiable
 from wengert.base.errors import is_spent
 from wengert.compiler.ir.decisions import Draw, Guard
 from wengert.compiler.ir.programs import Value
+from wengert.compiler.tracing.blocks import Missing
 from wengert.compiler.tracing.effects import Log, mended
 from wengert.compiler.tracing.environment import Environment
 from wengert.compiler.tracing.exit import Exit, Leaf
@@ -28,7 +29,6 @@ from wengert.compiler.tracing.scalar import Scalar
 from wengert.compiler.tracing.state import Path, Surroundings
 from wengert.compiler.tracing.sym import Sym
 from wengert.compiler.tracing.trace import Trace
-from wengert.compiler.tracing.tree import Missing
 from wengert.compiler.tracing.turns import Turns
 from wengert.prims import whole
 from wengert.tape import level_writes, levels
@@ -205,6 +205,7 @@ def capture(
                 log.replay() if log.values else None,
             )
             captured.exit.derivatives = derivatives
+            captured.exit.draws = [i.value for i in trace.items if isinstance(i, Draw)]
         else:
             captured.exit = None
             trace.unmask()

@@ -10,10 +10,10 @@ import numpy as np
 
 from wengert.base.ports import PORTS
 from wengert.compiler.ir.programs import Value
+from wengert.compiler.tracing.blocks import Missing
 from wengert.compiler.tracing.memory import lying
 from wengert.compiler.tracing.node import Backward
 from wengert.compiler.tracing.prints import Said
-from wengert.compiler.tracing.tree import Missing
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.modes import MODE, changed, current_mode
 from wengert.tape.record import T
@@ -137,6 +137,7 @@ class Exit:
     backward: How to differentiate the results, if any requires a gradient.
     outputs: The places among the leaves of those that do.
     derivatives: The backward passes of the blocks of a trace that comes back to states.
+    draws: The random numbers that the trace draws.
     repeats: Whether one value is handed out in several places.
     origins: For each value that is written over memory of the environment, the input that is there.
     count: How many of the leaves are returned; the others are left behind, or bases of views.
@@ -171,6 +172,7 @@ class Exit:
         self.outputs = tuple(outputs)
         self.origins = tuple(origins)
         self.call: Any = None
+        self.draws: Sequence[Value] = ()
         self.derivatives: Any = None
         self.count = len(self.leaves) if count is None else count
         self.roots = tuple(roots)
@@ -239,6 +241,7 @@ class Exit:
             self.put,
         )
         made.call, made.derivatives = self.call, self.derivatives
+        made.draws = [*map(rename, self.draws)]
         return made
 
     def by_blocks(self) -> Exit:

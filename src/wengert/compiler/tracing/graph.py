@@ -1,8 +1,13 @@
-"""Layer 8 · compiler: traces whose decisions come back to states that were met before.
+"""Layer 8 · compiler: all traces of a function for one environment, as a graph of basic blocks.
+
+Traces of one environment have their beginnings in common up to the first decision that went another
+way. A run goes from block to block; where a decision has an outcome that no trace has met, nothing
+has happened yet, and the function is traced again. Which block follows is known by the way that led
+there, so that the graph is a tree; or by the state of Python at the decision, where that is known.
 
 NOTE [loops of Python]
 Where a function comes to one decision again and again in the same state (NOTE [states] in
-`wengert.compiler.tracing.state`), its traces are not a tree but a graph: a block belongs to the
+`wengert.compiler.tracing.state`), its traces are not a tree: a block belongs to the
 state before it and to the outcome of the decision, and runs as often as control comes to it, with
 other values in its slots. So a loop whose count varies needs one trace, whatever the count. The
 derivative goes back the same way: each block has a backward pass of its own, from the cotangents of
@@ -12,27 +17,33 @@ went through.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert.compiler.ir.decisions import Guard, outcome_of
 from wengert.compiler.ir.executable import RAISED, Makers, Station
-from wengert.compiler.ir.programs import Program, Step, Value, apply, uses
-from wengert.compiler.tracing.alike import Programs
+from wengert.compiler.ir.programs import Program, Step, Value, apply
+from wengert.compiler.tracing.alike import Made, Programs
+from wengert.compiler.tracing.blocks import Block, Missing, blocks_of, held, key_of, machines_of
+from wengert.compiler.tracing.collector import seldom
 from wengert.compiler.tracing.node import Backward, Between, Variants, hidden_in, partials
 from wengert.compiler.tracing.operations import S
-from wengert.compiler.tracing.state import State
+from wengert.compiler.tracing.tables import finished
 from wengert.compiler.tracing.trace import Trace
-from wengert.compiler.tracing.tree import Block, Missing, agree, blocks_of, key_of, machines_of
 from wengert.interp.levels import Lifted, namespace_of
 from wengert.tape.base import LEAF, new_tensor
 from wengert.tape.masked import Undecided, undecided
 from wengert.tape.node import edge_of
 
 __all__ = ["Graph", "Visit", "comes_back", "derived"]
+
+_SHARED = 2048
+"""Blocks of more steps than this are not likely to be equal."""
 
 
 def comes_back(items: Iterable[Any], joins: bool = False) -> bool:
@@ -48,20 +59,18 @@ def comes_back(items: Iterable[Any], joins: bool = False) -> bool:
     return len(keys) == len(states) and (joins or len(set(keys)) < len(keys))
 
 
-def _state(guard: Guard) -> State:
-    """The state at a decision of a trace that knows it at all."""
-    assert guard.state is not None
-    return guard.state
+class Visit(NamedTuple):
+    """One run of a block: what its backward pass needs."""
+
+    block: Block
+    saved: list[Any]
 
 
-class Part:
-    """A block of a graph.
+class Derivative(NamedTuple):
+    """How a block is differentiated by itself.
 
     Attributes
     ----------
-    block: Its steps, program, and decision or exit.
-    slots: The values that it finds, as its steps know them.
-    after: The slots of the state after it, which the decision was taken in.
     backward
         From cotangents of the slots after it that have a history, or of the results, to those of
         the slots before it and of the inputs that have one.
@@ -69,45 +78,25 @@ class Part:
     sources: The inputs, by their places in the environment, whose gradients follow those of slots.
     """
 
-    def __init__(self, block: Block, slots: Sequence[Value], after: Sequence[Value]) -> None:
-        self.block = block
-        self.slots = tuple(slots)
-        self.after = tuple(after)
-        self.backward: Backward | None = None
-        self.taken: tuple[int, ...] = ()
-        self.given: tuple[int, ...] = ()
-        self.sources: tuple[int, ...] = ()
-        self.executable: Variants | None = None
+    backward: Backward
+    taken: tuple[int, ...] = ()
+    given: tuple[int, ...] = ()
+    sources: tuple[int, ...] = ()
 
-
-class Visit:
-    """One run of a block: what its backward pass needs."""
-
-    __slots__ = ("part", "saved")
-
-    def __init__(self, part: Part, saved: list[Any]) -> None:
-        self.part = part
-        self.saved = saved
-
-
-class Derivatives:
-    """The backward passes of the blocks of one trace, in their order."""
-
-    def __init__(self) -> None:
-        self.parts: list[tuple[Backward, tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = []
+    def renamed(self, known: dict[Value, Value]) -> Derivative:
+        """The same in other values."""
+        return self._replace(backward=self.backward.renamed(lambda v: known.get(v, v)))
 
 
 def derived(
     trace: Trace, leaves: Sequence[Any], outputs: Sequence[int], tensors: Sequence[Any]
-) -> Derivatives:
+) -> list[Derivative]:
     """Trace the backward pass of every block, while the graph is there."""
     guards = [item for item in trace.items if isinstance(item, Guard)]
     places = [i for i, t in enumerate(tensors) if t.edge is not None]
-    found = Derivatives()
     if not outputs:
-        nothing = Backward((), (), (), ())
-        found.parts = [(nothing, (), (), ()) for _ in range(len(guards) + 1)]
-        return found
+        return [Derivative(Backward((), (), (), ()))] * (len(guards) + 1)
+    found = []
     states = [guard.state for guard in guards]
     for i in range(len(states) + 1):
         before = states[i - 1] if i else None
@@ -116,7 +105,7 @@ def derived(
         starts = dict(before.tensors) if before else {}
         newest = float("-inf") if after is None else after.mark
         span = Between(newest, trace.start if before is None else before.mark)
-        found.parts.append(_block_derived(trace, ends, starts, places, tensors, span))
+        found.append(_block_derived(trace, ends, starts, places, tensors, span))
     return found
 
 
@@ -127,7 +116,7 @@ def _block_derived(
     places: list[int],
     tensors: Sequence[Any],
     span: Between,
-) -> tuple[Backward, tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+) -> Derivative:
     begin = len(trace.items)
     cotangents = {
         k: trace.input(np.ones(t.payload.shape, t.payload.dtype)) for k, t in ends.items()
@@ -172,7 +161,7 @@ def _block_derived(
         masks=noted.masks,
         hides=noted.hides,
     )
-    return backward, tuple(ends), tuple(starts), tuple(places)
+    return Derivative(backward, tuple(ends), tuple(starts), tuple(places))
 
 
 def _node(tensor: Any) -> Any:
@@ -181,111 +170,148 @@ def _node(tensor: Any) -> Any:
 
 
 class Graph:
-    """All traces of one environment, by states.
+    """All traces of one environment.
 
-    It is used as a `Tree` is.
+    Parameters
+    ----------
+    inputs: The values of the tensors and arrays of the environment, in its order.
+    makers: What makes programs run.
+    by_states: Whether blocks are known by states, and not by the way that led to them.
+
+    Attributes
+    ----------
+    traces: How many traces there are.
     """
 
-    def __init__(self, inputs: Sequence[Value], makers: Makers) -> None:
+    def __init__(self, inputs: Sequence[Value], makers: Makers, by_states: bool = False) -> None:
         self.inputs = tuple(inputs)
+        self.by_states = by_states
         self.traces = 0
-        self.root: Block | None = None
-        self._parts: dict[Any, Part] = {}
-        self._programs = Programs(lambda program: (makers.simplified(program), None))
-        self._backwards = Programs(_built(makers))
-        self._executables: dict[Program, Any] = {}
         self._makers = makers
-        self._driver: Any = None
-        self._exits: list[Any] = []
+        self._blocks: list[Block] = []
+        self._following: dict[Any, dict[Any, Block]] = {None: {}}
+        self._programs = Programs(self._finished)
+        self._backwards = Programs(self._built)
+        self._executables: dict[Program, Any] = {}
         self._stale = True
+        self._version = 0
+        self._making = Lock()
+        self._driver: Any = None
+        self._is_linked = False
+
+    @property
+    def root(self) -> Block | None:
+        """Where runs begin."""
+        return self._blocks[0] if self._blocks else None
 
     def add(self, inputs: Sequence[Value], items: Iterable[Any], exit: Any) -> bool:
-        """Add a trace; False if it contradicts those that are there, or has hidden state."""
-        known: dict[Value, Value] = dict(zip(inputs, self.inputs, strict=True))
-        derivatives = iter(exit.derivatives.parts)
-        self._stale = True
-        slots: Sequence[Value] = ()
-        key: Any = None
-        previous: Part | None = None
-        outcome: Any = None
-        self.traces += 1
-        for block in blocks_of(items):
-            guard = block.guard
-            backward, taken, given, sources = next(derivatives)
-            after = () if guard is None else _state(guard).values
-            part = self._parts.get(key)
-            if part is not None:
-                here = {**known, **dict(zip(slots, part.slots, strict=True))}
-                if not agree(part.block, block, here):
-                    return False
-                known_guard = part.block.guard
-                if (guard is None) != (known_guard is None):
-                    return False
-                if guard and known_guard and _state(guard).key != _state(known_guard).key:
-                    # the same steps, but not the same variables after them
-                    return False
-                found = [here.get(v, v) for v in after if v.constant is None]
-                if found != [v for v in part.after if v.constant is None]:
-                    return False
-                if not self._differentiate(part, backward, (taken, given, sources), here):
-                    return False
-            else:
-                allowed = {*slots, *inputs, *(draw.value for draw in block.draws)}
-                allowed.update(out for step in block.steps for out in step.outs)
-                if not _is_closed(block, after, backward, allowed, guard, exit):
-                    return False
-                part = _renamed(block, slots, after, known)
-                part.backward = backward.renamed(lambda v: known.get(v, v))
-                part.taken, part.given, part.sources = taken, given, sources
-                if guard is None:
-                    part.block.exit = exit.renamed(known)
-                self._parts[key] = part
-                if self.root is None:
-                    self.root = part.block
-                self._make(part)
-            if previous is not None:
-                part.block.outcome = outcome
-                previous.block.children[key_of(outcome)] = part.block
-            if guard is not None:
-                previous, outcome = part, guard.outcome
-                key = (_state(guard).key, key_of(outcome))
-                slots = after
-        return True
+        """Add a trace; False if it contradicts those that are there, or has hidden state.
 
-    def _differentiate(
-        self, part: Part, backward: Backward, links: tuple[Any, ...], here: dict[Value, Value]
-    ) -> bool:
-        """Let a block have the derivatives that a trace says; False if it has others.
-
-        A trace whose results have no history says nothing of them.
+        Parameters
+        ----------
+        inputs: The trace's own values of the inputs.
+        items: Its steps, guards and draws.
+        exit: What it leaves behind.
         """
-        known = part.taken, part.given, part.sources
-        if known == links or not any(links):
-            return True
-        if any(known):
-            return False
-        part.backward = backward.renamed(lambda v: here.get(v, v))
-        part.taken, part.given, part.sources = links
-        self._make(part)
-        return True
+        with self._making:
+            self._version += 1
+            self._stale = True
+            self.traces += 1
+            return self._added(dict(zip(inputs, self.inputs, strict=True)), items, exit)
 
-    def _make(self, part: Part) -> None:
-        block = part.block
-        own = {out for step in block.steps for out in step.outs}
-        wanted = {v for v in part.after if v in own}
-        if block.guard is not None and block.guard.value in own:
-            wanted.add(block.guard.value)
-        if block.exit is not None:
-            wanted |= {v for v in block.exit.needs() if v in own}
-        assert part.backward is not None
-        wanted |= {v for v in part.backward.saved if v in own}
-        # what runs it is made when it is needed, since a driver does without
-        block.make(wanted, self._programs.made)
+    def _added(self, given: dict[Value, Value], items: Iterable[Any], exit: Any) -> bool:
+        # the values of the first trace of a tree are its own
+        as_it_is = not self._blocks and not self.by_states
+        known, outcome, slots = given, None, ()
+        following = self._following[None]
+        derivatives = exit.derivatives if self.by_states else itertools.repeat(None)
+        for block, derivative in zip(blocks_of(items), derivatives, strict=False):
+            guard = block.guard
+            if self.by_states:
+                known = dict(given)
+                block.slots = slots
+                block.after = slots = () if guard is None else tuple(guard.state.values)
+                block.derivative = derivative
+            if guard is None:
+                block.exit = exit
+            here = following.get(key_of(outcome))
+            if here is None:
+                if self.by_states and not block.is_closed(given):
+                    return False
+                here = block if as_it_is else block.renamed(known)
+                here.outcome = outcome
+                if self.by_states:
+                    here.derivative = derivative.renamed(known)
+                    if guard is not None:
+                        here.children = self._following.setdefault(guard.state.key, {})
+                following[key_of(outcome)] = here
+                self._blocks.append(here)
+            elif not here.agrees(block, known) or not self._differentiate(here, derivative, known):
+                return False
+            if guard is None:
+                if here.exit is None or not self.by_states:
+                    here.exit = exit if as_it_is else exit.renamed(known)
+                return True
+            outcome, following = guard.outcome, here.children
+        return False
+
+    def _differentiate(self, block: Block, found: Any, known: dict[Value, Value]) -> bool:
+        """Let a block have the derivative that a trace says; False if it has another one.
+
+        A trace whose results have no history says nothing of it.
+        """
+        if found is None or block.derivative[1:] == found[1:] or not any(found[1:]):
+            return True
+        if any(block.derivative[1:]):
+            return False
+        block.derivative, block.pull = found.renamed(known), None
+        return True
 
     def prepare(self) -> None:
-        """Make what runs each block by itself."""
-        for part in self._parts.values():
-            self._executable(part.block)
+        """Make the programs of all blocks, as far as they are not what they must be."""
+        self._prepare()
+        for block in self._blocks:
+            self._executable(block)
+
+    def _prepare(self) -> None:
+        # until what the passes make is gone again, which is most of it
+        with self._making, seldom():
+            if self._stale:
+                self._make()
+                self._stale = False
+
+    def _make(self) -> None:
+        wanted: dict[Block, set[Value]] = {}
+        for block in reversed(self._blocks):
+            if self.by_states:
+                block.make({*block.after, *block.saved()}, self._made)
+                continue
+            # a set goes on from block to block, since there may be hundreds of them in a row
+            behind = [wanted.pop(child) for child in block.children.values()]
+            own = max(behind, key=len, default=set())
+            for other in behind:
+                if other is not own:
+                    own |= other
+            block.make(own, self._made)
+            wanted[block] = own
+        self._is_linked = False
+
+    def _made(self, program: Program) -> Made:
+        """A program made simpler, and what runs it; blocks that do the same share these."""
+        alone = len(self._blocks) == 1 or len(program.steps) > _SHARED
+        if alone and not self.by_states:
+            return self._programs.alone(program)
+        return self._programs.made(program)
+
+    def _finished(self, program: Program) -> tuple[Program, Any]:
+        if self.by_states:
+            # what runs it is made when it is needed, since a driver does without
+            return self._makers.simplified(program), None
+        return finished(program, self._built)
+
+    def _built(self, program: Program) -> tuple[Program, Any]:
+        simple = self._makers.simplified(program)
+        return simple, self._makers.build(simple)
 
     def _executable(self, block: Block) -> Any:
         program = block.program
@@ -295,39 +321,26 @@ class Graph:
             block.executable = self._executables[program]
         return block.executable
 
-    def _driven(self) -> Any:
-        """What runs the blocks without Python in between, if anything does."""
-        if self._stale:
-            self._stale = False
-            self._driver = self._linked()
-        return self._driver
-
     def _linked(self) -> Any:
-        parts = list(self._parts.values())
-        numbers = {key: k for k, key in enumerate(self._parts)}
+        """What runs the blocks without Python in between, if anything does."""
+        numbers = {block: k for k, block in enumerate(self._blocks)}
         stations = []
-        for part in parts:
-            block, guard = part.block, part.block.guard
+        for block in self._blocks:
+            guard = block.guard
             if block.draws or (guard is not None and guard.kind != "bool"):
                 return None
-            following = {
-                outcome: numbers[_state(guard).key, key_of(outcome)]
-                for outcome in (True, False)
-                if guard is not None and (_state(guard).key, key_of(outcome)) in numbers
-            }
             stations.append(
                 Station(
                     block.program or Program((), (), ()),
                     block.inputs,
                     block.outputs,
-                    part.slots,
-                    part.after,
+                    block.slots or (),
+                    block.after,
                     None if guard is None else guard.value,
-                    following,
+                    {outcome: numbers[child] for outcome, child in block.children.items()},
                     () if block.exit is None else tuple(block.exit.needs()),
                 )
             )
-        self._exits = [part.block.exit for part in parts]
         return self._makers.drive(stations, self.inputs)
 
     def run(
@@ -337,55 +350,74 @@ class Graph:
         drawn: Iterable[Any] = (),
         outcomes: Iterable[Any] = (),
     ) -> Any:
-        """Compute; gives the exit and the values, and notes in `visits` what was gone through.
+        """Compute; gives the exit and the values by `Value`.
 
-        Random numbers are those of `drawn` while there are any, and decisions are taken as
-        `outcomes` says.
+        In `visits` is noted what was gone through. Random numbers are those of `drawn` while there
+        are any, and decisions are taken as `outcomes` says, whatever values that are rounded
+        otherwise might say.
 
         Raises
         ------
-        Missing: If a decision has an outcome that no trace has met in this state.
+        Missing: If a decision has an outcome that no trace has met, in this state or on this way.
         """
-        given = dict(zip(self.inputs, arrays, strict=True))
-        driver = self._driven() if visits is None else None
-        ended = None if driver is None else driver.run(arrays)
-        if ended is not None:
-            number, found = ended
+        if self._stale:
+            self._prepare()
+        version, made = self._version, list[Any]()
+        try:
+            found = self._driven(arrays) if visits is None and self.is_driven else None
             if found is None:
-                raise Missing
-            return self._exits[number], {**given, **found}
-        arrays_drawn, taken = iter(drawn), iter(outcomes)
-        key: Any = None
-        filled: list[Any] = []
-        made: list[Any] = []
-        while True:
-            part = self._parts.get(key)
-            if part is None:
-                raise Missing(made)
-            block = part.block
-            known = {**given, **dict(zip(part.slots, filled, strict=True))}
+                found = self._followed(arrays, visits, iter(drawn), iter(outcomes), made)
+        except (KeyError, TypeError, ValueError):
+            if self._version == version:
+                raise
+        if self._version != version:
+            # another thread has added a trace meanwhile, and changed what blocks give
+            raise Missing(made)
+        return found
+
+    def _driven(self, arrays: Sequence[Any]) -> Any:
+        ended = self._driver.run(arrays)
+        if ended is None:
+            return None
+        number, found = ended
+        if found is None:
+            raise Missing
+        return self._blocks[number].exit, {**dict(zip(self.inputs, arrays, strict=True)), **found}
+
+    def _followed(
+        self,
+        arrays: Sequence[Any],
+        visits: list[Visit] | None,
+        drawn: Iterator[Any],
+        outcomes: Iterator[Any],
+        made: list[Any],
+    ) -> tuple[Any, dict[Value, Any]]:
+        """The exit and the values; to `made` are added the random numbers that were drawn."""
+        given = dict(zip(self.inputs, arrays, strict=True))
+        block, known = self.root, dict(given)
+        while block is not None:
             for value, draw in block.draws:
-                array = next(arrays_drawn, None)
+                array = next(drawn, None)
                 made.append(draw() if array is None else array)
                 known[value] = np.asarray(made[-1], order="C")
-            if block.steps:
-                try:
-                    results = self._executable(block)([_of(v, known) for v in block.inputs])
-                except RAISED as error:
-                    # the function itself raises it, or catches it
-                    raise Missing(made) from error
-                known.update(zip(block.outputs, results, strict=True))
+            self._executable(block)
+            try:
+                block.compute(known)
+            except RAISED as error:
+                # the function itself raises it, or catches it
+                raise Missing(made) from error
             if visits is not None:
-                assert part.backward is not None
-                visits.append(Visit(part, [_of(v, known) for v in part.backward.saved]))
-            guard = block.guard
-            if guard is None:
+                visits.append(Visit(block, [held(value, known) for value in block.saved()]))
+            if block.guard is None:
                 return block.exit, known
-            outcome = next(taken, None)
+            outcome = next(outcomes, None)
             if outcome is None:
-                outcome = outcome_of(guard.kind, _of(guard.value, known))
-            key = (_state(guard).key, key_of(outcome))
-            filled = [_of(value, known) for value in part.after]
+                outcome = outcome_of(block.guard.kind, held(block.guard.value, known))
+            after = [held(value, known) for value in block.after]
+            block = block.children.get(key_of(outcome))
+            if block is not None and block.slots is not None:
+                known = {**given, **dict(zip(block.slots, after, strict=True))}
+        raise Missing(made)
 
     def pull(self, visits: Sequence[Visit], cotangents: Sequence[Any]) -> dict[int, Any]:
         """The gradients of the inputs, by their places, from the cotangents of the results.
@@ -393,41 +425,39 @@ class Graph:
         What has no cotangent, or None, leads to no gradient.
         """
         total: dict[int, Any] = {}
-        pairs = zip(visits[-1].part.taken, cotangents, strict=True)
+        pairs = zip(visits[-1].block.derivative.taken, cotangents, strict=True)
         after: dict[int, Any] = {k: g for k, g in pairs if g is not None}
         for visit in reversed(visits):
-            part = visit.part
-            backward = part.backward
-            assert backward is not None
-            if part.block.exit is None and not any(k in after for k in part.taken):
+            block = visit.block
+            backward, taken, given, sources = block.derivative
+            if block.exit is None and not any(k in after for k in taken):
                 break
             parts = [
                 after[k] if k in after else np.zeros(value.shape, value.dtype)
-                for k, value in zip(part.taken, backward.cotangents, strict=True)
+                for k, value in zip(taken, backward.cotangents, strict=True)
             ]
-            present = [k in after for k in part.taken]
-            found = self._backward(part, [*visit.saved, *parts], present)
-            count = len(part.given)
-            after = {k: g for k, g in zip(part.given, found[:count], strict=True) if g is not None}
-            for place, g in zip(part.sources, found[count:], strict=True):
+            present = [k in after for k in taken]
+            found = self._backward(block, [*visit.saved, *parts], present)
+            count = len(given)
+            after = {k: g for k, g in zip(given, found[:count], strict=True) if g is not None}
+            for place, g in zip(sources, found[count:], strict=True):
                 if g is not None:
                     total[place] = g if place not in total else total[place] + g
         return total
 
-    def _backward(self, part: Part, values: list[Any], present: Sequence[bool]) -> list[Any]:
-        assert part.backward is not None
+    def _backward(self, block: Block, values: list[Any], present: Sequence[bool]) -> list[Any]:
+        backward = block.derivative.backward
         lifted = [value for value in values if isinstance(value, Lifted)]
         if lifted:
             F = namespace_of(*lifted)
-            return Variants(part.backward, lambda p: partial(apply, p, F)).gradients(
-                values, present
-            )
-        if part.executable is None:
-            part.executable = Variants(part.backward, self._run_back)
+            return Variants(backward, lambda p: partial(apply, p, F)).gradients(values, present)
+        if block.pull is None:
+            block.pull = Variants(backward, self._run_back)
         arrays = [
             np.ascontiguousarray(value) if np.ndim(value) else np.asarray(value) for value in values
         ]
-        return part.executable.gradients(arrays, present)
+        gradients: list[Any] = block.pull.gradients(arrays, present)
+        return gradients
 
     def _run_back(self, program: Program) -> Callable[[list[Any]], Any]:
         """What runs a backward pass, which blocks that do the same share."""
@@ -435,55 +465,28 @@ class Graph:
         more = [value.constant for value in numbers]
         return (lambda arrays: run([*arrays, *more])) if more else run
 
-    def path_to(self, exit: Any) -> tuple[list[Step], list[Value]]:
-        """No steps, since how often they run is not known, and the random numbers of all blocks."""
-        parts = self._parts.values()
-        return [], [draw.value for part in parts for draw in part.block.draws]
+    def draws(self, exit: Any) -> Sequence[Value]:
+        """The random numbers that a run which comes to `exit` may draw."""
+        if self.by_states:
+            return [draw.value for block in self._blocks for draw in block.draws]
+        drawn: Sequence[Value] = exit.draws
+        return drawn
 
     @property
     def is_driven(self) -> bool:
         """Whether native code goes from block to block by itself."""
-        return self._driven() is not None
+        if self._stale:
+            self._prepare()
+        if self.by_states and not self._is_linked:
+            self._is_linked = True
+            self._driver = self._linked()
+        return self._driver is not None
 
     def machines(self) -> Iterable[Any]:
         """The machine code of what has been made so far, the driver's first."""
         own = [] if self._driver is None else [self._driver.machine]
-        return [*own, *machines_of(self.blocks())]
+        return [*own, *machines_of(self._blocks)]
 
-    def blocks(self) -> Iterable[Block]:
-        """All blocks."""
-        return [part.block for part in self._parts.values()]
-
-
-def _built(makers: Makers) -> Callable[[Program], tuple[Program, Any]]:
-    def finish(program: Program) -> tuple[Program, Any]:
-        simple = makers.simplified(program)
-        return simple, makers.build(simple)
-
-    return finish
-
-
-def _of(value: Value, known: dict[Value, Any]) -> Any:
-    return known[value] if value.constant is None else value.constant
-
-
-def _is_closed(
-    block: Block,
-    after: Sequence[Value],
-    backward: Backward,
-    allowed: set[Value],
-    guard: Guard | None,
-    exit: Any,
-) -> bool:
-    """Whether a block reads nothing but its slots, the inputs and what it computes."""
-    read = [v for step in block.steps for v in uses(step)]
-    read += [*after, *backward.saved]
-    read += [guard.value] if guard is not None else list(exit.needs())
-    return all(v.constant is not None or v in allowed for v in read)
-
-
-def _renamed(
-    block: Block, slots: Sequence[Value], after: Sequence[Value], known: dict[Value, Value]
-) -> Part:
-    made = block.renamed(known)
-    return Part(made, [known.get(v, v) for v in slots], [known.get(v, v) for v in after])
+    def blocks(self) -> Sequence[Block]:
+        """All blocks, parents first."""
+        return self._blocks

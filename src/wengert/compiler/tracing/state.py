@@ -215,16 +215,17 @@ class Path:
         self._frames: Sequence[FrameType] = ()
         self._hidden: list[int | None] = []
         self._last: Any = None
-        self._met: set[Any] = set()
+        self._met: dict[Any, Any] = {}
         self._unknown = 0
 
     def is_endless(self, state: State | None) -> bool:
         """Whether decisions have come in so many states that more traces would not end them."""
-        if state is None:
-            self._unknown += 1
-        else:
-            self._met.add(state.key)
+        self._unknown += state is None
         return len(self._met) + self._unknown > MOST_STATES
+
+    def met(self, key: Any) -> Any:
+        """A key of a state, which is one object for all states that are equal: it is large."""
+        return self._met.setdefault(key, key)
 
     def still(self, frames: Sequence[FrameType]) -> int:
         """How many of the functions that are running, the outermost first, have stood still.
@@ -295,7 +296,7 @@ def state_of(trace: Any, mark: int, until: CodeType) -> State | None:
     mode = current_mode()
     modes = (None if mode is None else (mode.grad, mode.special), default_float())
     key = (tuple(frames), memory, modes, reader.pattern(), reader.sharing(), tuple(hidden))
-    return State(key, reader, mark, running, hidden)
+    return State(trace.path.met(key), reader, mark, running, hidden)
 
 
 class _Reader:
@@ -329,6 +330,9 @@ class _Reader:
         if isinstance(thing, TensorBase):
             known = any(thing is tensor for tensor in self.trace.reached)
             return self._tensor(thing), None if known else self._carried(thing, depth)
+        if kind is dict and not thing:
+            # that of the attributes of most functions
+            return (kind,)
         reading = read(thing)
         if reading.by == "value":
             return (kind, _bits(thing) if isinstance(thing, np.generic) else thing)
@@ -430,7 +434,9 @@ _NOTHING = (True, None, False, False, None, None)
 
 def _frozen(thing: Any) -> Any:
     """A plain value that can be a key."""
-    return tuple(map(_frozen, thing)) if type(thing) in (list, tuple) else thing
+    if type(thing) not in (list, tuple):
+        return thing
+    return tuple([part if type(part) is str else _frozen(part) for part in thing])
 
 
 def _bits(number: Any) -> Any:

@@ -24,6 +24,7 @@ from wengert.compiler.ir.programs import Number, Step, Value
 from wengert.compiler.objects.flows import is_printed, is_printed_number
 from wengert.compiler.objects.returns import is_returned
 from wengert.compiler.objects.walker import VALUES, slots_of
+from wengert.compiler.tracing.blocks import key_of
 from wengert.compiler.tracing.leftovers import full_collections, instances, replace
 from wengert.compiler.tracing.memory import Shared, lying, shared_of
 from wengert.compiler.tracing.operations import S, run
@@ -42,7 +43,6 @@ from wengert.compiler.tracing.reports import Report
 from wengert.compiler.tracing.scalar import Scalar
 from wengert.compiler.tracing.state import Path, Surroundings, state_of
 from wengert.compiler.tracing.sym import Storage, Sym
-from wengert.compiler.tracing.tree import key_of
 from wengert.compiler.tracing.turns import Turns
 from wengert.compiler.tracing.writes import write
 from wengert.interp.levels import Lifted

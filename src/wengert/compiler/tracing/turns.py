@@ -27,121 +27,45 @@ from typing import Any
 
 import numpy as np
 
+from wengert.compiler.backends.numpy import NumpyExecutable
 from wengert.compiler.ir.decisions import Guard, outcome_of
 from wengert.compiler.ir.executable import RAISED
-from wengert.compiler.ir.programs import Step, Value, substitute, uses
+from wengert.compiler.ir.programs import Step, Value
 from wengert.compiler.objects.stacks import is_bare
+from wengert.compiler.tracing.blocks import Block, held, key_of
 from wengert.compiler.tracing.scalar import Scalar
 from wengert.compiler.tracing.state import State
-from wengert.compiler.tracing.tree import Block, agree, key_of
-from wengert.interp.eager import K
 
 __all__ = ["Turns"]
 
 
-class _Stretch:
+class _Turn:
     """What a function does from one decision to the next.
 
     Attributes
     ----------
     block: Its steps, and the decision after them.
-    slots, after: The values of the state before it, and after it.
-    key: That of the state after it.
-    confirmed: Whether it was traced twice.
     still: How many of the functions that are running, from the outermost one on, stand still in it.
+    confirmed: Whether it was traced twice.
     """
 
-    __slots__ = (
-        *("_code", "_known", "_places", "_size", "after", "block", "confirmed", "key"),
-        *("slots", "still"),
-    )
+    __slots__ = ("block", "confirmed", "still")
 
-    def __init__(self, block: Block, before: State, after: State, still: int) -> None:
+    def __init__(self, block: Block, still: int) -> None:
         self.block = block
-        self.slots = tuple(before.values)
-        self.after = tuple(after.values)
-        self.key = after.key
         self.still = still
         self.confirmed = False
-        self._code: list[Any] | None = None
-
-    def is_closed(self, inputs: set[Value]) -> bool:
-        """Whether it reads nothing but its slots, the inputs and what it computes."""
-        known = {*self.slots, *inputs, *(out for step in self.block.steps for out in step.outs)}
-        assert self.block.guard is not None
-        read = [value for step in self.block.steps for value in uses(step)]
-        read += [*self.after, self.block.guard.value]
-        return all(value.constant is not None or value in known for value in read)
-
-    def is_like(self, other: _Stretch) -> bool:
-        """Whether another run of it did the same."""
-        mine, yours = self.block.guard, other.block.guard
-        assert mine is not None and yours is not None
-        if self.key != other.key or mine.kind != yours.kind or len(self.slots) != len(other.slots):
-            return False
-        here = dict(zip(other.slots, self.slots, strict=True))
-        if not agree(self.block, other.block, here):
-            return False
-        found = [here.get(v, v) for v in other.after if v.constant is None]
-        return found == [v for v in self.after if v.constant is None]
 
     def run(self, given: dict[Value, Any], filled: Sequence[Any]) -> tuple[Any, list[Any]]:
         """The outcome of the decision, and the arrays of the slots after it."""
-        if self._code is None:
-            self._write()
-        assert self._code is not None
-        assert self.block.guard is not None
-        known: list[Any] = [None] * self._size
-        known[: len(filled)] = filled
-        for value, place in self._known:
-            known[place] = given[value] if value.constant is None else value.constant
-        for call, args, params, read, outs in self._code:
-            if read:
-                params = {n: substitute(p, self._reader(known)) for n, p in params.items()}
-            results = call(*[known[place] for place in args], **params)
-            if len(outs) == 1:
-                known[outs[0]] = results
-            else:
-                for place, result in zip(outs, results, strict=True):
-                    known[place] = result
-        decided = known[self._places[self.block.guard.value]]
-        return (
-            outcome_of(self.block.guard.kind, decided),
-            [known[self._places[value]] for value in self.after],
-        )
-
-    def _reader(self, known: list[Any]) -> Any:
-        return lambda value: known[self._places[value]]
-
-    def _write(self) -> None:
-        """Give each value a place, and note what is called."""
-        places: dict[Value, int] = {}
-        for i, value in enumerate(self.slots):
-            places.setdefault(value, i)
-        size = len(self.slots)
-        outside: list[tuple[Value, int]] = []
-        code: list[Any] = []
-
-        def place_of(value: Value, computed: bool = False) -> int:
-            nonlocal size
-            if value not in places:
-                places[value] = size
-                size += 1
-                if not computed:
-                    outside.append((value, places[value]))
-            return places[value]
-
-        for step in self.block.steps:
-            own = [value for value in uses(step) if value not in step.args]
-            for value in own:
-                place_of(value)
-            args = [place_of(value) for value in step.args]
-            outs = [place_of(out, computed=True) for out in step.outs]
-            code.append((getattr(K, step.prim.name), args, step.params, bool(own), outs))
-        assert self.block.guard is not None
-        for value in (*self.after, self.block.guard.value):
-            place_of(value)
-        self._code, self._places, self._size, self._known = code, places, size, outside
+        block = self.block
+        assert block.guard is not None
+        if block.executable is None:
+            block.make({*block.after}, lambda program: (program, NumpyExecutable(program), ()))
+        known = {**given, **dict(zip(block.slots or (), filled, strict=True))}
+        block.compute(known)
+        outcome = outcome_of(block.guard.kind, held(block.guard.value, known))
+        return outcome, [held(value, known) for value in block.after]
 
 
 class Turns:
@@ -155,7 +79,7 @@ class Turns:
     def __init__(self, allowed: bool = False) -> None:
         self.skipped = 0
         self._allowed = allowed
-        self._known: dict[Any, _Stretch] = {}
+        self._known: dict[Any, _Turn] = {}
         self._begin = 0
         self._key: Any = None
         self._before: State | None = None
@@ -176,14 +100,14 @@ class Turns:
             # where one decision has no state, traces are not a graph
             self.end()
             return outcome
-        guard = Guard(kind, symbol.value, outcome, None)
+        guard = Guard(kind, symbol.value, outcome, None, state)
         noted = trace.noted()
         if self._before is not None and noted == self._noted:
-            self._learn(trace, self._before, state, guard)
+            self._learn(trace, self._before, guard)
         key = (state.key, key_of(outcome))
         first = self._known.get(key)
         if first is not None and first.confirmed and self._stuck.get(key) != self._confirmed:
-            if self._moved_on(trace, state, first, key):
+            if self._moved_on(trace, state, first):
                 outcome = outcome_of(kind, symbol.array)
                 key = (state.key, key_of(outcome))
             else:
@@ -193,26 +117,27 @@ class Turns:
         self._before = state
         return outcome
 
-    def _learn(self, trace: Any, before: State, after: State, guard: Guard) -> None:
+    def _learn(self, trace: Any, before: State, guard: Guard) -> None:
         """Note what was done since the last decision."""
         steps = trace.items[self._begin :]
         if not all(isinstance(step, Step) for step in steps):
             return
         block = Block(steps, [])
         block.guard = guard
-        made = _Stretch(block, before, after, trace.path.still(after.frames))
+        block.slots, block.after = tuple(before.values), tuple(guard.state.values)
+        made = _Turn(block, trace.path.still(guard.state.frames))
         known = self._known.get(self._key)
         if known is None:
             self._known[self._key] = made
-        elif not known.is_like(made):
+        elif not known.block.agrees(block, {}):
             self.end()
         else:
             known.still = min(known.still, made.still)
-            if not known.confirmed and made.is_closed(trace.origins()):
+            if not known.confirmed and block.is_closed(trace.origins()):
                 known.confirmed = True
                 self._confirmed += 1
 
-    def _moved_on(self, trace: Any, state: State, part: _Stretch | None, key: Any) -> bool:
+    def _moved_on(self, trace: Any, state: State, part: _Turn | None) -> bool:
         """Compute turns as long as they are known, and let the slots hold what they then would."""
         if state.tensors or not trace.is_untouched():
             return False
@@ -230,9 +155,10 @@ class Turns:
                 # the function itself raises it
                 break
             still, steps = min(still, part.still), steps + len(part.block.steps)
-            if part.key == state.key:
+            key = part.block.guard.state.key  # type: ignore[union-attr]  # each ends in a decision
+            if key == state.key:
                 found = filled, still, steps
-            part = self._known.get((part.key, key_of(outcome)))
+            part = self._known.get((key, key_of(outcome)))
         if found is None:
             return False
         filled, still, steps = found
