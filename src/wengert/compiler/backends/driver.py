@@ -62,7 +62,7 @@ class Driver:
     ) -> None:
         writer = _Writer(stations, inputs, fastmath)
         self.machine = Machine(writer.text)
-        state = State.of(writer.constants, self.machine)
+        state = State.of(writer.constants, self.machine, writer.words)
         self._call = builtin(self.machine.address("call"), "call", state)
         self._image, self._tables = writer.image(), writer.tables
         self._results = [
@@ -153,7 +153,7 @@ class _Writer:
     Attributes
     ----------
     text: LLVM's text.
-    constants: The arrays whose addresses the functions of the blocks get.
+    constants, words: The arrays whose addresses the functions of the blocks get, and numbers.
     memory: Where in the driver's memory a value lies, by the block and the value.
     tables: The part of that memory that holds addresses, which count from its beginning at first.
     """
@@ -166,6 +166,7 @@ class _Writer:
         self.memory: dict[tuple[int, Value], int] = {}
         self._inputs = {value: k for k, value in enumerate(inputs)}
         self._module = Module(fastmath)
+        self.words = self._module.words
         self._size = _LINE
         self._fixed: dict[int, tuple[int, np.ndarray[Any, Any]]] = {}
         self._live = self._read_slots()

@@ -50,7 +50,7 @@ class LoopNest:
         bytes_written: int,
         parallel: bool = False,
     ) -> None:
-        self.extents = tuple(extents)
+        self.extents = tuple(map(int, extents))
         self.steps = tuple(steps)
         self.sites = tuple(dict.fromkeys(site for site in sites if site is not None))
         self.bytes_read = bytes_read

@@ -345,7 +345,7 @@ def _cost(step: Step) -> int:
 
 def _native(routine: str, emit: Any) -> Native:
     def describe(step: Step) -> str:
-        return f"{_LETTERS[step.args[0].dtype]}{routine} {step.args[0].shape[-1]}"
+        return f"{_LETTERS[step.args[0].dtype]}{routine} {int(step.args[0].shape[-1])}"
 
     return Native(_accepts(routine), emit, _cost, describe=describe)
 

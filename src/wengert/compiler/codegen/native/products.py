@@ -347,10 +347,12 @@ def multiply(code: Code, a: Array, b: Array, pointer: str) -> None:
     result = Array("%c", dtype, shape, (1,) if len(shape) == 1 else (shape[1], 1))
     form(inner, first._replace(pointer="%a"), second._replace(pointer="%b"), result)
     # once, however often it is called: inlining gains nothing and takes LLVM's time
-    parameters = "ptr noalias %a, ptr noalias %b, ptr noalias %c"
+    table = code.passed(inner)
+    parameters = f"ptr noalias %a, ptr noalias %b, ptr noalias %c{table}"
     head = f"internal void @@({parameters}) noinline nounwind"
     symbol = code.module.function("product", inner.function(head))
-    code.do(f"call void @{symbol}(ptr {first.pointer}, ptr {second.pointer}, ptr {pointer})")
+    given = f"ptr {first.pointer}, ptr {second.pointer}, ptr {pointer}{table}"
+    code.do(f"call void @{symbol}({given})")
 
 
 # -- the primitives -------------------------------------------------------------------------------
@@ -419,7 +421,7 @@ def _cost(step: Step) -> int:
 
 
 def _describe(step: Step) -> str:
-    first, second = (value.shape for value in step.args)
+    first, second = (tuple(map(int, value.shape)) for value in step.args)
     dtype = step.outs[0].dtype
     m, k = (1, *first)[-2:]
     n = 1 if len(second) == 1 else second[-1]
