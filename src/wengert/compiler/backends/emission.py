@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.backends.affine import Counter, Index
-from wengert.compiler.backends.loops import Accumulate, LoopTree, Product, Store
+from wengert.compiler.backends.loops import Accumulate, LoopTree, Product, Store, statements_of
 from wengert.compiler.backends.machine import function_attributes
 from wengert.compiler.backends.nodes import Choice, Load, Position, walk
 from wengert.compiler.backends.plan import Call, Check, Repeat
@@ -183,10 +183,7 @@ class Emission(Strips):
     def _indices(self, tree: LoopTree) -> list[Index]:
         """Everything that is computed from counters in a loop."""
         found: list[Index] = []
-        for part in (*tree.before, *tree.body, *tree.after):
-            if isinstance(part, LoopTree):
-                found += self._indices(part)
-                continue
+        for part in statements_of(tree):
             found.append(self._offset(part.value, part.place))
             for node in walk(part.nodes):
                 if isinstance(node, Load):
