@@ -174,9 +174,9 @@ def _describe(storage: Storage, description: Description, wide: bool) -> None:
             read, written = storage.traffic(item)
             description.loops.append(
                 LoopNest(
-                    list(extents_of(item)),
-                    [step.prim.name for step in steps],
-                    [step.site for step in steps],
+                    tuple(map(int, extents_of(item))),
+                    tuple([step.prim.name for step in steps]),
+                    tuple(dict.fromkeys(step.site for step in steps if step.site is not None)),
                     read,
                     written,
                     wide and is_wide(item, storage),

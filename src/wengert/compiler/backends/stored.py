@@ -207,7 +207,8 @@ class Elementwise:
         for index, _ in lookups(step):
             self._store(index)
         grows = step.args and step.outs[0].size > step.args[0].size
-        total = pull.cost(step) + sum(map(self._cost, dict.fromkeys(uses(step))))
+        own = pull.cost(step) + pull.piecewise
+        total = own + sum(map(self._cost, dict.fromkeys(uses(step))))
         lies = often and total > self._cheap(step.outs[0])
         for arg in step.args:
             again = pull.inline(step) and (grows or pull.piecewise)
@@ -216,7 +217,7 @@ class Elementwise:
                 self._store(arg)
         if not pull.inline(step):
             self._store(step.outs[0])
-        return pull.cost(step)
+        return own
 
     def _cost(self, value: Value) -> int:
         return 1 if value in self.stored else self._costs.get(value, 0)
@@ -245,7 +246,6 @@ class Elementwise:
         step, k = self.definitions[value]
         pull = PULLS[step.prim]
         if pull is not None and kind_of(step) == "pull":
-            assert pull.node is not None
             return pull.node(self.source, step, k, place, self.counter)
         numbers = {
             name: self.source(param.value, (ZERO,) * len(param.value.shape))

@@ -144,12 +144,9 @@ def write_run(
     storage.arena = workspace.end
     state = code.let("load i8, ptr %trouble")
     code.do(f"ret i8 {state}")
-    body = "\n".join([*code.allocations, *code.lines])
-    text = (
-        f"define internal i8 @run{k}(ptr %inputs, ptr %outputs, ptr %arena, ptr %constants) "
-        f"{'alwaysinline ' * inlined}{function_attributes()} {{\nentry:\n{body}\n}}"
-    )
-    return text, emission.failing
+    head = f"internal i8 @run{k}(ptr %inputs, ptr %outputs, ptr %arena, ptr %constants)"
+    attributes = f"{'alwaysinline ' * inlined}{function_attributes()}"
+    return code.function(f"{head} {attributes}", ""), emission.failing
 
 
 def _call(k: int, storage: Storage, module: Module) -> str:
@@ -231,9 +228,8 @@ def _argument(code: Code, i: int) -> str:
 
 
 def _ended(code: Code, k: int) -> str:
-    body = "\n".join([*code.allocations, *code.lines])
-    header = f"define ptr @call{k}(ptr %self, ptr %args, i64 %count) {function_attributes()}"
-    return f"{header} {{\nentry:\n{body}\n}}"
+    header = f"ptr @call{k}(ptr %self, ptr %args, i64 %count) {function_attributes()}"
+    return code.function(header, "")
 
 
 def _pieces(k: int, storage: Storage, piece: int, module: Module) -> str:

@@ -23,6 +23,7 @@ import math
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -174,32 +175,30 @@ class Module:
         return "\n".join(self._declared.values()) + "\n"
 
 
+@dataclass(eq=False, slots=True)
 class Cell:
     """What holds one value that may be set again: memory, which LLVM makes a register.
 
     Attributes
     ----------
-    kind, pointer: The LLVM type of the value, and where it is.
+    code, kind, pointer: The function, the LLVM type of the value, and where it is.
     """
 
-    __slots__ = ("_code", "kind", "pointer")
-
-    def __init__(self, code: Code, kind: str, pointer: str) -> None:
-        self._code = code
-        self.kind = kind
-        self.pointer = pointer
+    code: Code
+    kind: str
+    pointer: str
 
     def get(self) -> str:
         """The value."""
-        return self._code.let(f"load {self.kind}, ptr {self.pointer}")
+        return self.code.let(f"load {self.kind}, ptr {self.pointer}")
 
     def set(self, value: str) -> None:
         """Let it hold another value."""
-        self._code.do(f"store {self.kind} {value}, ptr {self.pointer}")
+        self.code.do(f"store {self.kind} {value}, ptr {self.pointer}")
 
     def also(self, condition: str) -> None:
         """Let it hold whether this holds, or did before: of a cell of truth values."""
-        self.set(self._code.let(f"or {self.kind} {self.get()}, {condition}"))
+        self.set(self.code.let(f"or {self.kind} {self.get()}, {condition}"))
 
 
 class Code:
@@ -317,9 +316,13 @@ class Code:
         return name
 
     def function(self, head: str, result: str = "void") -> str:
-        """The whole text of a function, of which `head` says all but its body."""
-        body = "\n".join([*self.allocations, *self.lines])
-        return f"define {head} {{\nentry:\n{body}\n  ret {result}\n}}"
+        """The whole text of a function, of which `head` says all but its body.
+
+        It ends by returning `result`, or as its instructions do if that is empty.
+        """
+        end = [f"  ret {result}"] if result else []
+        body = "\n".join([*self.allocations, *self.lines, *end])
+        return f"define {head} {{\nentry:\n{body}\n}}"
 
     # -- blocks -----------------------------------------------------------------------------------
 
@@ -335,6 +338,17 @@ class Code:
     def branch(self, condition: str, then: str, other: str) -> None:
         """End the block by a jump to one of two."""
         self.do(f"br i1 {condition}, label {then}, label {other}")
+
+    @contextmanager
+    def when(self, condition: str) -> Iterator[None]:
+        """Do what is written within only if a condition holds; it may leave the function."""
+        then, done = self.fresh("then"), self.fresh("done")
+        self.branch(condition, then, done)
+        self.label(then)
+        yield
+        if not self.lines[-1].startswith("  ret "):
+            self.jump(done)
+        self.label(done)
 
     @contextmanager
     def loop(self, extent: int | str, start: str = "0", *, step: int = 1) -> Iterator[str]:

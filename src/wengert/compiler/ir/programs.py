@@ -12,6 +12,7 @@ of a trace.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,7 @@ def open_ended(size: Any) -> bool:
     return size.__class__ is Varying
 
 
+@dataclass(eq=False, repr=False, slots=True)
 class Value:
     """One array of a program: known by its dtype and shape, computed by one step.
 
@@ -92,12 +94,9 @@ class Value:
     constant: The array itself, where it is known when the program is made; nobody writes to it.
     """
 
-    __slots__ = ("constant", "dtype", "shape")
-
-    def __init__(self, dtype: np.dtype[Any], shape: tuple[int, ...], constant: Any = None) -> None:
-        self.dtype = dtype
-        self.shape = shape
-        self.constant = constant
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    constant: Any = None
 
     @property
     def size(self) -> int:
@@ -111,32 +110,19 @@ class Value:
         return f"<value {self.dtype}{list(self.shape)}>"
 
 
+@dataclass(eq=False, slots=True)
 class Number:
     """A Python number among parameters: the only element of a value."""
 
-    __slots__ = ("value",)
-
-    def __init__(self, value: Value) -> None:
-        self.value = value
-
-    def __repr__(self) -> str:
-        return f"Number({self.value!r})"
+    value: Value
 
 
+@dataclass(frozen=True, repr=False, slots=True)
 class Affine:
     """An integer among the parameters of a loop's body: ``start + step * i`` in repetition `i`."""
 
-    __slots__ = ("start", "step")
-
-    def __init__(self, start: int, step: int) -> None:
-        self.start = start
-        self.step = step
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Affine) and (self.start, self.step) == (other.start, other.step)
-
-    def __hash__(self) -> int:
-        return hash((self.start, self.step))
+    start: int
+    step: int
 
     def __repr__(self) -> str:
         return f"{self.start}{self.step:+}i"
