@@ -108,6 +108,8 @@ def test_functions_are_right_in_wide_ranges(name, dtype, forms):
 @pytest.mark.parametrize("dtype", [f4, f8], ids=str)
 @pytest.mark.parametrize("name", ["exp", "expm1", "tanh", "log", "log1p", "sin", "cos"])
 def test_functions_hold_where_they_are_special(name, dtype, forms):
+    if forms == "own" and name not in scalars_formulas.FORMULAS:
+        pytest.skip("it has no formula")
     x = floats(dtype)
     x = np.concatenate([x, -x, np.geomspace(1, 1e3, 50).astype(dtype), -np.ones(9, dtype)])
     got, want = elements(name, x)[0], expected(name, x)

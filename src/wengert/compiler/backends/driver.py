@@ -6,7 +6,7 @@ hundred times as long as they do. So a graph's blocks become functions of one mo
 calls one after another as the decisions say. It has memory of its own: a head with where to begin,
 how many times to go round at most (Python looks for signals in between) and where it ended; then
 the values that blocks find and make, where blocks whose states have one structure find theirs in
-the same places; constants; tables of addresses; and one arena for all. Between two blocks, what the
+the same places; constants; and one arena for all. Between two blocks, what the
 next one finds is copied to its place, unless it is there. That pays for small values only: `drive`
 says for which, and others are driven by Python.
 """
@@ -62,9 +62,9 @@ class Driver:
     ) -> None:
         writer = _Writer(stations, inputs, fastmath)
         self.machine = Machine(writer.text)
-        state = State.of(writer.constants, self.machine)
+        state = State.of(writer.constants, self.machine, writer.words)
         self._call = builtin(self.machine.address("call"), "call", state)
-        self._image, self._tables = writer.image(), writer.tables
+        self._image = writer.image()
         self._results = [
             [
                 (value, writer.memory[i, value])
@@ -113,7 +113,6 @@ class Driver:
         start = -room.ctypes.data % _LINE
         memory = room[start : start + self._image.size]
         np.copyto(memory, self._image)
-        memory[self._tables].view(np.uintp)[:] += np.uintp(memory.ctypes.data)
         return memory
 
 
@@ -139,12 +138,11 @@ def _bytes(value: Value) -> int:
 
 
 class _Function(NamedTuple):
-    """What computes blocks that do the same: its symbol, first constant, arena, and place."""
+    """What computes blocks that do the same: its symbol, first constant, and arena."""
 
     name: str
     first: int
     arena: int
-    inlined: bool
 
 
 class _Writer:
@@ -153,9 +151,8 @@ class _Writer:
     Attributes
     ----------
     text: LLVM's text.
-    constants: The arrays whose addresses the functions of the blocks get.
+    constants, words: The arrays whose addresses the functions of the blocks get, and numbers.
     memory: Where in the driver's memory a value lies, by the block and the value.
-    tables: The part of that memory that holds addresses, which count from its beginning at first.
     """
 
     def __init__(
@@ -166,6 +163,7 @@ class _Writer:
         self.memory: dict[tuple[int, Value], int] = {}
         self._inputs = {value: k for k, value in enumerate(inputs)}
         self._module = Module(fastmath)
+        self.words = self._module.words
         self._size = _LINE
         self._fixed: dict[int, tuple[int, np.ndarray[Any, Any]]] = {}
         self._live = self._read_slots()
@@ -191,11 +189,6 @@ class _Writer:
         self._code = Code(self._module)
         self._staging = self._room(max(map(sum, self._staged_sizes()), default=0))
         self._arena = self._room(max(f.arena for f in self._functions.values()))
-        shared = [s for s in stations if times[id(s.program)] > 1]
-        count = sum(len(station.reads) + len(station.makes) for station in shared)
-        first = self._room(8 * count)
-        self.tables = slice(first, first + 8 * count)
-        self._entries: list[int] = []
         body = self._drive()
         self.text = "\n".join([DECLARATIONS, self._module.text(), *runs, body, self._called()])
 
@@ -207,7 +200,7 @@ class _Writer:
         self.constants += constants
         alone = times == 1
         text, _ = write_run(number, self._module, storage, constants, inlined=alone)
-        self._functions[id(program)] = _Function(f"@run{number}", first, storage.arena, alone)
+        self._functions[id(program)] = _Function(f"@run{number}", first, storage.arena)
         return text
 
     # -- memory -----------------------------------------------------------------------------------
@@ -222,7 +215,6 @@ class _Writer:
         image = np.zeros(self._size, np.uint8)
         for offset, constant in self._fixed.values():
             image[offset : offset + constant.nbytes] = np.frombuffer(constant.tobytes(), np.uint8)
-        image[self.tables].view(np.uintp)[:] = self._entries
         return image
 
     def _is_own(self, value: Value) -> bool:
@@ -318,32 +310,18 @@ class _Writer:
             code.label(label)
             code.do(f"store i64 {status}, ptr {self._at(16)}")
             code.do("ret void")
-        body = "\n".join([*code.allocations, *code.lines])
-        head = "define internal void @drive(ptr %inputs, ptr %memory, ptr %constants) nounwind"
-        return f"{head} {{\nentry:\n{body}\n}}"
+        head = "internal void @drive(ptr %inputs, ptr %memory, ptr %constants) nounwind"
+        return code.function(head, "")
 
     def _table(self, i: int, values: Sequence[Value]) -> str:
-        """The addresses of some values of block `i`, for what computes it.
-
-        For one block alone they are registers in the end; what several share finds them in memory.
-        """
+        """The addresses of some values of block `i`, for what computes it."""
         code = self._code
-        if self._functions[id(self.stations[i].program)].inlined:
-            table = code.fresh("table")
-            code.allocations.append(f"  {table} = alloca [{max(len(values), 1)} x ptr]")
-            for k, value in enumerate(values):
-                at = code.let(f"getelementptr inbounds ptr, ptr {table}, i64 {k}")
-                code.do(f"store ptr {self._address(i, value)}, ptr {at}")
-            return table
-        start = self.tables.start + 8 * len(self._entries)
-        for value in values:
-            if value in self._inputs:
-                at = self._at(self.tables.start + 8 * len(self._entries))
-                code.do(f"store ptr {self._address(i, value)}, ptr {at}")
-                self._entries.append(0)
-            else:
-                self._entries.append(self._offset(i, value))
-        return self._at(start)
+        table = code.fresh("table")
+        code.allocations.append(f"  {table} = alloca [{max(len(values), 1)} x ptr]")
+        for k, value in enumerate(values):
+            at = code.let(f"getelementptr inbounds ptr, ptr {table}, i64 {k}")
+            code.do(f"store ptr {self._address(i, value)}, ptr {at}")
+        return table
 
     def _leave(self, status: int, i: int) -> None:
         self._code.do(f"store i64 {i}, ptr %memory")

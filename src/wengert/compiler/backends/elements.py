@@ -89,9 +89,7 @@ class Elements:
     def _in_arena(self, offset: int) -> str:
         # in the entry block, so that it may be used everywhere
         name = self.code.fresh("at")
-        self.code.allocations.append(
-            f"  {name} = getelementptr inbounds i8, ptr {self.arena}, i64 {offset}"
-        )
+        self.code.first(f"{name} = getelementptr inbounds i8, ptr {self.arena}, i64 {offset}")
         return name
 
     def strides(self, value: Value) -> tuple[int, ...]:
@@ -151,7 +149,7 @@ class Elements:
                     self.scope.known[part] = name
             total = name
         if not total or not index.constant:
-            return total or str(index.constant)
+            return total or self.code.plain(index.constant)
         return self._known(index, lambda: self.code.let(f"add nsw i64 {total}, {index.constant}"))
 
     def _sum(self, total: str, variable: Counter | Looked, factor: int) -> str:
@@ -187,7 +185,7 @@ class Elements:
     def node(self, node: Node) -> str:
         """The register of an expression."""
         if isinstance(node, Literal):
-            return literal(node.number, node.dtype)
+            return self.code.plain(literal(node.number, node.dtype))
         key = (node.value, node.place) if isinstance(node, Load) else id(node)
         name = self.scope.find(key)
         if name is None:

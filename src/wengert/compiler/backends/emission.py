@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.backends.affine import Counter, Index
-from wengert.compiler.backends.loops import Accumulate, LoopTree, Product, Store
+from wengert.compiler.backends.loops import Accumulate, LoopTree, Product, Store, statements_of
 from wengert.compiler.backends.machine import function_attributes
 from wengert.compiler.backends.nodes import Choice, Load, Position, walk
 from wengert.compiler.backends.plan import Call, Check, Repeat
@@ -115,12 +115,8 @@ class Emission(Strips):
         merged = inner._merged(tree)
         inner._item(tree)
         found = inner.code.let("load i8, ptr %trouble")
-        mark, done = inner.code.fresh("mark"), inner.code.fresh("done")
-        inner.code.branch(inner.code.let(f"icmp ne i8 {found}, 0"), mark, done)
-        inner.code.label(mark)
-        inner.code.do(f"store i8 1, ptr {troubled}")
-        inner.code.jump(done)
-        inner.code.label(done)
+        with inner.code.when(inner.code.let(f"icmp ne i8 {found}, 0")):
+            inner.code.do(f"store i8 1, ptr {troubled}")
         name = module.unique("shared")
         head = f"internal void @{name}(ptr %table, i64 %start, i64 %stop) {function_attributes()}"
         module.declare(name, inner.code.function(head))
@@ -183,10 +179,7 @@ class Emission(Strips):
     def _indices(self, tree: LoopTree) -> list[Index]:
         """Everything that is computed from counters in a loop."""
         found: list[Index] = []
-        for part in (*tree.before, *tree.body, *tree.after):
-            if isinstance(part, LoopTree):
-                found += self._indices(part)
-                continue
+        for part in statements_of(tree):
             found.append(self._offset(part.value, part.place))
             for node in walk(part.nodes):
                 if isinstance(node, Load):
@@ -243,12 +236,9 @@ class Emission(Strips):
         self._leave_if(self.code.let(f"icmp ne i8 {met}, 0"))
 
     def _leave_if(self, condition: str) -> None:
-        leave, stay = self.code.fresh("leave"), self.code.fresh("stay")
-        self.code.branch(condition, leave, stay)
-        self.code.label(leave)
-        self.code.do("ret i8 1")
+        with self.code.when(condition):
+            self.code.do("ret i8 1")
         self.code.fails = True
-        self.code.label(stay)
 
     def _check(self, check: Check) -> None:
         """Leave, marking trouble, if an index lies outside of its dimension."""

@@ -7,7 +7,6 @@ program is cut into segments (NOTE [segments] in `segments`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -44,7 +43,7 @@ class LlvmExecutable:
         inputs one by one, and returns the outputs as a list, or None if eager code would raise.
     """
 
-    __slots__ = ("_functions", "_piece", "_program", "_steps", "_wide", "call", "machine")
+    __slots__ = ("_functions", "_program", "_steps", "_wide", "call", "machine")
 
     def __init__(
         self,
@@ -57,33 +56,23 @@ class LlvmExecutable:
     ) -> None:
         self._program = program
         self._wide = threads > 1
-        self._piece = piece
         self.machine: Machine | None = None
-        family = None if families is None else families.of(program)
-        with nullcontext() if family is None else family.lock:
-            if family is not None and family.stale:
-                family.begin(self._written(Steps(family.program, _cut), fastmath)[1])
-            self._steps = Steps(program, _cut)
-            self._functions, text = self._written(self._steps, fastmath)
-            words: Sequence[int] = ()
-            if self._functions:
-                self.machine, words = (
-                    (Machine(text), ()) if family is None else family.machine(text)
-                )
+        shared = families is not None and families.mark(program)
+        self._steps = Steps(program, _cut)
+        plans = [native.plan for native in self._steps.natives() if isinstance(native, _Planned)]
+        self._functions: list[Function] = []
+        words: Sequence[int] = ()
+        if plans:
+            text, self._functions, words = write_module(
+                plans, fastmath=fastmath, wide=self._wide, piece=piece
+            )
+            self.machine = families.machine(text) if shared and families else Machine(text)
         if self.machine is not None:
             for native, function in zip(self._steps.natives(), self._functions, strict=True):
                 state = State.of(function.constants, self.machine, words)
                 address = self.machine.address(function.name)
                 native.call = builtin(address, function.name, state)
         self.call = self._whole()
-
-    def _written(self, steps: Steps, fastmath: bool) -> tuple[list[Function], str]:
-        """The native functions among some steps, and their text."""
-        plans = [native.plan for native in steps.natives() if isinstance(native, _Planned)]
-        if not plans:
-            return [], ""
-        text, functions = write_module(plans, fastmath=fastmath, wide=self._wide, piece=self._piece)
-        return functions, text
 
     def _whole(self) -> Callable[..., Any] | None:
         """The function that the program is, if it is native as a whole."""
@@ -185,9 +174,9 @@ def _describe(storage: Storage, description: Description, wide: bool) -> None:
             read, written = storage.traffic(item)
             description.loops.append(
                 LoopNest(
-                    list(extents_of(item)),
-                    [step.prim.name for step in steps],
-                    [step.site for step in steps],
+                    tuple(map(int, extents_of(item))),
+                    tuple([step.prim.name for step in steps]),
+                    tuple(dict.fromkeys(step.site for step in steps if step.site is not None)),
                     read,
                     written,
                     wide and is_wide(item, storage),

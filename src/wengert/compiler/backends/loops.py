@@ -12,6 +12,7 @@ softmax becomes one loop over rows whose body holds three over columns.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from wengert.compiler.backends.affine import Counter, Place, of
@@ -28,6 +29,7 @@ __all__ = [
     "Statement",
     "Store",
     "place_nest",
+    "statements_of",
 ]
 
 # a loop's body grows no further than this number of statements
@@ -36,16 +38,14 @@ _LARGEST = 64
 _WINDOW = 24
 
 
+@dataclass(eq=False, slots=True)
 class Store:
     """An element of a value is computed and written to memory."""
 
-    __slots__ = ("node", "place", "step", "value")
-
-    def __init__(self, value: Value, place: Place, node: Node, step: Any = None) -> None:
-        self.value = value
-        self.place = place
-        self.node = node
-        self.step = step
+    value: Value
+    place: Place
+    node: Node
+    step: Any = None
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -53,6 +53,7 @@ class Store:
         return (self.node,)
 
 
+@dataclass(eq=False, slots=True)
 class Accumulate:
     """An element of a value is combined with one more element.
 
@@ -61,14 +62,11 @@ class Accumulate:
     kind: How: the kind of a `Reduction`.
     """
 
-    __slots__ = ("kind", "node", "place", "step", "value")
-
-    def __init__(self, value: Value, place: Place, node: Node, kind: str, step: Any) -> None:
-        self.value = value
-        self.place = place
-        self.node = node
-        self.kind = kind
-        self.step = step
+    value: Value
+    place: Place
+    node: Node
+    kind: str
+    step: Any
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -76,6 +74,7 @@ class Accumulate:
         return (self.node,)
 
 
+@dataclass(eq=False, slots=True)
 class Product:
     """A matrix of a value is computed from matrices of two others.
 
@@ -87,21 +86,14 @@ class Product:
         `columns`.
     """
 
-    __slots__ = ("columns", "inner", "left", "place", "right", "rows", "step", "value")
-
-    def __init__(
-        self,
-        value: Value,
-        place: Place,
-        factors: tuple[Load, Load],
-        counters: tuple[Counter, Counter, Counter],
-        step: Any,
-    ) -> None:
-        self.value = value
-        self.place = place
-        self.left, self.right = factors
-        self.rows, self.inner, self.columns = counters
-        self.step = step
+    value: Value
+    place: Place
+    left: Load
+    right: Load
+    rows: Counter
+    inner: Counter
+    columns: Counter
+    step: Any
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -114,6 +106,7 @@ Block = list[Any]
 """What runs one after the other: statements, trees of loops and, outside of all loops, calls."""
 
 
+@dataclass(eq=False, slots=True)
 class LoopTree:
     """A loop, with a body of statements and loops.
 
@@ -126,16 +119,29 @@ class LoopTree:
     writes: The values that are computed in it, and at which places.
     """
 
-    __slots__ = ("after", "before", "body", "count", "counter", "inputs", "writes")
+    counter: Counter
+    before: Block = field(default_factory=list)
+    body: Block = field(default_factory=list)
+    after: Block = field(default_factory=list)
+    count: int = 0
+    inputs: set[Value] = field(default_factory=set)
+    writes: dict[Value, list[Place]] = field(default_factory=dict)
 
-    def __init__(self, counter: Counter) -> None:
-        self.counter = counter
-        self.before: Block = []
-        self.body: Block = []
-        self.after: Block = []
-        self.count = 0
-        self.inputs: set[Value] = set()
-        self.writes: dict[Value, list[Place]] = {}
+    def of(self, counter: Counter, before: Block, body: Block, after: Block) -> LoopTree:
+        """A loop of other parts that reads and writes the same."""
+        return LoopTree(counter, before, body, after, self.count, self.inputs, self.writes)
+
+
+def statements_of(*items: Any) -> Iterator[Any]:
+    """Everything that is computed by statements and trees of loops.
+
+    Within a loop what its body does comes first: what runs before it begins a sum within it.
+    """
+    for item in items:
+        if isinstance(item, LoopTree):
+            yield from statements_of(*item.body, *item.before, *item.after)
+        else:
+            yield item
 
 
 class Part(NamedTuple):

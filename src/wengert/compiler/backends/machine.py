@@ -173,10 +173,6 @@ class Machine:
         """LLVM's text after optimisation."""
         return str(self._module)
 
-    def assembly(self) -> str:
-        """The machine code in words."""
-        return str(_target().emit_assembly(self._module))
-
 
 class _MethodDef(ctypes.Structure):
     _fields_ = (

@@ -7,6 +7,7 @@ kinds. Nodes are shared: one node is one computation for one place.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,12 @@ from wengert.prims.record import Primitive
 __all__ = ["Apply", "Choice", "Literal", "Load", "Node", "Position", "leaves", "walk"]
 
 
+@dataclass(eq=False, slots=True)
 class Load:
     """An element of a value that lies in memory."""
 
-    __slots__ = ("place", "value")
-
-    def __init__(self, value: Value, place: Place) -> None:
-        self.value = value
-        self.place = place
+    value: Value
+    place: Place
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -33,26 +32,23 @@ class Load:
         return self.value.dtype
 
 
+@dataclass(eq=False, slots=True)
 class Literal:
     """A number that is known."""
 
-    __slots__ = ("dtype", "number")
-
-    def __init__(self, number: Any, dtype: np.dtype[Any]) -> None:
-        self.number = number
-        self.dtype = dtype
+    number: Any
+    dtype: np.dtype[Any]
 
 
+@dataclass(eq=False, slots=True)
 class Position:
     """An index as an integer."""
 
-    __slots__ = ("dtype", "index")
-
-    def __init__(self, index: Index) -> None:
-        self.index = index
-        self.dtype = np.dtype(np.int64)
+    index: Index
+    dtype: np.dtype[Any] = np.dtype(np.int64)  # noqa: RUF009  # nobody changes it
 
 
+@dataclass(eq=False, slots=True)
 class Apply:
     """A scalar primitive on elements.
 
@@ -64,25 +60,15 @@ class Apply:
     step: Where it comes from, if it does.
     """
 
-    __slots__ = ("dtype", "numbers", "operands", "params", "prim", "step")
-
-    def __init__(
-        self,
-        prim: Primitive,
-        operands: Sequence[Node],
-        dtype: np.dtype[Any],
-        params: Mapping[str, Any] | None = None,
-        numbers: Mapping[str, Node] | None = None,
-        step: Step | None = None,
-    ) -> None:
-        self.prim = prim
-        self.operands = tuple(operands)
-        self.dtype = dtype
-        self.params = params or {}
-        self.numbers = numbers or {}
-        self.step = step
+    prim: Primitive
+    operands: Sequence[Node]
+    dtype: np.dtype[Any]
+    params: Mapping[str, Any] = field(default_factory=dict)
+    numbers: Mapping[str, Node] = field(default_factory=dict)
+    step: Step | None = None
 
 
+@dataclass(eq=False, slots=True)
 class Choice:
     """One of two elements, by where the indices lie.
 
@@ -94,15 +80,13 @@ class Choice:
         only where they hold, since it may read what does not exist elsewhere.
     """
 
-    __slots__ = ("dtype", "inside", "outside", "tests")
+    tests: Sequence[tuple[Index, int, int]]
+    inside: Node
+    outside: Node
+    dtype: np.dtype[Any] = field(init=False)
 
-    def __init__(
-        self, tests: Sequence[tuple[Index, int, int]], inside: Node, outside: Node
-    ) -> None:
-        self.tests = tuple(tests)
-        self.inside = inside
-        self.outside = outside
-        self.dtype: np.dtype[Any] = inside.dtype
+    def __post_init__(self) -> None:
+        self.dtype = self.inside.dtype
 
 
 Node = Load | Literal | Position | Apply | Choice

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -22,7 +23,7 @@ from wengert.compiler.backends.loops import (
 )
 from wengert.compiler.backends.nodes import Apply, Literal, Load, Node, Position
 from wengert.compiler.backends.pull import aligned
-from wengert.compiler.backends.regions import REGIONS, Region
+from wengert.compiler.backends.pull_joined import PARTS
 from wengert.compiler.backends.stored import Elementwise, is_tall, lookups
 from wengert.compiler.codegen.native.forms import Native
 from wengert.compiler.codegen.native.table import NATIVE
@@ -53,6 +54,7 @@ def _is_batched(step: Step) -> bool:
     return step.prim.name == "bmm" and shape[:-2] != (1,) * len(shape[:-2]) and 0 not in shape
 
 
+@dataclass(eq=False, slots=True)
 class Call:
     """A step that native code computes from memory to memory.
 
@@ -61,35 +63,26 @@ class Call:
     views: For each argument where in memory its elements stand, as a `Load` for given counters.
     """
 
-    __slots__ = ("native", "step", "views")
-
-    def __init__(
-        self, step: Step, native: Native, views: Sequence[tuple[tuple[Counter, ...], Load]]
-    ) -> None:
-        self.step = step
-        self.native = native
-        self.views = tuple(views)
+    step: Step
+    native: Native
+    views: Sequence[tuple[tuple[Counter, ...], Load]]
 
 
+@dataclass(eq=False, slots=True)
 class Check:
     """Whether every element of an index array names a position of a dimension."""
 
-    __slots__ = ("extent", "value")
-
-    def __init__(self, value: Value, extent: int) -> None:
-        self.value = value
-        self.extent = extent
+    value: Value
+    extent: int
 
 
+@dataclass(eq=False, slots=True)
 class Repeat:
     """A loop whose body is a plan of its own."""
 
-    __slots__ = ("body", "counter", "loop")
-
-    def __init__(self, loop: Loop, counter: Counter, body: Plan) -> None:
-        self.loop = loop
-        self.counter = counter
-        self.body = body
+    loop: Loop
+    counter: Counter
+    body: Plan
 
 
 class Plan(Elementwise):
@@ -135,8 +128,8 @@ class Plan(Elementwise):
                 self._reduce(step, out)
             elif kind == "search":
                 self._search(step, out)
-            elif REGIONS[step.prim] is not None:
-                self._regions(step, out)
+            elif PARTS[step.prim] is not None:
+                self._parts(step, out)
             else:
                 self._elements(step, out)
 
@@ -174,7 +167,7 @@ class Plan(Elementwise):
             left = self._memory(a, aligned((*lead, row, of(inner)), a.shape))
             right = self._memory(b, aligned((*lead, of(inner), of(columns)), b.shape))
             at = (*lead, row, of(columns))
-            return [Part(Product(out, at, (left, right), (rows, inner, columns), step))]
+            return [Part(Product(out, at, left, right, rows, inner, columns, step))]
 
         self._nest((out.shape[0], 1) if tall else (*out.shape[:-2], 1, 1), build)
 
@@ -210,19 +203,28 @@ class Plan(Elementwise):
             lambda place, loops: [Part(Store(out, place, self.element(out, place), step))],
         )
 
-    def _regions(self, step: Step, out: Value) -> None:
-        """Write a value region by region."""
-        regions = REGIONS[step.prim]
-        assert regions is not None
-        for region in regions(step, self.counter):
-            if 0 not in region.shape:
-                self._nest(region.shape, partial(self._region, step, out, region))
+    def _parts(self, step: Step, out: Value) -> None:
+        """Write a value part by part."""
+        consists = PARTS[step.prim]
+        assert consists is not None
+        parts, behind = consists(step, self.counter)
 
-    def _region(
-        self, step: Step, out: Value, region: Region, place: Place, loops: Sequence[Counter]
+        def background(place: Place, loops: Sequence[Counter]) -> list[Part]:
+            held = isinstance(behind, Value)
+            node = self.source(behind, place) if held else Literal(behind, out.dtype)
+            return [Part(Store(out, place, node, step))]
+
+        if behind is not None:
+            self._nest(out.shape, background)
+        for part in parts:
+            if part.value.size:
+                self._nest(part.value.shape, partial(self._part, step, out, part))
+
+    def _part(
+        self, step: Step, out: Value, part: Any, place: Place, loops: Sequence[Counter]
     ) -> list[Part]:
-        node = region.node(self.source, place)
-        return [Part(Store(out, region.target(place), node, step))]
+        node = self.source(part.value, place)
+        return [Part(Store(out, part.target(place), node, step))]
 
     def _reduce(self, step: Step, out: Value) -> None:
         reduction = reduction_of(step)

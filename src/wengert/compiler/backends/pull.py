@@ -10,7 +10,7 @@ views of any kind, concatenations, gathers and their transposes dissolve in the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from wengert.compiler.backends.affine import (
     ZERO,
@@ -44,7 +44,7 @@ Source = Callable[[Value, Place], Node]
 Rule = Callable[[Source, "Step", int, Place, Any], Node]
 
 
-class Pull:
+class Pull(NamedTuple):
     """How a primitive's elements are found.
 
     Attributes
@@ -52,7 +52,7 @@ class Pull:
     node
         ``node(source, step, k, place, i)``: the element of output `k` at `place`, where
         ``source(value, place)`` gives elements of arguments, and `i` is the counter of the loop
-        among whose steps this is one, if any. None where elements cannot be found one by one.
+        among whose steps this is one, if any.
     accepts: Whether this holds for the step at hand.
     piecewise: Whether elements come from several places, so that tests are made for each.
     view: Whether the elements are those of one argument at places that `Index`es of the loops say.
@@ -63,32 +63,15 @@ class Pull:
     often: Whether each element of an argument is read for many elements of the result.
     """
 
-    __slots__ = (
-        *("accepts", "cost", "counted", "inline", "looked"),
-        *("node", "often", "piecewise", "view"),
-    )
-
-    def __init__(
-        self,
-        node: Rule | None,
-        accepts: Callable[[Step], bool] | None = None,
-        piecewise: bool = False,
-        view: bool = False,
-        inline: Callable[[Step], bool] | None = None,
-        cost: Callable[[Step], int] | None = None,
-        counted: frozenset[str] = frozenset(),
-        looked: Callable[[Step], list[tuple[Value, int]]] | None = None,
-        often: Callable[[Step], bool] | None = None,
-    ) -> None:
-        self.cost = cost or (lambda step: int(piecewise))
-        self.view = view
-        self.inline = inline or (lambda step: True)
-        self.node = node
-        self.accepts = accepts or (lambda step: True)
-        self.piecewise = piecewise
-        self.counted = counted
-        self.looked = looked or (lambda step: [])
-        self.often = often or (lambda step: False)
+    node: Rule
+    accepts: Callable[[Step], bool] = lambda step: True
+    piecewise: bool = False
+    view: bool = False
+    inline: Callable[[Step], bool] = lambda step: True
+    cost: Callable[[Step], int] = lambda step: 0
+    counted: frozenset[str] = frozenset()
+    looked: Callable[[Step], list[tuple[Value, int]]] = lambda step: []
+    often: Callable[[Step], bool] = lambda step: False
 
 
 PULLS: Facet[Pull | None] = Facet("pulled", lambda prim: None)

@@ -1,152 +1,219 @@
 """Layer 8 · compiler: joined and padded arrays, whose elements come from several places.
 
-See NOTE [pulling] in `wengert.compiler.backends.pull`.
+NOTE [parts of values]
+What such a primitive makes consists of parts, each of which is a value that lies somewhere in the
+result, and of what is there where no part is. That is said once. Where an element of the result is
+wanted, tests of its place say which part it is in (see NOTE [pulling] in
+`wengert.compiler.backends.pull`). A result that must lie in memory needs no test for each of its
+elements: each part is written to where it belongs, in loops of its own; a later one may write over
+what an earlier one has written.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-from wengert.compiler.backends.affine import ZERO, Place
+from wengert.compiler.backends.affine import ZERO, Counter, Index, Place
 from wengert.compiler.backends.nodes import Choice, Literal, Node
-from wengert.compiler.backends.pull import (
-    Source,
-    at_dim,
-    pulled,
-    static,
-    whole,
-    zero,
-)
+from wengert.compiler.backends.pull import PULLS, Pull, Source, pulled, static, whole, zero
 from wengert.compiler.ir.programs import Step, Value
 from wengert.prims import records
+from wengert.prims.facet import Facet
+from wengert.prims.record import Primitive
 
-__all__: list[str] = []
+__all__ = ["PARTS", "Box", "Parts"]
 
 # a test for each part of each element takes longer than to write many parts first
 _PARTS = 3
 
-
-def _within(
-    source: Source, value: Value, place: Place, limits: dict[int, int], outside: Node
-) -> Node:
-    """The element where the indices lie in the value along `limits`, `outside` elsewhere."""
-    tests = []
-    for dim, size in limits.items():
-        low, high = place[dim].bounds()
-        if high < 0 or low >= size:
-            return outside
-        if low < 0 or high >= size:
-            tests.append((place[dim], 0, size))
-    inside = source(value, _only(value, place))
-    return Choice(tests, inside, outside) if tests else inside
+Test = tuple[Index, int, int]
 
 
-def _only(value: Value, place: Place) -> Place:
-    """A place that lies in a value: along dimensions of size 1 it is the only one."""
-    return tuple([ZERO if n == 1 else at for n, at in zip(value.shape, place, strict=True)])
+class Box(NamedTuple):
+    """A value that lies in a result.
+
+    Attributes
+    ----------
+    starts: For dimensions of the result where in it the value begins; elsewhere it does at 0.
+    lacks: The dimension that the value does not have: it is at one position of it.
+    step: How far apart its elements are along the dimensions in `starts`.
+    """
+
+    value: Value
+    starts: dict[int, Index]
+    lacks: int | None = None
+    step: int = 1
+
+    def target(self, place: Place) -> Place:
+        """Where in the result an element of the value is."""
+        at = list(place)
+        if self.lacks is not None:
+            at.insert(self.lacks, ZERO)
+        for dim, start in self.starts.items():
+            at[dim] = at[dim].times(self.step).plus(start)
+        return tuple(at)
+
+    def origin(self, place: Place) -> tuple[Place, list[Test]]:
+        """Where in the value an element of the result is, if tests hold."""
+        at, tests = list(place), []
+        shape = list(self.value.shape)
+        if self.lacks is not None:
+            shape.insert(self.lacks, 1)
+        for dim, start in self.starts.items():
+            at[dim] = place[dim].plus(start.times(-1))
+            tests.append((at[dim], 0, shape[dim]))
+        # along dimensions of size 1 there is one place
+        pairs = enumerate(zip(shape, at, strict=True))
+        return tuple([ZERO if n == 1 else i for d, (n, i) in pairs if d != self.lacks]), tests
+
+
+class _Diagonal(NamedTuple):
+    """A value that lies on a diagonal of a result, along its last dimension."""
+
+    value: Value
+    one: int
+    two: int
+    offset: int
+
+    def target(self, place: Place) -> Place:
+        *rest, last = place
+        ends = {self.one: max(-self.offset, 0), self.two: max(self.offset, 0)}
+        for dim in sorted(ends):
+            rest.insert(dim, last.moved(ends[dim]))
+        return tuple(rest)
+
+    def origin(self, place: Place) -> tuple[Place, list[Test]]:
+        away = place[self.two].plus(place[self.one].times(-1)).moved(-self.offset)
+        last = place[self.one].moved(min(self.offset, 0))
+        rest = [index for dim, index in enumerate(place) if dim not in (self.one, self.two)]
+        return (*rest, last), [(away, 0, 1), (last, 0, self.value.shape[-1])]
+
+
+class Parts(NamedTuple):
+    """What a result consists of.
+
+    Attributes
+    ----------
+    parts: The values in it.
+    behind: What is there elsewhere: a value, a number, or None: all else is in the last part.
+    """
+
+    parts: list[Box | _Diagonal]
+    behind: Any = None
+
+
+PARTS: Facet[Callable[[Step, Counter | None], Parts] | None] = Facet("consists", lambda prim: None)
+"""What a result that lies in memory is written from (NOTE [parts of values]), if it is so."""
+
+
+def _element(source: Source, place: Place, of: Parts, step: Step) -> Node:
+    """The element of a result at a place."""
+    found: Node | None = None
+    if of.behind is not None:
+        held = isinstance(of.behind, Value)
+        found = source(of.behind, place) if held else Literal(of.behind, step.outs[0].dtype)
+    for part in reversed(of.parts):
+        at, tests = part.origin(place)
+        bounds = [index.bounds() for index, _, _ in tests]
+        pairs = list(zip(tests, bounds, strict=True))
+        if any(most < low or least >= high for (_, low, high), (least, most) in pairs):
+            continue
+        open_ = [test for test, (least, most) in pairs if least < test[1] or most >= test[2]]
+        inside = source(part.value, at)
+        found = Choice(open_, inside, found) if open_ and found is not None else inside
+    return zero(step) if found is None else found
+
+
+def _made_of(*prims: Primitive, stored: bool = True, **how: Any) -> Callable[[Any], Any]:
+    """The decorator of what gives the `Parts` of a step's result.
+
+    Parameters
+    ----------
+    stored: Whether a result that must lie in memory is written part by part.
+    """
+
+    def register(parts: Callable[[Step, Counter | None], Parts]) -> Any:
+        def node(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+            return _element(source, place, parts(step, i), step)
+
+        PULLS.of(*prims)(Pull(node, piecewise=True, **how))
+        if stored:
+            PARTS.of(*prims)(parts)
+        return parts
+
+    return register
 
 
 def _has_few_parts(step: Step) -> bool:
     return len(step.args) <= _PARTS
 
 
-@pulled(records.cat, piecewise=True, inline=_has_few_parts)
-def _joined(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+@_made_of(records.cat, inline=_has_few_parts)
+def _joined(step: Step, i: Counter | None) -> Parts:
+    dim, start = step.params["dim"], 0
+    parts: list[Any] = []
+    for value in step.args:
+        if value.shape[dim]:
+            parts.append(Box(value, {dim: Index(start)}))
+            start += value.shape[dim]
+    return Parts(parts)
+
+
+@_made_of(records.stack, inline=_has_few_parts)
+def _stacked(step: Step, i: Counter | None) -> Parts:
     dim = step.params["dim"]
-    start = step.outs[0].shape[dim]
-    node: Node | None = None
-    for value in reversed(step.args):
-        size = value.shape[dim]
-        if not size:
-            continue
-        start -= size
-        part = at_dim(place, dim, place[dim].moved(-start))
-        if node is None:
-            low, _ = part[dim].bounds()
-            # whatever lies behind all others is in the last
-            inside = source(value, _only(value, part))
-            node = inside if low >= 0 else Choice([(part[dim], 0, size)], inside, zero(step))
-        else:
-            node = _within(source, value, part, {dim: size}, node)
-    return node or zero(step)
+    return Parts([Box(value, {dim: Index(k)}, dim) for k, value in enumerate(step.args)])
 
 
-@pulled(records.stack, piecewise=True, inline=_has_few_parts)
-def _stacked(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
-    dim = step.params["dim"]
-    rest = (*place[:dim], *place[dim + 1 :])
-    low, high = place[dim].bounds()
-    # places outside are not read: a test that they are is around this
-    low, high = max(low, 0), min(high, len(step.args) - 1)
-    node = source(step.args[high], rest)
-    for number in range(high - 1, low - 1, -1):
-        test = (place[dim], number, number + 1)
-        node = Choice([test], source(step.args[number], rest), node)
-    return node
+def _around(step: Step, part: Any) -> Parts:
+    """A part among zeros, or written over the first argument."""
+    return Parts([part], step.args[0] if len(step.args) == 2 else 0)
 
 
-def _behind(source: Source, step: Step, place: Place) -> tuple[Node, Value]:
-    """What is there where a part has not been written, and the part."""
-    if len(step.args) == 2:
-        return source(step.args[0], place), step.args[1]
-    return zero(step), step.args[0]
-
-
-@pulled(
+@_made_of(
     *(records.select_backward, records.select_scatter),
-    piecewise=True,
+    stored=False,
     counted=frozenset({"index"}),
 )
-def _select_backward(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+def _selected(step: Step, i: Counter | None) -> Parts:
     dim = step.params["dim"]
-    behind, value = _behind(source, step, place)
-    away = place[dim].plus(whole(step.params["index"], i, step.outs[0].shape[dim]).times(-1))
-    low, high = away.bounds()
-    rest = (*place[:dim], *place[dim + 1 :])
-    if high < 0 or low > 0:
-        return behind
-    if low == high == 0:
-        return source(value, rest)
-    return Choice([(away, 0, 1)], source(value, rest), behind)
+    index = whole(step.params["index"], i, step.outs[0].shape[dim])
+    return _around(step, Box(step.args[-1], {dim: index}, dim))
 
 
-def _is_dense(step: Step) -> bool:
-    return bool(step.params["step"] == 1)
-
-
-@pulled(
+@_made_of(
     *(records.slice_backward, records.slice_scatter),
     accepts=static("step"),
-    piecewise=True,
-    inline=_is_dense,
+    inline=lambda step: bool(step.params["step"] == 1),
     counted=frozenset({"start", "end"}),
 )
-def _slice_backward(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
-    dim = step.params["dim"]
-    behind, value = _behind(source, step, place)
-    start = step.params["start"]
+def _sliced(step: Step, i: Counter | None) -> Parts:
+    dim, start, by = (step.params[name] for name in ("dim", "start", "step"))
     if isinstance(start, int):
-        size = step.outs[0].shape[dim]
-        start, _, _ = slice(start, step.params["end"], 1).indices(size)
-    part = at_dim(place, dim, place[dim].plus(whole(start, i).times(-1)))
-    return _within(source, value, part, {dim: value.shape[dim]}, behind)
+        start, _, by = slice(start, step.params["end"], by).indices(step.outs[0].shape[dim])
+    return _around(step, Box(step.args[-1], {dim: whole(start, i)}, step=by))
 
 
-@pulled(*(records.diagonal_backward, records.diagonal_scatter, records.diag_embed), piecewise=True)
-def _diagonal_backward(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
-    offset = step.params["offset"]
-    one, two = step.params["dim1"] % len(place), step.params["dim2"] % len(place)
-    behind, value = _behind(source, step, place)
-    away = place[two].plus(place[one].times(-1)).moved(-offset)
-    last = place[one].moved(min(offset, 0))
-    rest = [index for dim, index in enumerate(place) if dim not in (one, two)]
-    low, high = last.bounds()
-    tests = [(away, 0, 1)]
-    if low < 0 or high >= value.shape[-1]:
-        tests.append((last, 0, value.shape[-1]))
-    if not value.shape[-1]:
-        return behind
-    return Choice(tests, source(value, (*rest, last)), behind)
+@_made_of(records.diagonal_backward, records.diagonal_scatter, records.diag_embed)
+def _diagonal(step: Step, i: Counter | None) -> Parts:
+    rank, params = len(step.outs[0].shape), step.params
+    one, two = params["dim1"] % rank, params["dim2"] % rank
+    return _around(step, _Diagonal(step.args[-1], one, two, params["offset"]))
+
+
+@_made_of(records.constant_pad_nd, stored=False)
+def _padded(step: Step, i: Counter | None) -> Parts:
+    starts = {dim: Index(before) for dim, (before, _) in enumerate(step.params["pads"])}
+    return Parts([Box(step.args[0], starts)], step.params["value"])
+
+
+@_made_of(records.shift, stored=False)
+def _shifted(step: Step, i: Counter | None) -> Parts:
+    (value,), by = step.args, step.params["by"]
+    if value.shape:
+        return Parts([Box(value, {step.params["dim"]: Index(by)})], step.params["fill"])
+    return Parts([] if by else [Box(value, {})], step.params["fill"])
 
 
 @pulled(records.tril, records.triu, piecewise=True)
@@ -159,21 +226,3 @@ def _triangle(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
         return zero(step)
     inside = source(step.args[0], place)
     return inside if (low, high + 1) == test[1:] else Choice([test], inside, zero(step))
-
-
-@pulled(records.constant_pad_nd, piecewise=True)
-def _padded(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
-    value, pads = step.args[0], step.params["pads"]
-    inner = tuple([index.moved(-before) for index, (before, _) in zip(place, pads, strict=True)])
-    fill = Literal(step.params["value"], value.dtype)
-    return _within(source, value, inner, dict(enumerate(value.shape)), fill)
-
-
-@pulled(records.shift, piecewise=True)
-def _shifted(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
-    value, dim, by = step.args[0], step.params["dim"], step.params["by"]
-    fill = Literal(step.params["fill"], value.dtype)
-    if not value.shape:
-        return fill if by else source(value, place)
-    part = at_dim(place, dim, place[dim].moved(-by))
-    return _within(source, value, part, {dim: value.shape[dim]}, fill)

@@ -24,7 +24,7 @@ class Workspace:
         self._next += -(-size // 64) * 64
         self.end = max(self.end, self._next)
         name = self.code.fresh("work")
-        self.code.allocations.append(f"  {name} = getelementptr inbounds i8, ptr %arena, i64 {at}")
+        self.code.first(f"{name} = getelementptr inbounds i8, ptr %arena, i64 {at}")
         return name
 
     def clear(self) -> None:

@@ -19,9 +19,9 @@ import llvmlite.binding as llvm
 
 from wengert.base.threads import share
 from wengert.compiler.backends.affine import Counter, Index
-from wengert.compiler.backends.loops import LoopTree, Product
+from wengert.compiler.backends.loops import LoopTree, Product, statements_of
 from wengert.compiler.backends.storage import Storage
-from wengert.compiler.backends.trees import statements_of, work
+from wengert.compiler.backends.trees import work
 
 __all__ = ["SHARE", "addresses_of", "interruption", "is_wide", "piece_of", "register_sharing"]
 

@@ -15,7 +15,6 @@ import math
 from wengert.compiler.backends.affine import ZERO, Counter, Place
 from wengert.compiler.backends.kinds import kind_of, with_values
 from wengert.compiler.backends.nodes import Apply, Literal, Load, Node
-from wengert.compiler.backends.order import ordered_steps
 from wengert.compiler.backends.pull import aligned
 from wengert.compiler.backends.pulls import PULLS
 from wengert.compiler.codegen.code import is_native
@@ -59,7 +58,7 @@ class Elementwise:
 
     Attributes
     ----------
-    steps: The steps in the order in which they are placed.
+    steps: The steps.
     stored: The values that lie in memory.
     aliases: Values that are others' memory in another shape.
     varies: Whether there are sizes that are not the same in all programs like this one.
@@ -76,7 +75,7 @@ class Elementwise:
         self._depths: dict[Value, int] = {}
         self._nodes: dict[tuple[Value, Place], Node] = {}
         self.steps = [
-            step if isinstance(step, Loop) else with_values(step) for step in ordered_steps(program)
+            step if isinstance(step, Loop) else with_values(step) for step in program.steps
         ]
         self.varies = any(
             open_ended(n)
@@ -208,7 +207,8 @@ class Elementwise:
         for index, _ in lookups(step):
             self._store(index)
         grows = step.args and step.outs[0].size > step.args[0].size
-        total = pull.cost(step) + sum(map(self._cost, dict.fromkeys(uses(step))))
+        own = pull.cost(step) + pull.piecewise
+        total = own + sum(map(self._cost, dict.fromkeys(uses(step))))
         lies = often and total > self._cheap(step.outs[0])
         for arg in step.args:
             again = pull.inline(step) and (grows or pull.piecewise)
@@ -217,7 +217,7 @@ class Elementwise:
                 self._store(arg)
         if not pull.inline(step):
             self._store(step.outs[0])
-        return pull.cost(step)
+        return own
 
     def _cost(self, value: Value) -> int:
         return 1 if value in self.stored else self._costs.get(value, 0)
@@ -246,7 +246,6 @@ class Elementwise:
         step, k = self.definitions[value]
         pull = PULLS[step.prim]
         if pull is not None and kind_of(step) == "pull":
-            assert pull.node is not None
             return pull.node(self.source, step, k, place, self.counter)
         numbers = {
             name: self.source(param.value, (ZERO,) * len(param.value.shape))

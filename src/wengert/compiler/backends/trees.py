@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.compiler.backends.loops import Accumulate, LoopTree, Product, Statement, Store
+from wengert.compiler.backends.loops import Accumulate, LoopTree, Product, Store, statements_of
 from wengert.compiler.backends.nodes import Apply, walk
 from wengert.compiler.backends.plan import Plan, Repeat
 from wengert.compiler.codegen.scalars.table import cost
@@ -13,7 +13,6 @@ from wengert.compiler.ir.programs import Step, Value
 __all__ = [
     "extents_of",
     "length",
-    "statements_of",
     "steps_of",
     "turns",
     "work",
@@ -22,19 +21,6 @@ __all__ = [
 
 # how often products count as running their innermost loop
 _TURNS = 16
-
-
-def statements_of(tree: LoopTree) -> list[Statement]:
-    """Everything that a tree of loops computes."""
-    statements: list[Any] = []
-    pending: list[Any] = [tree]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, LoopTree):
-            pending += [*item.before, *item.body, *item.after]
-        else:
-            statements.append(item)
-    return statements
 
 
 def work(tree: LoopTree) -> int:
@@ -68,36 +54,19 @@ def turns(tree: LoopTree) -> int:
 def written_once(plan: Plan) -> set[Value]:
     """The values whose elements are written by one statement, or not at all in this plan."""
     counts: dict[Value, int] = {}
-
-    def count(item: Any) -> None:
-        if isinstance(item, LoopTree):
-            for part in (*item.before, *item.body, *item.after):
-                count(part)
-        elif isinstance(item, Store):
+    for item in statements_of(*[item for item in plan.block if isinstance(item, LoopTree | Store)]):
+        if isinstance(item, Store):
             counts[item.value] = counts.get(item.value, 0) + 1
         elif isinstance(item, Accumulate):
             counts[item.value] = 2
-
-    for item in plan.block:
-        count(item)
     known = {value for value, n in counts.items() if n == 1}
     return known | set(plan.program.inputs) | {v for v in plan.stored if v not in counts}
 
 
 def steps_of(item: Any) -> list[Step]:
     """The steps that a tree of loops computes, once each."""
-    found: dict[int, Step] = {}
-
-    def visit(part: Any) -> None:
-        if isinstance(part, LoopTree):
-            # what runs before a loop begins a sum within it
-            for inner in (*part.body, *part.before, *part.after):
-                visit(inner)
-        elif part.step is not None:
-            found[id(part.step)] = part.step
-
-    visit(item)
-    return list(found.values())
+    steps = [part.step for part in statements_of(item) if part.step is not None]
+    return list({id(step): step for step in steps}.values())
 
 
 def extents_of(tree: LoopTree) -> list[int]:

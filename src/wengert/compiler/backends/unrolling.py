@@ -8,12 +8,13 @@ counters: a loop is cut at the counts where a test changes, so that none is left
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from operator import is_
 from typing import Any
 
 from wengert.compiler.backends.affine import Counter, Index, Looked, Place, of
-from wengert.compiler.backends.loops import Accumulate, LoopTree, Product, Store
+from wengert.compiler.backends.loops import Accumulate, LoopTree, Product, Store, statements_of
 from wengert.compiler.backends.nodes import Apply, Choice, Load, Node, Position, walk
 from wengert.compiler.ir.programs import open_ended
 
@@ -42,17 +43,12 @@ class _Rewriter:
             return Store(item.value, place, self.node(item.node), item.step)
         if isinstance(item, Accumulate):
             return Accumulate(item.value, place, self.node(item.node), item.kind, item.step)
-        factors = (self._load(item.left), self._load(item.right))
-        counters = (item.rows, item.inner, item.columns)
-        return Product(item.value, place, factors, counters, item.step)
+        factors = {"left": self._load(item.left), "right": self._load(item.right)}
+        return replace(item, place=place, **factors)
 
     def _tree(self, tree: LoopTree) -> LoopTree:
-        new = LoopTree(tree.counter)
-        new.before, new.body, new.after = (
-            [self.statement(part) for part in parts]
-            for parts in (tree.before, tree.body, tree.after)
-        )
-        new.count, new.inputs = tree.count, tree.inputs
+        parts = [list(map(self.statement, items)) for items in (tree.before, tree.body, tree.after)]
+        new = tree.of(tree.counter, *parts)
         new.writes = {v: list(map(self._place, places)) for v, places in tree.writes.items()}
         return new
 
@@ -136,9 +132,7 @@ class Shaper:
         if len(self._merged(tree)) > 1:
             return [tree]
         before, body, after = (self._all(parts) for parts in (tree.before, tree.body, tree.after))
-        new = LoopTree(tree.counter)
-        new.before, new.body, new.after = before, body, after
-        new.count, new.inputs, new.writes = tree.count, tree.inputs, tree.writes
+        new = tree.of(tree.counter, before, body, after)
         if not _is_short(new) or self._in_vectors([new]):
             return [new]
         items = [*before]
@@ -166,11 +160,8 @@ def _is_short(tree: LoopTree) -> bool:
 
 
 def _choices(items: Sequence[Any]) -> Iterator[Choice]:
-    for item in items:
-        if isinstance(item, LoopTree):
-            yield from _choices([*item.before, *item.body, *item.after])
-        else:
-            yield from (node for node in walk(item.nodes) if isinstance(node, Choice))
+    nodes = walk([node for item in statements_of(*items) for node in item.nodes])
+    return (node for node in nodes if isinstance(node, Choice))
 
 
 def _cuts(tree: LoopTree) -> list[int]:
@@ -202,9 +193,6 @@ def _pieces(tree: LoopTree, cuts: Sequence[int]) -> Iterator[LoopTree]:
     for start, end in zip([0, *cuts], ends, strict=True):
         counter = Counter(end - start)
         rewriter = _Rewriter({tree.counter: of(counter).moved(start)})
-        piece = LoopTree(counter)
-        piece.body = [rewriter.statement(part) for part in tree.body]
-        piece.before = tree.before if not start else []
-        piece.after = tree.after if end == ends[-1] else []
-        piece.count, piece.inputs, piece.writes = tree.count, tree.inputs, tree.writes
-        yield piece
+        before = tree.before if not start else []
+        body = [rewriter.statement(part) for part in tree.body]
+        yield tree.of(counter, before, body, tree.after if end == ends[-1] else [])

@@ -70,8 +70,8 @@ class Function(NamedTuple):
 
 def write_module(
     plans: Sequence[Plan], *, fastmath: bool, wide: bool = False, piece: int = 0
-) -> tuple[str, list[Function]]:
-    """The text of a module that runs some plans, and what its functions are.
+) -> tuple[str, list[Function], list[int]]:
+    """The text of a module that runs some plans, its functions, and the numbers that they read.
 
     Parameters
     ----------
@@ -91,10 +91,10 @@ def write_module(
             module.back_to(before)
             text, _ = write_run(k, module, storage, constants, wide)
         texts.append(text)
-        texts.append(_pieces(k, storage, piece) if piece else _call(k, plan, storage))
+        texts.append(_pieces(k, storage, piece, module) if piece else _call(k, storage, module))
         functions.append(Function(f"call{k}", constants, storage))
     body = "\n".join(texts)
-    return f"{DECLARATIONS}{module.text()}\n{body}\n", functions
+    return f"{DECLARATIONS}{module.text()}\n{body}\n", functions, module.words
 
 
 def constants_of(storage: Storage) -> dict[int, np.ndarray[Any, Any]]:
@@ -144,18 +144,15 @@ def write_run(
     storage.arena = workspace.end
     state = code.let("load i8, ptr %trouble")
     code.do(f"ret i8 {state}")
-    body = "\n".join([*code.allocations, *code.lines])
-    text = (
-        f"define internal i8 @run{k}(ptr %inputs, ptr %outputs, ptr %arena, ptr %constants) "
-        f"{'alwaysinline ' * inlined}{function_attributes()} {{\nentry:\n{body}\n}}"
-    )
-    return text, emission.failing
+    head = f"internal i8 @run{k}(ptr %inputs, ptr %outputs, ptr %arena, ptr %constants)"
+    attributes = f"{'alwaysinline ' * inlined}{function_attributes()}"
+    return code.function(f"{head} {attributes}", ""), emission.failing
 
 
-def _call(k: int, plan: Plan, storage: Storage) -> str:
+def _call(k: int, storage: Storage, module: Module) -> str:
     """The function that Python calls: objects in, a list of arrays out, or None for trouble."""
-    program = plan.program
-    code, table, inputs, outputs = _begun(program)
+    plan, program = storage.plan, storage.plan.program
+    code, table, inputs, outputs = _begun(program, module)
     objects = [_argument(code, i) for i in range(len(program.inputs))]
     for i, given in enumerate(objects):
         point(code, given, inputs, i)
@@ -212,9 +209,9 @@ def _call(k: int, plan: Plan, storage: Storage) -> str:
     return _ended(code, k)
 
 
-def _begun(program: Program) -> tuple[Code, str, str, str]:
+def _begun(program: Program, module: Module) -> tuple[Code, str, str, str]:
     """The beginning of a function that Python calls: its state, and room for addresses."""
-    code = Code(Module())
+    code = Code(module)
     data = code.let(f"getelementptr i8, ptr %self, i64 {DATA}")
     table = code.let(f"load ptr, ptr {data}")
     code.do(f"%constants = getelementptr inbounds ptr, ptr {table}, i64 1")
@@ -231,12 +228,11 @@ def _argument(code: Code, i: int) -> str:
 
 
 def _ended(code: Code, k: int) -> str:
-    body = "\n".join([*code.allocations, *code.lines])
-    header = f"define ptr @call{k}(ptr %self, ptr %args, i64 %count) {function_attributes()}"
-    return f"{header} {{\nentry:\n{body}\n}}"
+    header = f"ptr @call{k}(ptr %self, ptr %args, i64 %count) {function_attributes()}"
+    return code.function(header, "")
 
 
-def _pieces(k: int, storage: Storage, piece: int) -> str:
+def _pieces(k: int, storage: Storage, piece: int, module: Module) -> str:
     """The function that Python calls on arrays longer than those of the program, piece by piece.
 
     It takes the inputs, what the outputs are written to, the element to start from, that to stop
@@ -245,7 +241,7 @@ def _pieces(k: int, storage: Storage, piece: int) -> str:
     output is not finite.
     """
     program = storage.plan.program
-    code, table, inputs, outputs = _begun(program)
+    code, table, inputs, outputs = _begun(program, module)
     values = [*program.inputs, *program.outputs]
     begins = []
     for i in range(len(values)):

@@ -23,11 +23,12 @@ import math
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.compiler.ir.programs import Varying, open_ended
+from wengert.compiler.ir.programs import Varying, VaryingFloat, open_ended
 
 __all__ = [
     "MEMCPY",
@@ -108,6 +109,9 @@ def literal(value: Any, dtype: np.dtype[Any]) -> str:
     """A Python number as a constant of a dtype."""
     if dtype.kind == "b":
         return "true" if value else "false"
+    if isinstance(value, Varying | VaryingFloat):
+        word = int.from_bytes(dtype.type(value).tobytes(), "little")
+        return f"\x01{llvm_type(dtype)} {word}\x02"
     if dtype.kind in "iu":
         return str(int(value))
     with np.errstate(over="ignore"):
@@ -127,10 +131,12 @@ class Module:
     Attributes
     ----------
     flags: The fast-math flags of an instruction, with a blank behind them, or nothing.
+    words: The numbers that functions read from their table (NOTE [sizes that vary] in `sizes`).
     """
 
     def __init__(self, fast: bool = False) -> None:
         self.fast = fast
+        self.words: list[int] = []
         self.flags = "fast " if fast else ""
         self._declared: dict[str, str] = {}
         self._functions: dict[str, str] = {}
@@ -148,13 +154,14 @@ class Module:
             self.declare(symbol, text.replace("@@", f"@{symbol}", 1))
         return symbol
 
-    def mark(self) -> tuple[int, int]:
+    def mark(self) -> tuple[int, int, int]:
         """How much there is, for `back_to`."""
-        return len(self._declared), len(self._functions)
+        return len(self._declared), len(self._functions), len(self.words)
 
-    def back_to(self, mark: tuple[int, int]) -> None:
+    def back_to(self, mark: tuple[int, int, int]) -> None:
         """Drop what was added since `mark` gave this."""
-        for kept, size in zip((self._declared, self._functions), mark, strict=True):
+        del self.words[mark[2] :]
+        for kept, size in zip((self._declared, self._functions), mark, strict=False):
             for key in list(kept)[size:]:
                 del kept[key]
 
@@ -168,32 +175,30 @@ class Module:
         return "\n".join(self._declared.values()) + "\n"
 
 
+@dataclass(eq=False, slots=True)
 class Cell:
     """What holds one value that may be set again: memory, which LLVM makes a register.
 
     Attributes
     ----------
-    kind, pointer: The LLVM type of the value, and where it is.
+    code, kind, pointer: The function, the LLVM type of the value, and where it is.
     """
 
-    __slots__ = ("_code", "kind", "pointer")
-
-    def __init__(self, code: Code, kind: str, pointer: str) -> None:
-        self._code = code
-        self.kind = kind
-        self.pointer = pointer
+    code: Code
+    kind: str
+    pointer: str
 
     def get(self) -> str:
         """The value."""
-        return self._code.let(f"load {self.kind}, ptr {self.pointer}")
+        return self.code.let(f"load {self.kind}, ptr {self.pointer}")
 
     def set(self, value: str) -> None:
         """Let it hold another value."""
-        self._code.do(f"store {self.kind} {value}, ptr {self.pointer}")
+        self.code.do(f"store {self.kind} {value}, ptr {self.pointer}")
 
     def also(self, condition: str) -> None:
         """Let it hold whether this holds, or did before: of a cell of truth values."""
-        self.set(self._code.let(f"or {self.kind} {self.get()}, {condition}"))
+        self.set(self.code.let(f"or {self.kind} {self.get()}, {condition}"))
 
 
 class Code:
@@ -222,6 +227,7 @@ class Code:
         self.fails = False
         self.workspace: Callable[[int], str] = lambda size: self.stack(np.dtype(np.uint8), size)
         self._count = 0
+        self._given = ""
 
     # -- instructions -----------------------------------------------------------------------------
 
@@ -232,10 +238,39 @@ class Code:
 
     def do(self, text: str) -> None:
         """Append an instruction without a result."""
-        self.lines.append(f"  {text}")
+        self.lines.append(f"  {self.plain(text)}")
+
+    def first(self, text: str) -> None:
+        """Append an instruction at the beginning of the function."""
+        self.allocations.append(f"  {self.plain(text, self.allocations)}")
+
+    def plain(self, text: Any, lines: list[str] | None = None) -> str:
+        """A text in which numbers that vary are read from the table, by instructions before it."""
+        before, *parts = str(text).split("\x01")
+        for part in parts:
+            mark, _, behind = part.partition("\x02")
+            kind, word = mark.split()
+            words = self.module.words
+            words.append(int(word))
+            name = self.fresh("number")
+            (self.lines if lines is None else lines).extend(
+                [
+                    f"  {name}.at = getelementptr i64, ptr %constants, i64 {-1 - len(words)}",
+                    f"  {name} = load {kind}, ptr {name}.at, align 8",
+                ]
+            )
+            self._given = ", ptr %constants"
+            before += name + behind
+        return before
+
+    def passed(self, inner: Code) -> str:
+        """The last parameter, and argument, of a function of the module if it reads the table."""
+        self._given = self._given or inner._given
+        return inner._given
 
     def let(self, text: str) -> str:
         """Append an instruction, and return the name of its result."""
+        text = self.plain(text)
         self._count += 1
         name = f"%.{self._count}"
         self.lines.append(f"  {name} = {text}")
@@ -259,9 +294,10 @@ class Code:
     def stack(self, dtype: np.dtype[Any], count: int) -> str:
         """The address of memory for some elements that lasts as long as the function runs."""
         name = self.fresh("stack")
-        self.allocations.append(
-            f"  {name} = alloca [{max(count, 1)} x {memory_type(dtype)}], align 64"
-        )
+        if open_ended(count):
+            self.first(f"{name} = alloca {memory_type(dtype)}, i64 {count}, align 64")
+        else:
+            self.first(f"{name} = alloca [{max(count, 1)} x {memory_type(dtype)}], align 64")
         return name
 
     def cell(self, kind: str, start: str = "") -> Cell:
@@ -280,9 +316,13 @@ class Code:
         return name
 
     def function(self, head: str, result: str = "void") -> str:
-        """The whole text of a function, of which `head` says all but its body."""
-        body = "\n".join([*self.allocations, *self.lines])
-        return f"define {head} {{\nentry:\n{body}\n  ret {result}\n}}"
+        """The whole text of a function, of which `head` says all but its body.
+
+        It ends by returning `result`, or as its instructions do if that is empty.
+        """
+        end = [f"  ret {result}"] if result else []
+        body = "\n".join([*self.allocations, *self.lines, *end])
+        return f"define {head} {{\nentry:\n{body}\n}}"
 
     # -- blocks -----------------------------------------------------------------------------------
 
@@ -298,6 +338,17 @@ class Code:
     def branch(self, condition: str, then: str, other: str) -> None:
         """End the block by a jump to one of two."""
         self.do(f"br i1 {condition}, label {then}, label {other}")
+
+    @contextmanager
+    def when(self, condition: str) -> Iterator[None]:
+        """Do what is written within only if a condition holds; it may leave the function."""
+        then, done = self.fresh("then"), self.fresh("done")
+        self.branch(condition, then, done)
+        self.label(then)
+        yield
+        if not self.lines[-1].startswith("  ret "):
+            self.jump(done)
+        self.label(done)
 
     @contextmanager
     def loop(self, extent: int | str, start: str = "0", *, step: int = 1) -> Iterator[str]:
@@ -316,6 +367,7 @@ class Code:
         if known and 0 < int(extent) - int(start) <= step:
             yield start
             return
+        start, extent = self.plain(start), extent if known else self.plain(extent)
         body, done = self.fresh("loop"), self.fresh("done")
         counter, following = self.fresh("i"), self.fresh("next")
         if known:

@@ -174,7 +174,7 @@ def _constant(code: Code, value: str | int | float | bytes, element: str) -> str
     if isinstance(value, bytes):
         symbol, text = f"letter.{value.decode()}", f"i8 {value[0]}"
     elif open_ended(value):
-        return code.cell("i32", str(value)).pointer
+        return code.cell("i32", literal(value, np.dtype(np.int32))).pointer
     elif isinstance(value, int):
         symbol, text = f"int.{value}", f"i32 {value}"
     else:

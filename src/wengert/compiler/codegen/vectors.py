@@ -24,7 +24,7 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from wengert.compiler.codegen.code import Code, Module
-from wengert.compiler.codegen.scalars.formulas import FORMULAS, LARGEST
+from wengert.compiler.codegen.scalars.formulas import FORMULAS
 from wengert.compiler.codegen.scalars.lane import Lane
 
 __all__ = ["VectorForm", "provide", "register_bytes", "vector_forms"]
@@ -63,12 +63,6 @@ def _registers() -> tuple[tuple[str, int], ...]:
 def register_bytes() -> int:
     """How many bytes the processor's longest registers hold."""
     return _registers()[-1][1]
-
-
-@cache
-def _fuses() -> bool:
-    """Whether this processor rounds a product and a sum once."""
-    return _is_arm() or bool(llvm.get_host_cpu_features().get("fma", False))
 
 
 @cache
@@ -113,8 +107,7 @@ def _library_forms(name: str, element: str, arguments: int) -> tuple[VectorForm,
 
 
 def _own_forms(name: str, element: str) -> tuple[VectorForm, ...]:
-    formula = FORMULAS.get(name)
-    if formula is None or (formula.angles and not (element == "double" and _fuses())):
+    if name not in FORMULAS:
         return ()
     forms = []
     # each takes some milliseconds to compile: none for the shortest of several kinds of vectors
@@ -141,10 +134,7 @@ def _compile(symbol: str, count: int) -> None:
     module = Module()
     code = Code(module)
     m = Lane(code, _DTYPES[element], exact=True, count=count)
-    formula = FORMULAS[name]
-    result = formula.rule(m, "%x")
-    if formula.angles:
-        result = _unless_far(m, name, result)
+    result = FORMULAS[name].rule(m, "%x")
     text = code.function(f"{m.type} @{symbol}({m.type} %x)", f"{m.type} {result}")
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
@@ -161,21 +151,3 @@ def _compile(symbol: str, count: int) -> None:
     engine.finalize_object()
     _ENGINES.append(engine)
     llvm.add_symbol(symbol, engine.get_function_address(symbol))
-
-
-def _unless_far(m: Lane, name: str, result: str) -> str:
-    """The result, or what the C library makes of each angle if one is too large for the formula."""
-    code, cell = m.code, m.code.cell(m.type, result)
-    far = m.compare("gt", m.size("%x"), m.number(LARGEST))
-    mask = code.let(f"bitcast {m.flag} {far} to i{m.count}")
-    slow, done = code.fresh("slow"), code.fresh("done")
-    code.branch(code.let(f"icmp ne i{m.count} {mask}, 0"), slow, done)
-    code.label(slow)
-    code.module.declare(name, f"declare double @{name}(double)")
-    for i in range(m.count):
-        angle = code.let(f"extractelement {m.type} %x, i64 {i}")
-        value = code.let(f"call double @{name}(double {angle})")
-        code.do(f"store double {value}, ptr {code.at(cell.pointer, m.dtype, i)}")
-    code.jump(done)
-    code.label(done)
-    return cell.get()

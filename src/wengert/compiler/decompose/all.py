@@ -17,22 +17,17 @@ about overflow, which a backend provides for a whole program.
 from __future__ import annotations
 
 from wengert.base.ports import provides
-from wengert.compiler.decompose import layers as decompose_layers
-from wengert.compiler.decompose import places as decompose_places
-from wengert.compiler.decompose import pointwise as decompose_pointwise
-from wengert.compiler.decompose import products as decompose_products
-from wengert.compiler.decompose import sums as decompose_sums
+from wengert.compiler.decompose import (  # noqa: F401
+    layers,
+    places,
+    pointwise,
+    products,
+    sums,
+)
 from wengert.compiler.decompose.rules import DECOMPOSED, Rule
 from wengert.prims.record import Primitive
 
-__all__ = [
-    "DECOMPOSED",
-    "decompose_layers",
-    "decompose_places",
-    "decompose_pointwise",
-    "decompose_products",
-    "decompose_sums",
-]
+__all__ = ["DECOMPOSED"]
 
 
 @provides("parts")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -26,6 +27,7 @@ RAISED = (ArithmeticError, IndexError, ValueError, RuntimeError)
 """What kernels raise because of values: then the function itself is run, and raises it, too."""
 
 
+@dataclass
 class LoopNest:
     """One nest of native loops.
 
@@ -39,23 +41,12 @@ class LoopNest:
     parallel: Whether its outermost loop is shared out among threads.
     """
 
-    __slots__ = ("bytes_read", "bytes_written", "extents", "parallel", "sites", "steps")
-
-    def __init__(
-        self,
-        extents: Sequence[int],
-        steps: Iterable[str],
-        sites: Iterable[Site | None],
-        bytes_read: int,
-        bytes_written: int,
-        parallel: bool = False,
-    ) -> None:
-        self.extents = tuple(extents)
-        self.steps = tuple(steps)
-        self.sites = tuple(dict.fromkeys(site for site in sites if site is not None))
-        self.bytes_read = bytes_read
-        self.bytes_written = bytes_written
-        self.parallel = parallel
+    extents: Sequence[int]
+    steps: Sequence[str]
+    sites: Sequence[Site]
+    bytes_read: int
+    bytes_written: int
+    parallel: bool = False
 
     def __str__(self) -> str:
         steps = Counter(self.steps)
@@ -69,6 +60,7 @@ class LoopNest:
         )
 
 
+@dataclass
 class Description:
     """What a backend made of a program.
 
@@ -82,15 +74,12 @@ class Description:
     arena: Bytes of memory for intermediate values.
     """
 
-    __slots__ = ("arena", "backend", "calls", "kernels", "loops", "segments")
-
-    def __init__(self, backend: str) -> None:
-        self.backend = backend
-        self.loops: list[LoopNest] = []
-        self.calls: list[str] = []
-        self.kernels: Counter[str] = Counter()
-        self.segments = 0
-        self.arena = 0
+    backend: str
+    loops: list[LoopNest] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
+    kernels: Counter[str] = field(default_factory=Counter)
+    segments: int = 0
+    arena: int = 0
 
     def __str__(self) -> str:
         lines = [f"backend {self.backend}: {self.segments} native segments"]

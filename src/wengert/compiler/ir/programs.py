@@ -12,6 +12,7 @@ of a trace.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ __all__ = [
     "Step",
     "Value",
     "Varying",
+    "VaryingFloat",
     "apply",
     "in_repetition",
     "open_ended",
@@ -35,16 +37,46 @@ __all__ = [
 ]
 
 
+def _keeping(name: str) -> Callable[[Any, Any], Any]:
+    """Arithmetic that gives a `Varying`, or several."""
+    operation = getattr(int, name)
+
+    def kept(self: Any, other: Any) -> Any:
+        made = operation(self, other)
+        if isinstance(made, tuple):
+            return tuple(map(Varying, made))
+        return made if made is NotImplemented else Varying(made)
+
+    return kept
+
+
 class Varying(int):
-    """The size of a dimension that is not the same in all programs of a family."""
+    """A number that is not the same in all programs of a form, such as the size of a dimension.
+
+    So is whatever is computed from it. In the text of native code it is a mark: code for one such
+    number holds for others (NOTE [sizes that vary] in `wengert.compiler.backends.sizes`).
+    """
 
     __slots__ = ()
 
-    def __mul__(self, other: Any) -> Any:
-        made = int.__mul__(self, other)
-        return made if made is NotImplemented else Varying(made)
+    __add__, __radd__ = _keeping("__add__"), _keeping("__radd__")
+    __sub__, __rsub__ = _keeping("__sub__"), _keeping("__rsub__")
+    __mul__, __rmul__ = _keeping("__mul__"), _keeping("__rmul__")
+    __mod__, __rmod__ = _keeping("__mod__"), _keeping("__rmod__")
+    __floordiv__, __rfloordiv__ = _keeping("__floordiv__"), _keeping("__rfloordiv__")
+    __divmod__, __rdivmod__ = _keeping("__divmod__"), _keeping("__rdivmod__")
 
-    __rmul__ = __mul__
+    def __neg__(self) -> Any:
+        return Varying(-int(self))
+
+    def __str__(self) -> str:
+        return f"\x01i64 {int(self) & (1 << 64) - 1}\x02"
+
+
+class VaryingFloat(float):
+    """The same of a float, without arithmetic."""
+
+    __slots__ = ()
 
 
 def open_ended(size: Any) -> bool:
@@ -52,6 +84,7 @@ def open_ended(size: Any) -> bool:
     return size.__class__ is Varying
 
 
+@dataclass(eq=False, repr=False, slots=True)
 class Value:
     """One array of a program: known by its dtype and shape, computed by one step.
 
@@ -61,12 +94,9 @@ class Value:
     constant: The array itself, where it is known when the program is made; nobody writes to it.
     """
 
-    __slots__ = ("constant", "dtype", "shape")
-
-    def __init__(self, dtype: np.dtype[Any], shape: tuple[int, ...], constant: Any = None) -> None:
-        self.dtype = dtype
-        self.shape = shape
-        self.constant = constant
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    constant: Any = None
 
     @property
     def size(self) -> int:
@@ -80,32 +110,19 @@ class Value:
         return f"<value {self.dtype}{list(self.shape)}>"
 
 
+@dataclass(eq=False, slots=True)
 class Number:
     """A Python number among parameters: the only element of a value."""
 
-    __slots__ = ("value",)
-
-    def __init__(self, value: Value) -> None:
-        self.value = value
-
-    def __repr__(self) -> str:
-        return f"Number({self.value!r})"
+    value: Value
 
 
+@dataclass(frozen=True, repr=False, slots=True)
 class Affine:
     """An integer among the parameters of a loop's body: ``start + step * i`` in repetition `i`."""
 
-    __slots__ = ("start", "step")
-
-    def __init__(self, start: int, step: int) -> None:
-        self.start = start
-        self.step = step
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Affine) and (self.start, self.step) == (other.start, other.step)
-
-    def __hash__(self) -> int:
-        return hash((self.start, self.step))
+    start: int
+    step: int
 
     def __repr__(self) -> str:
         return f"{self.start}{self.step:+}i"
@@ -378,7 +395,7 @@ class _Printer:
         return self.names.setdefault(value, f"%{len(self.names)}")
 
     def typed(self, value: Value) -> str:
-        return f"{self.name(value)}: {value.dtype}[{', '.join(map(str, value.shape))}]"
+        return f"{self.name(value)}: {value.dtype}[{', '.join(map(repr, value.shape))}]"
 
     def param(self, param: Any) -> str:
         if isinstance(param, Value):

@@ -9,12 +9,13 @@ with the period p. Whether the arguments do as well is for whoever makes the loo
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert.compiler.ir.programs import Loop, Number, Step, Value, uses
+from wengert.compiler.passes.builder import read
 from wengert.compiler.passes.keys import param_key, program_key
 from wengert.compiler.passes.unrolled import Unrolled
 
@@ -25,9 +26,6 @@ POSITIONS = frozenset({"index", "start", "end"})
 NUMBERS = frozenset({"other", "exponent", "base"})
 """The parameters that may be any float in each repetition."""
 
-_READ = 4
-"""Up to so many values that a step reads are part of its label by way of arrays."""
-_LARGEST = 1 << 62
 _WINDOWS = (1, 6, 32)
 _CANDIDATES = 8
 _REPETITIONS = 8
@@ -53,37 +51,13 @@ class Region(NamedTuple):
 def labels(flat: Unrolled) -> Any:
     """A number for each step, equal for steps with equal labels (see NOTE [labels of steps])."""
     kinds: dict[Any, int] = {}
-    types = np.array([kinds.setdefault((v.dtype, v.shape), len(kinds)) for v in flat.values])
-    reads, begins = np.diff(flat.first), flat.first[:-1]
-    # what is read, and the one result, are put together with the rest for all steps at once
-    common = (np.diff(flat.behind, prepend=0) == 1) & (reads <= _READ)
-    common[[i for i, step in enumerate(flat.steps) if step.__class__ is Loop]] = False
-    heads: dict[Any, int] = {}
-    marks = np.array(
-        [
-            heads.setdefault(_head(step) if plain else _label(step, kinds), len(heads))
-            for step, plain in zip(flat.steps, common.tolist(), strict=True)
-        ],
-        dtype=np.int64,
-    )
-    count = len(heads)
+    known: dict[Any, int] = {}
 
-    def refine(at: Any, more: Any, size: int) -> None:
-        """Tell marks apart also by numbers below `size`, at some steps."""
-        nonlocal marks, count
-        if count * size >= _LARGEST:
-            found, marks = np.unique(marks, return_inverse=True)
-            count = found.size
-        marks = marks * size
-        marks[at] += more
-        count *= size
+    def types(values: Iterable[Value]) -> tuple[int, ...]:
+        return tuple([kinds.setdefault((v.dtype, v.shape), len(kinds)) for v in values])
 
-    refine(common, reads[common] + 1, _READ + 2)
-    refine(common, types[flat.made[flat.behind[common] - 1]], len(kinds))
-    for k in range(_READ):
-        at = common & (reads > k)
-        refine(at, types[flat.read[begins[at] + k]], len(kinds))
-    return marks
+    found = [known.setdefault(_label(step, types), len(known)) for step in flat.steps]
+    return np.array(found, np.int64)
 
 
 def _head(step: Any) -> Any:
@@ -94,19 +68,12 @@ def _head(step: Any) -> Any:
     return step.prim.name, *[_param_label(name, params[name]) for name in params]
 
 
-def _label(step: Step | Loop, kinds: dict[Any, int]) -> Any:
-    def types(values: Iterable[Value]) -> tuple[int, ...]:
-        return tuple([kinds[v.dtype, v.shape] for v in values])
-
+def _label(step: Step | Loop, types: Callable[[Iterable[Value]], tuple[int, ...]]) -> Any:
     if isinstance(step, Loop):
-        return (
-            "loop",
-            step.count,
-            tuple([(start, by) for _, start, by in step.sliced]),
-            types((*uses(step), *step.outs)),
-            program_key(step.body),
-        )
-    return types(uses(step)), types(step.outs), _head(step)
+        sliced = tuple([(start, by) for _, start, by in step.sliced])
+        around = types((*uses(step), *step.outs))
+        return "loop", step.count, sliced, around, program_key(step.body)
+    return types(read(step)), types(step.outs), _head(step)
 
 
 def _param_label(name: str, param: Any) -> Any:

@@ -102,9 +102,8 @@ class _Translation:
         self._block(tree.body)
         self._code.do("unreachable")
         head = f"internal double @@(ptr %c{''.join(f', double %p{i}' for i in range(len(names)))})"
-        body = "\n".join([*self._code.allocations, *self._code.lines])
-        text = f"define {head} {{\nentry:\n{body}\n}}"
-        known[function] = module.function(function.__name__.strip("_"), text)
+        name = function.__name__.strip("_")
+        known[function] = module.function(name, self._code.function(head, ""))
 
     def _assign(self, name: str, value: str) -> None:
         if name not in self._cells:

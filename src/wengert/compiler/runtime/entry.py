@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -35,42 +36,27 @@ from wengert.tape.node import next_sequence
 __all__ = ["Entry", "Options"]
 
 
+@dataclass(slots=True)
 class Options:
-    """How functions are compiled, as the arguments of `compile` say."""
+    """How functions are compiled, as the arguments of `compile` say.
 
-    __slots__ = (
-        "backend",
-        "families",
-        "fastmath",
-        "fullgraph",
-        "kinds",
-        "limit",
-        "measure",
-        "quiet",
-        "threads",
-    )
+    Attributes
+    ----------
+    families: What is shared by programs that differ in sizes, where the backend has such a thing.
+    """
 
-    def __init__(
-        self,
-        backend: Any,
-        fastmath: bool,
-        fullgraph: bool,
-        measure: bool,
-        threads: int | None,
-        limit: int,
-        kinds: int,
-        quiet: bool = False,
-    ) -> None:
-        self.backend = backend
-        # what is shared by programs that differ in sizes, where the backend has anything like it
-        self.families: Any = getattr(backend, "Families", dict)()
-        self.fastmath = fastmath
-        self.fullgraph = fullgraph
-        self.measure = measure
-        self.threads = threads
-        self.limit = limit
-        self.kinds = kinds
-        self.quiet = quiet
+    backend: Any
+    fastmath: bool
+    fullgraph: bool
+    measure: bool
+    threads: int | None
+    limit: int
+    kinds: int
+    quiet: bool = False
+    families: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.families = getattr(self.backend, "Families", dict)()
 
     def finish(self, program: Program) -> tuple[Program, Any]:
         """A program made simpler, and what runs it."""

@@ -19,7 +19,7 @@ native code does not.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import isfinite
 from threading import Lock
 from typing import Any
@@ -29,14 +29,13 @@ import numpy as np
 from wengert.base.ports import provides
 from wengert.base.threads import share
 from wengert.compiler.control import FUSING
-from wengert.compiler.ir.programs import Program, Step
+from wengert.compiler.ir.programs import Program
 from wengert.compiler.runtime.entry import Options
+from wengert.compiler.runtime.pulled import traced
 from wengert.compiler.tracing.operations import S
-from wengert.compiler.tracing.sym import Sym
-from wengert.compiler.tracing.trace import Trace
 from wengert.interp.eager import LARGE
 from wengert.prims.record import Primitive
-from wengert.tape.modes import MODE, changed, current_mode
+from wengert.tape.modes import current_mode
 
 try:
     from wengert.compiler.backends import llvm
@@ -151,25 +150,19 @@ def _made(key: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
 
 def _make(key: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
     function, how = key[:2]
-    trace = Trace()
-    symbols = [trace.input(arg) if arg.__class__ is np.ndarray else arg for arg in args]
-    before = current_mode()
-    try:
-        MODE.set(changed(before, tracing=trace))
+
+    def applied(symbols: Iterator[Any]) -> Any:
+        given = [next(symbols) if arg.__class__ is np.ndarray else arg for arg in args]
         with np.errstate(all="ignore"):
             if isinstance(function, Primitive):
-                results = getattr(S, function.name)(*symbols, **params)
-            else:
-                results = function(S, *symbols, **params)
-    finally:
-        MODE.set(before)
-        trace.finish()
-    if not isinstance(results, tuple):
-        results = (results,)
-    steps = [item for item in trace.items if isinstance(item, Step)]
-    if trace.broken is not None or len(steps) < len(trace.items):
+                return getattr(S, function.name)(*given, **params)
+            return function(S, *given, **params)
+
+    found = traced(applied, [arg for arg in args if arg.__class__ is np.ndarray])
+    if found is None:
         return None
-    inputs = [symbol.value for symbol in symbols if isinstance(symbol, Sym)]
+    trace, inputs, steps, results = found
+    results = results if isinstance(results, tuple) else (results,)
     outputs = [trace.symbol(result).value for result in results]
     if any(output in inputs for output in outputs):
         # what passes an argument on makes no copy of it

@@ -7,21 +7,41 @@ the first on symbols at the levels of the cotangents, once for each way in which
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from wengert.compiler.ir.programs import Program, Step, apply
+from wengert.compiler.ir.programs import Program, Step, Value, apply
 from wengert.compiler.tracing.payloads import Form, built, contents_of, form_of
+from wengert.compiler.tracing.sym import Sym
 from wengert.compiler.tracing.trace import Trace
 from wengert.interp.levels import Level, Lifted, levels_of, namespace_of
 from wengert.tape.modes import MODE, changed, current_mode
 
-__all__ = ["Pulled"]
+__all__ = ["Pulled", "traced"]
 
 _MOST = 8
 """For how many ways in which values are nested there are programs."""
+
+
+def traced(
+    function: Callable[[Iterator[Sym]], Any], arrays: Sequence[Any]
+) -> tuple[Trace, list[Value], list[Step], Any] | None:
+    """The inputs and steps of a function of symbols, and its result; None if it is no program."""
+    trace = Trace()
+    symbols = [trace.input(array) for array in arrays]
+    before = current_mode()
+    try:
+        MODE.set(changed(before, tracing=trace))
+        results = function(iter(symbols))
+    finally:
+        MODE.set(before)
+        trace.finish()
+    steps = [item for item in trace.items if isinstance(item, Step)]
+    if trace.broken is not None or len(steps) < len(trace.items):
+        return None
+    return trace, [symbol.value for symbol in symbols], steps, results
 
 
 class Pulled:
@@ -73,20 +93,12 @@ class Pulled:
         self, forms: Sequence[Form | None], arrays: Sequence[Any], levels: Sequence[Level]
     ) -> tuple[Any, list[Form | None]] | None:
         """What runs the program on values of these forms, and the forms of its outputs."""
-        trace = Trace()
-        symbols = [trace.input(array) for array in arrays]
-        following = iter(symbols)
-        values = [built(form, following, levels) for form in forms]
-        before = current_mode()
-        try:
-            MODE.set(changed(before, tracing=trace))
-            outputs = self._applied(values)
-        finally:
-            MODE.set(before)
-            trace.finish()
-        steps = [item for item in trace.items if isinstance(item, Step)]
-        if trace.broken is not None or len(steps) < len(trace.items):
+        made = traced(
+            lambda symbols: self._applied([built(form, symbols, levels) for form in forms]), arrays
+        )
+        if made is None:
             return None
+        trace, inputs, steps, outputs = made
         found = [trace.symbol(part).value for output in outputs for part in contents_of(output)]
-        program = Program([symbol.value for symbol in symbols], steps, found)
+        program = Program(inputs, steps, found)
         return self._finish(program)[1], [form_of(output, levels) for output in outputs]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -173,13 +174,9 @@ def _rooms(code: Code, dtype: np.dtype[Any], n: int) -> list[Array]:
     return [_room(code, dtype, n * n), _room(code, _INT, n), _room(code, _INT, 1)]
 
 
-def _unless(code: Code, condition: str, body: Callable[[], None]) -> None:
-    go, done = code.fresh("go"), code.fresh("done")
-    code.branch(condition, done, go)
-    code.label(go)
-    body()
-    code.jump(done)
-    code.label(done)
+def _regular(code: Code, singular: str) -> AbstractContextManager[None]:
+    """What is written within is done unless a matrix is singular."""
+    return code.when(code.let(f"xor i1 {singular}, true"))
 
 
 def _solve(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
@@ -195,24 +192,18 @@ def _solve(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) 
         singular = _failed(inner, info)
         inner.trouble(singular)
 
-        def solve() -> None:
-            # column by column what stands on the right is the transposed, as the other side needs
-            columned = rooms[3] if left and columns > 1 else solution
+        # column by column what stands on the right is the transposed, as the other side needs
+        columned = rooms[3] if left and columns > 1 else solution
+        with _regular(inner, singular):
             if columned is solution:
                 _copy(inner, right, solution, dtype, 1, rows * columns)
             else:
                 _copy(inner, right, columned, dtype, rows, columns)
             count = columns if left else rows
-            side = b"N" if left else b"T"
-            call_routine(
-                inner,
-                f"{letter}getrs",
-                (side, n, count, factors, n, pivots, columned, n, info),
-            )
+            given = (b"N" if left else b"T", n, count, factors, n, pivots, columned, n, info)
+            call_routine(inner, f"{letter}getrs", given)
             if columned is not solution:
                 _copy(inner, columned, solution, dtype, columns, rows)
-
-        _unless(inner, singular, solve)
 
     rooms = _rooms(code, dtype, n)
     if left and columns > 1:
@@ -237,12 +228,10 @@ def _inverse(
     singular = _failed(code, info)
     code.trouble(singular)
 
-    def solve() -> None:
+    with _regular(code, singular):
         _identity(code, dtype, n, solution)
         given = (b"N", n, n, factors, n, pivots, solution, n, info)
         call_routine(code, f"{_LETTERS[dtype]}getrs", given)
-
-    _unless(code, singular, solve)
     return singular
 
 
@@ -251,7 +240,8 @@ def _inv(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) ->
 
     def body(inner: Code, pointers: list[str], rooms: list[str]) -> None:
         singular = _inverse(inner, dtype, n, pointers[0], rooms, rooms[3])
-        _unless(inner, singular, lambda: _copy(inner, rooms[3], pointers[1], dtype, n, n))
+        with _regular(inner, singular):
+            _copy(inner, rooms[3], pointers[1], dtype, n, n)
 
     rooms = [*_rooms(code, dtype, n), _room(code, dtype, n * n)]
     _each(code, "inv", [*ins, *outs], [2, 2], rooms, body)
@@ -266,15 +256,13 @@ def _cofactor(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array
         singular = _inverse(inner, dtype, n, matrix, rooms, result)
         lane = Lane(inner, dtype)
 
-        def scale() -> None:
+        with _regular(inner, singular):
             sign, logarithm = _logarithm(inner, dtype, n, rooms[0], rooms[1])
             size = call_function(inner, "exp", lane.type, [logarithm])
             factor = lane.mul(sign, size)
             with inner.loop(n * n) as i:
                 place = inner.at(result, dtype, i)
                 inner.store(lane.mul(inner.load(place, dtype), factor), place, dtype)
-
-        _unless(inner, singular, scale)
 
     _each(code, "cofactor", [*ins, *outs], [2, 2], _rooms(code, dtype, n), body)
 
@@ -298,39 +286,24 @@ def _logarithm(
     return sign.get(), total.get()
 
 
-def _determinant(
-    code: Code, dtype: np.dtype[Any], n: int, matrix: str, rooms: list[str]
-) -> tuple[str, str]:
-    factors, pivots, info = _eliminated(code, dtype, n, matrix, rooms)
-    lane = Lane(code, dtype)
-    singular = _failed(code, info)
-    sign, logarithm = _logarithm(code, dtype, n, factors, pivots)
-    sign = lane.select(singular, lane.number(0), sign)
-    return sign, lane.select(singular, lane.number(-math.inf), logarithm)
-
-
 def _slogdet(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    """The sign of a determinant and the logarithm of its size, or the determinant itself."""
     dtype, n = step.args[0].dtype, step.args[0].shape[-1]
 
     def body(inner: Code, pointers: list[str], rooms: list[str]) -> None:
-        results = _determinant(inner, dtype, n, pointers[0], rooms)
+        factors, pivots, info = _eliminated(inner, dtype, n, pointers[0], rooms)
+        lane = Lane(inner, dtype)
+        singular = _failed(inner, info)
+        sign, logarithm = _logarithm(inner, dtype, n, factors, pivots)
+        sign = lane.select(singular, lane.number(0), sign)
+        results = [sign, lane.select(singular, lane.number(-math.inf), logarithm)]
+        if len(outs) == 1:
+            results = [lane.mul(sign, call_function(inner, "exp", lane.type, results[1:]))]
         for pointer, value in zip(pointers[1:], results, strict=True):
             inner.store(value, pointer, dtype)
 
-    _each(code, "slogdet", [*ins, *outs], [2, 0, 0], _rooms(code, dtype, n), body)
-
-
-def _det(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
-    dtype, n = step.args[0].dtype, step.args[0].shape[-1]
-
-    def body(inner: Code, pointers: list[str], rooms: list[str]) -> None:
-        sign, logarithm = _determinant(inner, dtype, n, pointers[0], rooms)
-        lane = Lane(inner, dtype)
-        inner.store(
-            lane.mul(sign, call_function(inner, "exp", lane.type, [logarithm])), pointers[1], dtype
-        )
-
-    _each(code, "det", [*ins, *outs], [2, 0], _rooms(code, dtype, n), body)
+    arrays = [*ins, *outs]
+    _each(code, step.prim.name, arrays, [2, 0, 0][: len(arrays)], _rooms(code, dtype, n), body)
 
 
 # -- what has a form ------------------------------------------------------------------------------
@@ -345,7 +318,7 @@ def _cost(step: Step) -> int:
 
 def _native(routine: str, emit: Any) -> Native:
     def describe(step: Step) -> str:
-        return f"{_LETTERS[step.args[0].dtype]}{routine} {step.args[0].shape[-1]}"
+        return f"{_LETTERS[step.args[0].dtype]}{routine} {int(step.args[0].shape[-1])}"
 
     return Native(_accepts(routine), emit, _cost, describe=describe)
 
@@ -354,6 +327,6 @@ NATIVE.of(records.linalg_cholesky)(_native("potrf", _cholesky))
 NATIVE.of(records.linalg_solve_triangular)(_native("trsm", _solve_triangular))
 NATIVE.of(records.linalg_solve)(_native("getrf", _solve))
 NATIVE.of(records.linalg_inv)(_native("getrf", _inv))
-NATIVE.of(records.linalg_det)(_native("getrf", _det))
+NATIVE.of(records.linalg_det)(_native("getrf", _slogdet))
 NATIVE.of(records.linalg_slogdet)(_native("getrf", _slogdet))
 NATIVE.of(records.cofactor)(_native("getrf", _cofactor))

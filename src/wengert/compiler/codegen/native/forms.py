@@ -74,9 +74,10 @@ def outlined(
     """
     inner = Code(code.module)
     write(inner, [array._replace(pointer=f"%p{i}") for i, array in enumerate(arrays)])
-    given = ", ".join([f"ptr {array.pointer}" for array in arrays])
+    table = code.passed(inner)
+    given = ", ".join([f"ptr {array.pointer}" for array in arrays]) + table
+    parameters = ", ".join([f"ptr noalias %p{i}" for i in range(len(arrays))]) + table
     if not inner.fails:
-        parameters = ", ".join([f"ptr noalias %p{i}" for i in range(len(arrays))])
         head = f"internal void @@({parameters}) noinline nounwind"
         symbol = code.module.function(name, inner.function(head))
         code.do(f"call void @{symbol}({given})")
@@ -84,7 +85,6 @@ def outlined(
     # a cell of its own: the caller's is to become a register
     inner.allocations += ["  %trouble = alloca i8", "  store i8 0, ptr %trouble"]
     met = inner.let("load i8, ptr %trouble")
-    parameters = ", ".join([f"ptr noalias %p{i}" for i in range(len(arrays))])
     head = f"internal i8 @@({parameters}) noinline nounwind"
     symbol = code.module.function(name, inner.function(head, f"i8 {met}"))
     code.trouble(code.let(f"icmp ne i8 {code.let(f'call i8 @{symbol}({given})')}, 0"))

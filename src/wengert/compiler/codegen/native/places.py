@@ -74,12 +74,8 @@ def _guarded(
     for other in outside[1:]:
         wrong = code.let(f"or i1 {wrong}, {other}")
     code.trouble(wrong)
-    within, done = code.fresh("within"), code.fresh("done")
-    code.branch(wrong, done, within)
-    code.label(within)
-    body()
-    code.jump(done)
-    code.label(done)
+    with code.when(code.let(f"xor i1 {wrong}, true")):
+        body()
 
 
 # -- arrays of indices for some dimensions --------------------------------------------------------

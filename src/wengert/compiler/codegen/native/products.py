@@ -183,16 +183,15 @@ def _tile(
 def _dots(code: Code, a: Array, b: Array, c: Array) -> None:
     """Dot products of every row of a matrix with a vector, four rows at a time."""
     m = a.shape[0]
-    form = _vector_dots if a.strides[1] == 1 == b.strides[0] else _scalar_dots
     if open_ended(m) and m >= _ROWS:
         with code.covering(m, _ROWS) as first:
-            form(code, a, b, c, first, _ROWS)
+            _vector_dots(code, a, b, c, first, _ROWS)
         return
     if m >= _ROWS:
         with code.loop(m - m % _ROWS, step=_ROWS) as first:
-            form(code, a, b, c, first, _ROWS)
+            _vector_dots(code, a, b, c, first, _ROWS)
     if m % _ROWS:
-        form(code, a, b, c, str(m - m % _ROWS), m % _ROWS)
+        _vector_dots(code, a, b, c, str(m - m % _ROWS), m % _ROWS)
 
 
 def _rows(code: Code, a: Array, first: str, count: int) -> tuple[list[str], list[str]]:
@@ -220,24 +219,6 @@ def _vector_dots(code: Code, a: Array, b: Array, c: Array, first: str, rows: int
             totals[r] = code.let(f"{plus} {kind} {totals[r]}, {part}") if totals[r] else part
     for place, total in zip(places, totals, strict=True):
         code.store(total, code.element(c, [place]), dtype)
-
-
-def _scalar_dots(code: Code, a: Array, b: Array, c: Array, first: str, rows: int) -> None:
-    """Dot products of vectors whose elements are apart."""
-    dtype, kind = a.dtype, llvm_type(a.dtype)
-    floats = dtype.kind == "f"
-    add, times = ("fadd reassoc contract", "fmul contract") if floats else ("add", "mul")
-    sums = [code.cell(kind, "0.0" if floats else "0") for _ in range(rows)]
-    places, heads = _rows(code, a, first, rows)
-    with code.loop(a.shape[1]) as k:
-        factor = code.load(code.element(b, [k]), dtype)
-        at = code.offset((a.strides[1],), [k])
-        for head, cell in zip(heads, sums, strict=True):
-            value = code.load(code.at(head, dtype, at), dtype)
-            product = code.let(f"{times} {kind} {value}, {factor}")
-            cell.set(code.let(f"{add} {kind} {cell.get()}, {product}"))
-    for place, cell in zip(places, sums, strict=True):
-        code.store(cell.get(), code.element(c, [place]), dtype)
 
 
 # -- products by BLAS -----------------------------------------------------------------------------
@@ -300,7 +281,7 @@ def _is_turned_round(a: Array, b: Array) -> bool:
 _Form = Callable[[Code, Array, Array, Array], None]
 
 
-def _of_vector(a: Array, b: Array) -> tuple[_Form, Array, Array]:
+def _of_vector(code: Code, a: Array, b: Array) -> tuple[_Form, Array, Array]:
     """How to multiply a matrix by a vector: how, and the two for it."""
     m, k = a.shape
     fits = b.strides[0] > 0 and _leading(a) is not None and min(m, k) > 1
@@ -309,6 +290,11 @@ def _of_vector(a: Array, b: Array) -> tuple[_Form, Array, Array]:
     if a.strides[0] == 1 and m > 1:
         # the sum of columns
         return _tiled, b._replace(shape=(1, k), strides=(0, b.strides[0])), _turned(a)
+    if a.strides[1] != 1 and k > 1:
+        a = _copied(code, a)
+    if b.strides[0] != 1 and k > 1:
+        column = _copied(code, b._replace(shape=(k, 1), strides=(b.strides[0], 1)))
+        b = column._replace(shape=(k,), strides=(1,))
     return _dots, a, b
 
 
@@ -316,9 +302,9 @@ def _of_matrices(code: Code, a: Array, b: Array) -> tuple[_Form, Array, Array]:
     """How to multiply two matrices, and these or their copies."""
     (m, k), n = a.shape, b.shape[1]
     if n == 1:
-        return _of_vector(a, b._replace(shape=(k,), strides=b.strides[:1]))
+        return _of_vector(code, a, b._replace(shape=(k,), strides=b.strides[:1]))
     if m == 1:
-        return _of_vector(_turned(b), a._replace(shape=(k,), strides=a.strides[1:]))
+        return _of_vector(code, _turned(b), a._replace(shape=(k,), strides=a.strides[1:]))
     if _is_large(m, k, n, a.dtype) and _blas(a, b):
         a, b = (each if _leading(each) else _copied(code, each) for each in (a, b))
         return _by_blas, a, b
@@ -347,10 +333,12 @@ def multiply(code: Code, a: Array, b: Array, pointer: str) -> None:
     result = Array("%c", dtype, shape, (1,) if len(shape) == 1 else (shape[1], 1))
     form(inner, first._replace(pointer="%a"), second._replace(pointer="%b"), result)
     # once, however often it is called: inlining gains nothing and takes LLVM's time
-    parameters = "ptr noalias %a, ptr noalias %b, ptr noalias %c"
+    table = code.passed(inner)
+    parameters = f"ptr noalias %a, ptr noalias %b, ptr noalias %c{table}"
     head = f"internal void @@({parameters}) noinline nounwind"
     symbol = code.module.function("product", inner.function(head))
-    code.do(f"call void @{symbol}(ptr {first.pointer}, ptr {second.pointer}, ptr {pointer})")
+    given = f"ptr {first.pointer}, ptr {second.pointer}, ptr {pointer}{table}"
+    code.do(f"call void @{symbol}({given})")
 
 
 # -- the primitives -------------------------------------------------------------------------------
@@ -419,7 +407,7 @@ def _cost(step: Step) -> int:
 
 
 def _describe(step: Step) -> str:
-    first, second = (value.shape for value in step.args)
+    first, second = (tuple(map(int, value.shape)) for value in step.args)
     dtype = step.outs[0].dtype
     m, k = (1, *first)[-2:]
     n = 1 if len(second) == 1 else second[-1]

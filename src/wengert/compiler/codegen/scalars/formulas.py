@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: exponentials, logarithms, sines and cosines as instructions of vectors.
+"""Layer 8 · compiler: exponentials and logarithms as instructions of vectors.
 
 NOTE [formulas]
 Each formula is without branches and serves vectors of any length;
@@ -13,13 +13,6 @@ k ln 2 + 2 artanh(s) (the same, chapter 5), where 2 artanh(s) = f - s (f - s ** 
 the digits of f, which is exact. The polynomials q and p interpolate at Chebyshev points, for
 |r| <= ln(2) / 2 and 0 <= s <= 0.1716. Errors are below 2 units in the last place, of expm1 and tanh
 below 3.
-
-NOTE [angles]
-Sines and cosines subtract k quarter turns in three parts (Cody and Waite, chapter 8), of 53 bits
-each: where the processor rounds a product and a sum once, the first difference is exact, and the
-third part ends 2 ** -108 k below the point, so that the rest has all its digits up to very large
-angles. Beyond 2 ** 45 (`LARGEST`) the formulas do not hold. The polynomials interpolate at
-Chebyshev points for angles up to 0.8.
 """
 
 from __future__ import annotations
@@ -30,7 +23,7 @@ from typing import Any, NamedTuple
 
 from wengert.compiler.codegen.scalars.lane import Lane
 
-__all__ = ["FORMULAS", "LARGEST"]
+__all__ = ["FORMULAS"]
 
 Rule = Callable[[Lane, str], str]
 
@@ -42,14 +35,10 @@ class Formula(NamedTuple):
     ----------
     rule: ``rule(lane, x)``, which emits them and returns the result.
     own: The types of elements for which it is better than a vector library's function.
-    angles
-        Whether it holds up to `LARGEST` only, for doubles, and where a product and a sum are
-        rounded once.
     """
 
     rule: Rule
     own: tuple[str, ...] = ()
-    angles: bool = False
 
 
 FORMULAS: dict[str, Formula] = {}
@@ -252,62 +241,3 @@ def _log1p(m: Lane, x: str) -> str:
     # where nothing but x is left of it, the sign of 0 included
     result = m.select(m.compare("eq", rounded, one), x, result)
     return _edges(m, x, result, -1.0)
-
-
-# -- angles ---------------------------------------------------------------------------------------
-
-LARGEST = 2.0**45
-_QUARTER = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)
-_SINE = (
-    -7.584436884170301e-13,
-    1.6058492556729892e-10,
-    -2.5052105981350752e-08,
-    2.7557319218602575e-06,
-    -0.000198412698412641,
-    0.008333333333333331,
-    -0.16666666666666666,
-)
-_COSINE = (
-    -1.1379338585298136e-11,
-    2.0876099692314926e-09,
-    -2.755731704403567e-07,
-    2.4801587298318395e-05,
-    -0.0013888888888887096,
-    0.041666666666666664,
-)
-
-
-def _turned(m: Lane, x: str, quarters: int) -> str:
-    """The sine of a positive angle and so many quarter turns."""
-    shifted = m.fma(x, m.number(2.0 / math.pi), m.number(_DOUBLE.shifter))
-    k = m.sub(shifted, m.number(_DOUBLE.shifter))
-    r = x
-    for part in _QUARTER:
-        r = m.fma(k, m.number(-part), r)
-    square = m.mul(r, r)
-    sine = m.fma(m.mul(r, square), m.polynomial(square, _SINE), r)
-    half = m.mul(square, m.number(0.5))
-    one = m.number(1)
-    near = m.sub(one, half)
-    # what was lost in that difference
-    lost = m.sub(m.sub(one, near), half)
-    cosine = m.fma(m.mul(square, square), m.polynomial(square, _COSINE), lost)
-    cosine = m.add(near, cosine)
-    turns = m.on_bits("add", m.to_bits(shifted), m.whole(quarters))
-    last = m.on_bits("and", turns, m.whole(1))
-    odd = m.code.let(f"icmp ne {m.integer} {last}, {m.whole(0)}")
-    # the second last bit says whether the sign is another: it becomes the bit of the sign
-    sign = m.on_bits("shl", m.on_bits("and", turns, m.whole(2)), m.whole(62))
-    return m.from_bits(m.on_bits("xor", m.to_bits(m.select(odd, cosine, sine)), sign))
-
-
-@_formula("sin", angles=True)
-def _sin(m: Lane, x: str) -> str:
-    result = m.to_bits(_turned(m, m.size(x), 0))
-    sign = m.on_bits("and", m.to_bits(x), m.whole(-(2**63)))
-    return m.from_bits(m.on_bits("xor", result, sign))
-
-
-@_formula("cos", angles=True)
-def _cos(m: Lane, x: str) -> str:
-    return _turned(m, m.size(x), 1)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.codegen.code import Code, Operand, literal, llvm_type, several
+from wengert.compiler.ir.programs import open_ended
 
 __all__ = ["Lane", "cast"]
 
@@ -93,7 +94,10 @@ class Lane:
 
     def number(self, value: Any) -> str:
         """A constant."""
-        return self._spread(literal(value, self.dtype), llvm_type(self.dtype))
+        constant = self.code.plain(literal(value, self.dtype))
+        if constant[0] == "%":
+            return self.spread(constant)
+        return self._spread(constant, llvm_type(self.dtype))
 
     def _spread(self, value: str, kind: str) -> str:
         """A constant of each element."""
@@ -265,7 +269,14 @@ class Lane:
         """A constant whole number for each place."""
         if self.count == 1:
             return str(values[0])
-        return f"<{', '.join([f'{llvm_type(self.dtype)} {value}' for value in values])}>"
+        if not any(map(open_ended, values)):
+            return f"<{', '.join([f'{llvm_type(self.dtype)} {value}' for value in values])}>"
+        made = "poison"
+        for k, value in enumerate(values):
+            one = literal(value, self.dtype)
+            given = f"{self.type} {made}, {llvm_type(self.dtype)} {one}, i64 {k}"
+            made = self.code.let(f"insertelement {given}")
+        return made
 
     def combined(self, kind: str, a: str, b: str) -> str:
         """Elements combined as a reduction of some kind does, in any order."""
