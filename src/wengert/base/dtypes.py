@@ -271,7 +271,7 @@ def complex_of(numpy: np.dtype[Any]) -> np.dtype[Any]:
 
 def is_differentiable(numpy: np.dtype[Any]) -> bool:
     """Whether tensors of the type can require a gradient: floating and complex types only."""
-    return category(numpy) >= FLOATING
+    return numpy.kind not in "biu"
 
 
 def _of_scalar(value: Any) -> np.dtype[Any]:

@@ -15,12 +15,15 @@ from numpy.lib.stride_tricks import as_strided
 
 from wengert.kernels.layout import LAYOUTS
 from wengert.kernels.protocols import arange, asarray, contiguous, copied, zeros
+from wengert.kernels.reduce import places_of
 
 Shape = tuple[int, ...]
 Indices = tuple[Any, ...]
 _ALL = slice(None)
 # from so many elements on, rows are added together
 _MANY = 2048
+# so few elements are added by NumPy's general way, which needs no preparation
+_LITTLE = 64
 # rows longer than this are quicker to add one by one than element by element
 _LONG_ROW = 512
 # rows longer than this are quicker to add in rounds of different places, if not too many
@@ -132,6 +135,10 @@ def index_backward(self: Any, shape: Shape, indices: Indices) -> Any:
         result = zeros(self, shape, self.dtype)
         result[_key(indices)] = self
         return result
+    if self.__class__ is np.ndarray and self.size <= _LITTLE:
+        result = np.zeros(shape, self.dtype)
+        np.add.at(result, _key(indices), self)
+        return result
     rows, dims = _rows(indices)
     rest = tuple([d for d in range(len(shape)) if d not in dims])
     sizes = tuple([shape[d] for d in dims])
@@ -230,15 +237,8 @@ def index_add(self: Any, index: Any, source: Any, dim: int, alpha: Any) -> Any:
 
 def _grid(index: Any, dim: int) -> tuple[Any, ...]:
     """NumPy's index for elements of an array at `index` along `dim`, at its own place elsewhere."""
-    n = index.ndim
-    return tuple(
-        [
-            index
-            if d == dim
-            else arange(index, size).reshape((1,) * d + (size,) + (1,) * (n - d - 1))
-            for d, size in enumerate(index.shape)
-        ]
-    )
+    places = places_of(index, index.shape)
+    return (*places[:dim], index, *places[dim + 1 :])
 
 
 def gather(self: Any, index: Any, dim: int) -> Any:
@@ -273,6 +273,9 @@ def scatter_add(self: Any, index: Any, src: Any, dim: int) -> Any:
     if self.ndim == 0:
         return self + np.add.reduce(src, axis=None, dtype=self.dtype)
     result = copied(self, "C")
+    if index.__class__ is np.ndarray and index.size <= _LITTLE and index.flags.c_contiguous:
+        np.add.at(result, _grid(index, dim), _corner(src, index))
+        return result
     strides = [math.prod(self.shape[d + 1 :]) for d in range(self.ndim)]
     places = sum(part * stride for part, stride in zip(_grid(index, dim), strides, strict=True))
     np.add.at(result.reshape(-1), asarray(places).reshape(-1), _corner(src, index).reshape(-1))

@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert.kernels import single
 from wengert.kernels.elementwise import exp_of_minus_plus_one
-from wengert.kernels.reduce import along, widened
+from wengert.kernels.reduce import along, are_within, widened
 from wengert.kernels.select import choose, clamp
 from wengert.kernels.special import erfc
 from wengert.kernels.sums import sums
@@ -207,6 +207,8 @@ def _weighed(target: Any, weight: Any, classes: int, ignore_index: int) -> tuple
     count, and is None if all do: a weight of 0 leaves NaN what it is.
     """
     index = target
+    if target.size and not 0 <= ignore_index < classes and are_within(target, classes):
+        return index, weight[index] if weight.ndim else weight, None
     lowest, highest = (_smallest(target, None), _largest(target, None)) if target.size else (0, 0)
     counted = None
     if target.size and lowest <= ignore_index <= highest:

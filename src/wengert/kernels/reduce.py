@@ -21,6 +21,7 @@ Dims = tuple[int, ...]
 
 # NumPy's annotations of `reduce` have no form for a `keepdims` that is not a literal
 _product: Any = np.multiply.reduce
+_greatest: Any = np.maximum.reduce
 
 
 def widened(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -122,13 +123,52 @@ def argmin(self: Any, dim: int | None, keepdim: bool) -> Any:
 
 def along(indices: Any, dim: int) -> tuple[Any, ...]:
     """What indexes an array with `indices` along `dim`, for each position of the others."""
-    ndim = indices.ndim
-    if ndim == 0:
+    if indices.ndim == 0:
         return (indices,)
-    places = [
-        arange(indices, n).reshape(n, *[1] * (ndim - 1 - i)) for i, n in enumerate(indices.shape)
-    ]
+    places = places_of(indices, indices.shape)
     return (*places[:dim], indices, *places[dim:])
+
+
+def places_of(like: Any, shape: Dims) -> tuple[Any, ...]:
+    """For each dimension of `shape` its positions, as arrays that broadcast to it."""
+    if like.__class__ is np.ndarray and math.prod(shape) <= _FEW:
+        return _few_places(shape)
+    return _places(like, shape)
+
+
+def _places(like: Any, shape: Dims) -> tuple[Any, ...]:
+    last = len(shape) - 1
+    return tuple([arange(like, n).reshape(n, *[1] * (last - i)) for i, n in enumerate(shape)])
+
+
+_FEW = 256
+
+
+@functools.lru_cache(64)
+def _few_places(shape: Dims) -> tuple[Any, ...]:
+    # made once, for small arrays are read sooner than a range is made
+    places = _places(np.empty(0), shape)
+    for array in places:
+        array.flags.writeable = False
+    return places
+
+
+_UNSIGNED = {
+    np.dtype(np.int64): np.uint64,
+    np.dtype(np.int32): np.uint32,
+    np.dtype(np.uint8): np.uint8,
+}
+
+
+def are_within(positions: Any, size: int) -> bool:
+    """Whether integers are positions in a dimension of `size`, counted from the front."""
+    if not positions.size:
+        return True
+    unsigned = _UNSIGNED.get(positions.dtype) if positions.__class__ is np.ndarray else None
+    if unsigned is None:
+        return not (positions.min() < 0 or positions.max() >= size)
+    # negative numbers are larger than any size
+    return bool(_greatest(positions.view(unsigned), None) < size)
 
 
 def pick(self: Any, indices: Any, dim: int, keepdim: bool) -> Any:

@@ -16,7 +16,7 @@ from wengert.ops.arrange import repeat_interleave
 from wengert.ops.coerce import dtype_name, number, operand
 from wengert.ops.dropout import dropout
 from wengert.ops.expand import broadcast_tensors
-from wengert.ops.matmul import matmul, size_of
+from wengert.ops.matmul import bmm, matmul, size_of
 from wengert.ops.moments import vector_norm
 from wengert.ops.neural import softmax
 from wengert.ops.options import sent_to
@@ -24,6 +24,7 @@ from wengert.ops.permute import transpose
 from wengert.ops.reduce import sum
 from wengert.ops.select import clamp, masked_fill
 from wengert.ops.shape import reshape
+from wengert.ops.strided import in_shape
 from wengert.prims import numbers as _records
 from wengert.tape.base import new_tensor
 from wengert.tape.modes import mixes_dtypes
@@ -103,10 +104,16 @@ def scaled_dot_product_attention(
     if kinds[0].itemsize == 2:
         # in half precision products and sums would lose digits that the result has
         q, k, v = (cast(t, np.dtype(np.float32)) for t in (q, k, v))
+    lead = q.payload.shape[:-2]
+    together = attn_mask is None and k.payload.shape[:-2] == lead and v.payload.shape[:-2] == lead
+    if together and len(lead) > 1:
+        # one list of matrices, for which there is less to be said
+        q, k, v = (in_shape(t, (math.prod(lead), *t.payload.shape[-2:])) for t in (q, k, v))
+    multiply = bmm if together and lead else matmul
     factor = number(scale, op, "scale")
     if factor is None:
         factor = 1 / math.sqrt(max(q.payload.shape[-1], 1))
-    scores = matmul(T.mul_scalar(q, other=factor), transpose(k, -2, -1))
+    scores = multiply(T.mul_scalar(q, other=factor), transpose(k, -2, -1))
     hidden = None
     if is_causal:
         rows, columns = scores.payload.shape[-2:]
@@ -132,7 +139,9 @@ def scaled_dot_product_attention(
         blind = None if is_causal else T.all(hidden, dim=(hidden.payload.ndim - 1,), keepdim=True)
         if blind is not None and blind.payload.any():
             weights = masked_fill(weights, blind, 0.0)
-    result = matmul(dropout(weights, dropout_p) if dropout_p else weights, v)
+    result = multiply(dropout(weights, dropout_p) if dropout_p else weights, v)
+    if together and len(lead) > 1:
+        result = T.unsafe_view(result, shape=(*lead, *result.payload.shape[-2:]))
     return cast(result, kinds[0])
 
 

@@ -16,6 +16,8 @@ def real_input(value: Any, name: str, kernel: str, floating: bool = False) -> An
     """`operand`, for functions that complex numbers (or all but floating ones) do not have."""
     tensor = operand(value, name)
     dtype = tensor.payload.dtype
+    if dtype.kind == "f":
+        return tensor
     if dtype.kind == "c" or (floating and not is_differentiable(dtype)):
         raise NotImplementedError(
             f"\"{kernel}\" not implemented for '{long_name(dtype)}': {name}() takes "
@@ -61,6 +63,8 @@ def _refuse(name: str, dim: Any, expected: str) -> TypeError:
 
 def one_dim(dim: Any, ndim: int, name: str) -> int:
     """A single dim, counted from the front."""
+    if dim.__class__ is int and 0 <= dim < ndim:
+        return dim
     if not hasattr(dim, "__index__"):
         raise _refuse(name, dim, "int")
     return normal_dim(dim, ndim)

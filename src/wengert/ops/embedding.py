@@ -12,6 +12,7 @@ import numpy as np
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
+from wengert.kernels.reduce import are_within
 from wengert.ops.coerce import dtype_name, number, operand
 from wengert.ops.gather import gather, index_add
 from wengert.ops.reduce import sum
@@ -50,7 +51,7 @@ def _checked(input: Any, weight: Any, name: str) -> tuple[Any, Any]:
     if w.payload.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
     count = w.payload.shape[0]
-    if x.payload.size and (x.payload.min() < 0 or x.payload.max() >= count):
+    if not are_within(x.payload, count):
         raise IndexError(f"index out of range in self: the table has {count} rows")
     return x, w
 

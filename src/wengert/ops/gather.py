@@ -10,6 +10,7 @@ from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast, normal_dim
+from wengert.kernels.reduce import are_within
 from wengert.ops.coerce import dtype_name, integer, operand, plain, real_number
 from wengert.ops.out import into
 from wengert.ops.shape import reshape
@@ -67,14 +68,14 @@ def index_select(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
         raise RuntimeError(
             f"index_select(): Index to scalar can have only 1 value, got {array.size} value(s)"
         )
-    if array.size and (array.min() < 0 or array.max() >= size):
+    if not are_within(array, size):
         raise IndexError(f"index out of range in self: dimension {axis} has size {size}")
     result = T.index_select(x, where, dim=axis)
     return result if out is None else into(out, result, "index_select")
 
 
 def _check_bounds(array: Any, size: int, axis: int) -> None:
-    if array.size and (array.min() < 0 or array.max() >= size):
+    if not are_within(array, size):
         bad = array[(array < 0) | (array >= size)].flat[0]
         raise RuntimeError(f"index {bad} is out of bounds for dimension {axis} with size {size}")
 

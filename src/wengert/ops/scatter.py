@@ -9,6 +9,7 @@ import numpy as np
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
+from wengert.kernels.reduce import are_within
 from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.gather import along, source_of
 from wengert.ops.out import into
@@ -162,7 +163,7 @@ def _check_positions(own: Any, index: Any, source: Any, axis: int) -> None:
             f"Got self.shape = {list(shape)} source.shape = {list(source.shape)}"
         )
     size = shape[axis] if shape else 1
-    if index.size and (index.min() < 0 or index.max() >= size):
+    if not are_within(index, size):
         raise IndexError(
             f"index out of range in self: dimension {axis} has {size} positions, but the index "
             f"names {index[(index < 0) | (index >= size)].flat[0]}"

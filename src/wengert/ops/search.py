@@ -12,6 +12,7 @@ from wengert.base.dtypes import from_numpy_dtype, promote
 from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
+from wengert.kernels.reduce import are_within
 from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.out import into
 from wengert.prims import search as _records
@@ -123,7 +124,7 @@ def _check_sorter(rows: Any, order: Any) -> None:
             "torch.searchsorted(): sorter must be a tensor of long dtype but got dtype "
             f"{dtype_name(order)}"
         )
-    if order.size and (order.min() < 0 or order.max() >= rows.shape[-1]):
+    if not are_within(order, rows.shape[-1]):
         raise RuntimeError(
             "torch.searchsorted(): sorter index out of range: its elements must be positions from "
             f"0 to {rows.shape[-1] - 1}"

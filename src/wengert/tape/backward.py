@@ -232,11 +232,6 @@ def _accumulate(pending: dict[Any, Any], targets: set[Any] | None, graph: bool) 
     add_gradients(leaves, graph)
 
 
-def _any_of(known: Any) -> bool:
-    # by its set, for its own methods would cost every walk
-    return bool(known.data)
-
-
 def is_plain() -> bool:
     """Whether a walk that begins now is an ordinary one: no mode, hook or user's code sees it."""
     mode = current_mode()
@@ -277,12 +272,26 @@ def _walked(edge: Any, g: Any, keep: bool, wanted: Any, accumulate: bool) -> dic
     return pending
 
 
-def _plain_seed(output: Any) -> Any:
-    """The cotangent 1 of a number that an operation recorded; None of anything else."""
+_ARRAYS: Any = frozenset({np.ndarray, *_UNITS})
+
+
+def _plain_seed(output: Any, grad: Any) -> Any:
+    """The cotangent of an array that an operation recorded, raw; None where more is to be checked.
+
+    Parameters
+    ----------
+    grad: The tensor that was given for it; None for 1.
+    """
     edge = output.edge if isinstance(output, TensorBase) else None
     if edge is None or edge is LEAF or edge.__class__ is Unrecorded:
         return None
-    return _UNITS.get(output.payload.__class__)
+    payload = output.payload
+    if grad is None:
+        return _UNITS.get(payload.__class__)
+    g: Any = grad.payload if isinstance(grad, TensorBase) else None
+    if g.__class__ not in _ARRAYS or payload.__class__ not in _ARRAYS:
+        return None
+    return g if g.dtype is payload.dtype and g.shape == payload.shape else None
 
 
 class _Walk:
@@ -314,7 +323,9 @@ class _Walk:
 
     def run(self, targets: set[Any] | None, accumulate: bool) -> None:
         """Walk to all leaves, or to `targets` only, and add to ``.grad`` or capture gradients."""
-        if (CURRENT.get() is not None or _any_of(REORDERED)) and not self._prepared:
+        # by its set, for a call would cost every walk
+        reordered: set[Any] = REORDERED.data  # type: ignore[attr-defined]
+        if (CURRENT.get() is not None or reordered) and not self._prepared:
             self._prepared = True
             self._run_inside(targets, accumulate)
             return
@@ -322,7 +333,7 @@ class _Walk:
         anomaly = tracing = sides = line = None
         if before is not None:
             anomaly, tracing, sides = before.anomaly, before.tracing, before.sides
-        watched, wanted = _any_of(WATCHED), None
+        watched, wanted = bool(WATCHED.data), None  # type: ignore[attr-defined]
         if targets is not None:
             watched = watched or any(target.seq < 0 for target in targets)
             wanted = _restricted(self.seeds, targets, self.through)
@@ -396,7 +407,7 @@ class _Walk:
     def _unwatched(
         self, wanted: Any, targets: set[Any] | None, accumulate: bool, look: Any
     ) -> None:
-        if _any_of(USER_CODE) or look is not None:
+        if USER_CODE.data or look is not None:  # type: ignore[attr-defined]
             pending = self._postponing(wanted, targets, accumulate, look)
         else:
             pending = walk(self.seeds, self.keep, self.direct, wanted)
@@ -481,8 +492,8 @@ def run_backward(
     """Walk from `outputs` and add to ``.grad`` of the leaves, or of `inputs`."""
     if create_graph:
         warn_once(_CYCLE)
-    elif inputs is None and len(outputs) == 1 and grads[0] is None and is_plain():
-        seed = _plain_seed(outputs[0])
+    elif inputs is None and len(outputs) == len(grads) == 1 and is_plain():
+        seed = _plain_seed(outputs[0], grads[0])
         if seed is not None:
             plain_walk(outputs[0].edge, seed, keep, accumulate=True)
             return
@@ -516,8 +527,8 @@ def run_grad(
     With `through`, nodes, only paths by way of these count. `closed` says that all paths are known
     to end at `inputs`.
     """
-    if not create_graph and through is None and len(outputs) == 1 and is_plain():
-        seed = _plain_seed(outputs[0]) if grads[0] is None else None
+    if not create_graph and through is None and len(outputs) == len(grads) == 1 and is_plain():
+        seed = _plain_seed(outputs[0], grads[0])
         if seed is not None and all(getattr(i, "edge", None) is LEAF for i in inputs):
             edge = outputs[0].edge
             wanted = None
