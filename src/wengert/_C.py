@@ -30,6 +30,7 @@ from wengert.tensor.overrides import (
 )
 
 __all__ = [
+    "_TensorBase",
     "_add_cached_tensor",
     "_autograd",
     "_current_autograd_node",
@@ -52,6 +53,8 @@ __all__ = [
     "has_lapack",
     "is_grad_enabled",
 ]
+
+_TensorBase = TensorBase
 
 
 def _get_tracing_state() -> None:

@@ -41,3 +41,39 @@ def test_indices_out_of_range_are_counted_by_their_place(t):
         t.take_along_dim(x, t.zeros(2, 3, dtype=t.int32), 0)
     with pytest.raises(RuntimeError, match=r"storage_offset\(\) must be divisible by 2"):
         t.zeros(6)[1:5].view(t.float64)
+
+
+def test_reductions_compute_in_the_dtype_of_out(t):
+    x = t.tensor([[0.5, 0.5], [1.5, 2.0]])
+    out = t.zeros(2, dtype=t.int64)
+    assert t.sum(x, 1, out=out).tolist() == [0, 3]
+    drawn = t.bernoulli(t.tensor([0.0, 1.0]), out=t.zeros(2, dtype=t.int64))
+    assert drawn.tolist() == [0, 1]
+    assert t.cumprod(x, 1, out=t.zeros(2, 2, dtype=t.int32)).tolist() == [[0, 0], [1, 2]]
+
+
+def test_random_integers_up_to_the_largest(t):
+    assert (t.zeros(9, dtype=t.int64).random_(2**62, None) >= 2**62).all()
+    with pytest.raises(RuntimeError, match="cannot be converted to type double"):
+        float(t.tensor(1.5j))
+    assert t.repeat_interleave(t.tensor([1, 0, 2])).tolist() == [0, 2, 2]
+    assert t.zeros(2).new_empty_strided((2, 3), (1, 2)).stride() == (1, 2)
+    assert t.zeros(2).new(size=(3, 4)).shape == (3, 4)
+    assert t.masked.logsumexp(t.tensor([1j])).imag.item() == pytest.approx(1)
+
+
+def test_named_results_are_trees(t):
+    mapped = t.utils._pytree.tree_map(lambda x: x + 1, t.tensor([3.0, 4.0]).max(0))
+    assert isinstance(mapped, t.return_types.max)
+    assert mapped.values == 5 and mapped.indices == 2
+
+
+def test_deterministic_debug_mode(t):
+    t.set_deterministic_debug_mode("error")
+    try:
+        assert t.get_deterministic_debug_mode() == 2
+        assert t.are_deterministic_algorithms_enabled()
+    finally:
+        t.set_deterministic_debug_mode(0)
+    with pytest.raises(RuntimeError, match="invalid value of debug_mode"):
+        t.set_deterministic_debug_mode(3)

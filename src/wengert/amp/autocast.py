@@ -196,7 +196,7 @@ def is_autocast_enabled(device_type: str = "cuda") -> bool:
     return device_type == "cpu" and _entered() is not None
 
 
-def get_autocast_dtype(device_type: str) -> dtype:
+def get_autocast_dtype(device_type: str = "cuda") -> dtype:
     """The dtype of products in an `autocast`, the one that is entered or one without ``dtype``.
 
     Examples
@@ -230,6 +230,15 @@ def is_autocast_cpu_enabled() -> bool:
 def get_autocast_cpu_dtype() -> dtype:
     """The old name of ``get_autocast_dtype("cpu")``."""
     return get_autocast_dtype("cpu")
+
+
+def is_autocast_cache_enabled() -> bool:
+    """Whether an `autocast` keeps what it casts, which makes no difference to results."""
+    return True
+
+
+def clear_autocast_cache() -> None:
+    """Forget what an `autocast` keeps: nothing lives longer than it is entered."""
 
 
 fill_sections(globals())

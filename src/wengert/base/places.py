@@ -35,6 +35,10 @@ _SHOWN: dict[str, dict[str, str]] = {
         "jit": "fork wait",
         "tensor.storage": "TypedStorage UntypedStorage",
         "_C": "has_lapack has_mkl has_openmp has_spectral",
+        "amp.autocast": (
+            "clear_autocast_cache get_autocast_gpu_dtype=get_autocast_dtype "
+            "is_autocast_cache_enabled"
+        ),
         "autograd.anomaly_mode": "set_anomaly_enabled=set_detect_anomaly",
     },
     "cpu.amp": {"amp": "GradScaler autocast"},
@@ -173,6 +177,12 @@ _SHOWN: dict[str, dict[str, str]] = {
     "profiler.itt": {"backends.others": "is_available"},
     "profiler.profiler": {
         "profiler": "ProfilerAction profile schedule supported_activities tensorboard_trace_handler"
+    },
+    "nn.functional": {
+        "overrides": (
+            "handle_torch_function has_torch_function has_torch_function_unary "
+            "has_torch_function_variadic"
+        )
     },
     "nn.modules": {"nn": "NLLLoss2d=NLLLoss"},
     "storage": {

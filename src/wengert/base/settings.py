@@ -10,6 +10,7 @@ import operator
 
 from wengert.base.sections import fill_sections
 
+_MODES = ("default", "warn", "error")
 _PRECISIONS = ("highest", "high", "medium")
 
 
@@ -54,6 +55,35 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
     False
     """
     return _Settings.warn_only
+
+
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """Say the same as `use_deterministic_algorithms` by a number or a word.
+
+    Parameters
+    ----------
+    debug_mode : int or str. 0 or "default", 1 or "warn", 2 or "error".
+
+    Examples
+    --------
+    >>> wg.set_deterministic_debug_mode("warn")
+    >>> wg.get_deterministic_debug_mode()
+    1
+    >>> wg.set_deterministic_debug_mode(0)
+    """
+    if not isinstance(debug_mode, int | str):
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
+    if debug_mode not in (*_MODES, 0, 1, 2):
+        raise RuntimeError(
+            f"invalid value of debug_mode, expected one of 0, 1, 2, {_MODES}, but got {debug_mode}"
+        )
+    mode = _MODES.index(debug_mode) if isinstance(debug_mode, str) else debug_mode
+    use_deterministic_algorithms(mode > 0, warn_only=mode == 1)
+
+
+def get_deterministic_debug_mode() -> int:
+    """What `set_deterministic_debug_mode` or `use_deterministic_algorithms` was last told."""
+    return _Settings.deterministic + (_Settings.deterministic and not _Settings.warn_only)
 
 
 def set_float32_matmul_precision(precision: str) -> None:

@@ -312,18 +312,19 @@ def integers(stream: Stream, count: int, dtype: Any, low: int, span: int) -> Any
     return numbers.view(np.int64).astype(dtype)
 
 
+def largest_of(dtype: Any) -> int:
+    """The largest of an integer type, or up to which a floating type holds all integers."""
+    if dtype.kind in "biu":
+        return 1 if dtype.kind == "b" else int(np.iinfo(dtype).max)
+    return {"float64": 1 << 53, "float32": 1 << 24, "float16": 1 << 11}.get(dtype.name, 1 << 8)
+
+
 def full_range(stream: Stream, count: int, dtype: Any) -> Any:
     """Integers from 0 to the largest of an integer type, or that a floating type holds exactly."""
     if dtype.kind == "b":
         return (stream.words(count) & np.uint32(1)).astype(bool)
-    if dtype.kind in "iu":
-        largest = int(np.iinfo(dtype).max)
-        wide = dtype == _LONG
-    else:
-        largest = {"float64": 1 << 53, "float32": 1 << 24, "float16": 1 << 11}.get(
-            dtype.name, 1 << 8
-        )
-        wide = dtype.itemsize == 8
+    largest = largest_of(dtype)
+    wide = dtype == _LONG if dtype.kind in "iu" else dtype.itemsize == 8
     numbers = stream.wide(count) if wide else stream.words(count).astype(np.uint64)
     numbers %= np.uint64(largest + 1) if largest < (1 << 64) - 1 else np.uint64(largest)
     return numbers.astype(dtype)

@@ -195,7 +195,7 @@ def logsumexp(
 ) -> Any:
     """The logarithm of the sum of exponentials, as `sum`; -inf where the mask shows nothing."""
     x, mask = _given(input, mask, dtype, "masked.logsumexp")
-    if not x.is_floating_point():
+    if not (x.is_floating_point() or x.is_complex()):
         x = to(x, "float32")
     return _shown(x, mask, -math.inf).logsumexp(_dims(x, dim), keepdim)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from wengert.base.elsewhere import elsewhere
 from wengert.base.names import shows
 from wengert.base.sections import fill_sections
 from wengert.ops import neural, pointwise
@@ -30,7 +31,7 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         module = importlib.import_module(f"wengert.ops.{_LAZY[name]}")
         return globals().setdefault(name, published(getattr(module, name), __name__, name))
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return elsewhere(__name__)(name)
 
 
 def relu(input: Any, inplace: bool = False) -> Any:

@@ -12,6 +12,7 @@ from wengert.base.shapes import normal_dim, normal_dims
 from wengert.ops.clone import clone
 from wengert.ops.coerce import integer, operand, sizes_of
 from wengert.ops.gather import index_select
+from wengert.ops.options import fixed
 from wengert.ops.out import into
 from wengert.ops.shape import contiguous, reshape
 from wengert.tape.base import TensorBase, new_tensor
@@ -194,7 +195,7 @@ def tile(input: Any, *sizes: Any, dims: Any = None) -> Any:
 @export("wengert", "Tensor")
 def repeat_interleave(
     input: Any,
-    repeats: Any,
+    repeats: Any = None,
     dim: int | None = None,
     *,
     output_size: int | None = None,
@@ -224,6 +225,8 @@ def repeat_interleave(
     if axis is not None:
         dim = axis
     x = operand(input, "repeat_interleave")
+    if repeats is None:
+        x, repeats = fixed(np.arange(len(x.payload))), x
     if dim is None:
         x, dim = reshape(x, -1), 0
     elif not x.payload.ndim:

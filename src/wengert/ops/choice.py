@@ -193,7 +193,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
     if p is not None:
         drawn_ = drawn(lambda: draw_bernoulli(np.empty(shape, kind), p, generator=generator))
         result = made_in_inference(new_tensor(sent_to(chances, drawn_)))
-        return result if out is None else into(out, result, "bernoulli")
+        return _ones_into(out, result)
     if category(kind) != FLOATING:
         raise NotImplementedError(
             f"\"bernoulli_tensor_cpu_p_\" not implemented for '{as_dtype(kind)!r}': "
@@ -208,6 +208,13 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
     stream = stream_of("bernoulli", generator)
     noise = drawn(lambda: kernels.units(stream, math.prod(shape), kind).reshape(shape))
     result = T.to_copy(T.lt(new_tensor(sent_to(chances, noise)), chances), dtype=kind)
+    return _ones_into(out, result)
+
+
+def _ones_into(out: Any, result: Any) -> Any:
+    """`result`, or `out` of any dtype with its zeros and ones."""
+    if isinstance(out, TensorBase):
+        result = T.to_copy(result, dtype=out.payload.dtype)
     return result if out is None else into(out, result, "bernoulli")
 
 

@@ -41,7 +41,7 @@ _NAMES = {
         "histograms": "bincount histc histogram",
         "index": "index_put",
         "inset": "as_strided_scatter diagonal_scatter select_scatter slice_scatter",
-        "like": "new_empty new_full new_ones new_tensor new_zeros",
+        "like": "new_empty new_empty_strided new_full new_ones new_tensor new_zeros",
         "linear_systems": "det slogdet",
         "matmul": "bmm dot matmul mm mv vdot",
         "matrix_functions": "matrix_exp matrix_power",

@@ -14,6 +14,7 @@ from wengert.kernels.create import dense_order
 from wengert.ops.convert import to_array
 from wengert.ops.create import COPY_CONSTRUCT, copied, empty, filled, full, ones, zeros
 from wengert.ops.options import beside, input_tensor, made, number, type_of
+from wengert.ops.strided import empty_strided
 from wengert.tape.base import TensorBase
 from wengert.tape.detachments import note
 from wengert.tape.sites import warn
@@ -213,6 +214,33 @@ def new_empty(
     return empty(
         *shape,
         size=size,
+        dtype=_kind_of(input, dtype),
+        device=beside(device, input),
+        requires_grad=requires_grad,
+    )
+
+
+@export("Tensor")
+def new_empty_strided(
+    input: Any,
+    size: Any,
+    stride: Any,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """Uninitialised memory of a tensor's dtype, with these steps between its elements.
+
+    Examples
+    --------
+    >>> wg.ones(1).new_empty_strided((2, 3), (1, 2)).stride()
+    (1, 2)
+    """
+    return empty_strided(
+        size,
+        stride,
         dtype=_kind_of(input, dtype),
         device=beside(device, input),
         requires_grad=requires_grad,

@@ -18,7 +18,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.checks import all_dims, dim_or_axis, one_dim, renamed
 from wengert.ops.coerce import operand
-from wengert.ops.out import into
+from wengert.ops.out import asked, into
 from wengert.prims import moments as _records
 from wengert.prims import scan as _running
 from wengert.tape.base import TensorBase
@@ -80,6 +80,7 @@ def sum(
     """
     if names:
         dim, keepdim = renamed("sum", dim, keepdim, names)
+    dtype = asked(dtype, out)
     input = _summable(input, dtype, "sum")
     if dim is None and not keepdim:
         result = T.sum(input)
@@ -188,6 +189,7 @@ def prod(
     """
     if names:
         dim, keepdim = renamed("prod", dim, keepdim, names)
+    dtype = asked(dtype, out)
     input = _summable(input, dtype, "prod")
     if dim is None:
         if keepdim:
@@ -363,6 +365,7 @@ def cumsum(
     tensor([1., 3., 6.])
     """
     dim = dim_or_axis(dim, axis, "cumsum")
+    dtype = asked(dtype, out)
     input = _runnable(input, dtype, "cumsum")
     result = T.cumsum(input, dim=one_dim(dim, input.payload.ndim, "cumsum"), reverse=False)
     result = _narrowed(result, dtype)
@@ -391,6 +394,7 @@ def cumprod(
     tensor([1., 2., 6.])
     """
     dim = dim_or_axis(dim, axis, "cumprod")
+    dtype = asked(dtype, out)
     input = _runnable(input, dtype, "cumprod")
     result = T.cumprod(input, dim=one_dim(dim, input.payload.ndim, "cumprod"), reverse=False)
     result = _narrowed(result, dtype)

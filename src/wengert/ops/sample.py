@@ -137,14 +137,16 @@ def _rounded(value: int, kind: np.dtype[Any]) -> int:
 
 
 @export("Tensor_ drawn")
-def draw_random(template: Any, low: Any = None, high: Any = None, *, generator: Any = None) -> Any:
+def draw_random(template: Any, low: Any = None, high: Any = ..., *, generator: Any = None) -> Any:
     """Integers in [low, high), in [0, low) without `high`, of all positive ones without bounds."""
     if low is None:
         return _draw("random_", generator, kernels.full_range, template)
     bottom = integer("random_", "from", low)
     kind = template.dtype
-    if high is None:
+    if high is ...:
         bottom, top = 0, bottom
+    elif high is None:
+        top = kernels.largest_of(kind) + 1
     else:
         top = integer("random_", "to", high)
     return _draw("random_", generator, kernels.integers, template, *span_of(bottom, top, kind))

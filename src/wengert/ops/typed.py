@@ -133,7 +133,7 @@ True
 
 
 @export("Tensor")
-def new(input: Any, *data: Any, device: Any = None) -> Any:
+def new(input: Any, *data: Any, size: Any = None, device: Any = None) -> Any:
     """A tensor of this one's dtype, of sizes or of the values of a sequence.
 
     Prefer `new_tensor`, `new_empty` and `new_zeros`.
@@ -144,7 +144,7 @@ def new(input: Any, *data: Any, device: Any = None) -> Any:
     tensor([1, 2, 3])
     """
     check_device(device)
-    return legacy(data, input.payload.dtype)
+    return legacy(data if size is None else (Size(size),), input.payload.dtype)
 
 
 def set_default_tensor_type(t: Any, /) -> None:

@@ -19,6 +19,7 @@ _UNARY = (
     *("detach_", "erf_", "erfc_", "exp2_", "exp_", "expm1_", "fix_", "floor_", "log10_"),
     *("log1p_", "log2_", "log_", "neg_", "negative_", "reciprocal_", "relu_", "round_", "rsqrt_"),
     *("sigmoid_", "sin_", "sinh_", "sqrt_", "square_", "tan_", "tanh_", "trunc_", "zero_"),
+    *("conj_physical_", "deg2rad_", "frac_", "i0_", "logit_", "nan_to_num_", "rad2deg_", "sinc_"),
 )
 _EXAMPLES = {
     "addmv_": "wg.ones(2, 3), wg.ones(3)",
@@ -30,6 +31,8 @@ _EXAMPLES = {
     "fill_": "2.0",
     "resize_as_": "wg.ones(2, 1)",
     "index_put_": "(wg.tensor([0]),), wg.tensor(5.0)",
+    "ldexp_": "wg.tensor(2)",
+    "xlogy_": "2.0",
     **dict.fromkeys(_UNARY, ""),
 }
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
 
+from wengert.ops.return_types import Results
+
 __all__ = [
     "GetAttrKey",
     "LeafSpec",
@@ -301,6 +303,10 @@ def _mapping_keys(value: Any) -> Any:
     return list(zip(map(MappingKey, value), parts, strict=True)), context
 
 
+def _entry_keys(value: Any) -> Any:
+    return list(zip(map(GetAttrKey, value.__match_args__), value, strict=True)), type(value)
+
+
 def _field_keys(value: Any) -> Any:
     return list(zip(map(GetAttrKey, value._fields), value, strict=True)), type(value)
 
@@ -325,6 +331,7 @@ for _cls, _node in {
         _sequence_keys,
     ),
     namedtuple: (lambda t: (list(t), type(t)), lambda parts, kind: kind(*parts), _field_keys),
+    Results: (lambda t: (list(t), type(t)), lambda parts, kind: kind(parts), _entry_keys),
 }.items():
     register_pytree_node(_cls, _node[0], _node[1], flatten_with_keys_fn=_node[2])
 
@@ -332,7 +339,11 @@ for _cls, _node in {
 def _kind(tree: Any) -> Any:
     """What a tree is registered as; its class, if as nothing."""
     kind = type(tree)
-    return namedtuple if kind not in SUPPORTED_NODES and is_namedtuple_class(kind) else kind
+    if kind in SUPPORTED_NODES or not issubclass(kind, tuple):
+        return kind
+    return (
+        Results if issubclass(kind, Results) else namedtuple if hasattr(kind, "_fields") else kind
+    )
 
 
 IsLeaf = Callable[[Any], bool] | None

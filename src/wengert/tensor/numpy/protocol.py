@@ -164,7 +164,13 @@ class NumpyProtocol:
             note("float()", self)
         elif has_tangent(self):
             _late("boundary").check_number(self, _getframe(1))
-        return float(self._number())
+        number = self._number()
+        try:
+            return float(number)
+        except TypeError:
+            raise RuntimeError(
+                "value cannot be converted to type double without overflow: it is complex"
+            ) from None
 
     def __complex__(self) -> complex:
         if self.edge is not None:
