@@ -106,6 +106,7 @@ def capture(
         log = Log(trace, environment.opened)
         trace.surroundings = environment.surroundings()
         trace.path = Path(environment.numbers)
+        trace.is_exact = environment.is_exact
         trace.turns = Turns(
             environment.skips and not environment.opened and all(t.edge is None for t in tensors)
         )
@@ -137,6 +138,7 @@ def capture(
             if log.values:
                 result = (result, log.values)
             own, rebuild = flatten(result)
+            trace.keep(own)
             check_containers(trace, result)
             leaves, count = own, len(own)
             effects, origins = effects_of(trace, tensors, inputs, grads, versions)

@@ -106,9 +106,9 @@ class Scalar:
         return self
 
     @property
-    def imag(self) -> float:
+    def imag(self) -> Any:
         """Nothing."""
-        return 0.0
+        return type(self.number)(0)
 
     def _with(self, name: str, other: Any, swapped: bool) -> Any:
         if type(other) is bool:
@@ -174,11 +174,14 @@ class Scalar:
     def __rtruediv__(self, other: Any) -> Any:
         return self._with("div", other, True)
 
-    def __pow__(self, other: Any) -> Any:
-        return self.exact() ** _exact(other)
+    def __pow__(self, other: Any, *modulo: Any) -> Any:
+        return pow(self.exact(), _exact(other), *map(_exact, modulo))
 
-    def __rpow__(self, other: Any) -> Any:
-        return other ** self.exact()
+    def __rpow__(self, other: Any, *modulo: Any) -> Any:
+        return pow(other, self.exact(), *map(_exact, modulo))
+
+    def __invert__(self) -> Any:
+        return ~self.exact()
 
     def __mod__(self, other: Any) -> Any:
         return self._with("remainder", other, False)
@@ -247,6 +250,20 @@ class Scalar:
 
     def __ne__(self, other: Any) -> Any:
         return self._compared("ne", other)
+
+
+def _on_bits(name: str) -> tuple[Any, Any]:
+    """An operator on the bits of whole numbers, and the same with its operands swapped."""
+    return (
+        lambda self, other: self._exactly(name, other, False),
+        lambda self, other: self._exactly(name, other, True),
+    )
+
+
+for _name in ("lshift", "rshift", "and_", "or_", "xor"):
+    _plain, _swapped = _on_bits(_name)
+    setattr(Scalar, f"__{_name.strip('_')}__", _plain)
+    setattr(Scalar, f"__r{_name.strip('_')}__", _swapped)
 
 
 def _exact(value: Any) -> Any:
