@@ -108,3 +108,75 @@ def seen(function: Callable[..., object]) -> list[str]:
 def test_compiled_it_sees_what_it_sees_uncompiled(program: Callable[..., object]) -> None:
     compiled = wg.compile(program, backend="numpy", options={"measure": False, "quiet": True})
     assert seen(compiled) == seen(program)
+
+
+def of(backward: Callable[..., object]) -> type[wg.autograd.Function]:
+    """A Function that doubles, with its own backward pass."""
+    body = {"forward": staticmethod(lambda ctx, a: a * 2), "backward": staticmethod(backward)}
+    return type("Doubled", (wg.autograd.Function,), body)
+
+
+def counting(ctx, g):
+    STATE.count += 1
+    return g * STATE.count
+
+
+def noting(ctx, g):
+    STATE.log.append("backward")
+    return g * 2
+
+
+def writing(ctx, g):
+    W.data.add_(g)
+    return g * 2
+
+
+def raising(ctx, g):
+    raise ValueError("there is no derivative")
+
+
+def straight(ctx, g):
+    made = g.clone()
+    made[made > 3] = 0
+    return made.clamp_(-1, 1)
+
+
+def packed(x):
+    with wg.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: (STATE.log.append(1), t)[1]):
+        return x * x
+
+
+BACKWARD: list[tuple[Callable[..., object], bool]] = [
+    *((of(rule).apply, False) for rule in (counting, noting, writing)),
+    (of(lambda ctx, g: g * wg.rand(2, dtype=wg.float64)).apply, False),
+    (packed, False),
+    (of(straight).apply, True),
+    (of(raising).apply, False),
+]
+
+
+@pytest.mark.parametrize("asked", [True, False])
+@pytest.mark.parametrize(("function", "compiles"), BACKWARD, ids=range(len(BACKWARD)))
+def test_code_of_a_backward_pass_runs_where_somebody_asks_for_one(function, compiles, asked):
+    def told(call: Callable[..., object]) -> list[str]:
+        STATE.log, STATE.count = [], 0
+        W.data = wg.ones(2, dtype=wg.float64)
+        wg.manual_seed(0)
+        found = []
+        for turn in range(4):
+            x = wg.tensor([turn + 0.5, 2.0], dtype=wg.float64, requires_grad=True)
+            y = call(x)
+            try:
+                if asked:
+                    (y * y).sum().backward()
+            except ValueError as error:
+                found.append(str(error))
+            found.append(repr((y.tolist(), x.grad, STATE.log, STATE.count, W, wg.rand(1))))
+        return found
+
+    def plain(x):
+        return function(x * 1)
+
+    compiled = wg.compile(plain, backend="numpy", options={"measure": False, "quiet": True})
+    assert told(compiled) == told(plain)
+    assert (compiled.reason is None) is compiles

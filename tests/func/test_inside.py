@@ -834,7 +834,10 @@ def added_by_a_function(row):
     return ADDING.add(row)
 
 
-@pytest.mark.parametrize("call", [lambda row: added_by_a_function(row), lambda row: ADDING.add(row)])
+CALLS = [lambda row: added_by_a_function(row), lambda row: ADDING.add(row)]
+
+
+@pytest.mark.parametrize("call", CALLS, ids=["function", "method"])
 def test_a_batch_that_a_called_function_writes_outside_is_refused_and_taken_back(call):
     with pytest.raises(RuntimeError, match="from outside"):
         func.vmap(call)(wg.ones(2, 3))

@@ -42,7 +42,6 @@ class Reach(Conditions):
     Attributes
     ----------
     looked_up: Where names were looked up: namespaces with the names.
-    is_exact: Whether something may tell a number from what stands for it.
     """
 
     def __init__(self) -> None:
@@ -58,6 +57,7 @@ class Reach(Conditions):
 
     @property
     def is_exact(self) -> bool:
+        """Whether something may tell a number from what stands for it."""
         names = (self._attributes - {"type"}) | self._builtins
         return not names.isdisjoint(EXACT)
 
