@@ -816,3 +816,29 @@ def test_forward_over_reverse_through_two_writes():
         (slope * UNIT).tolist()
     )
     assert func.hessian(f)(X).diagonal().tolist() == pytest.approx(slope.tolist())
+
+
+class Outer:
+    """A function of the module, and an object with a method, which write to what is around them."""
+
+    def add(self, row):
+        OUTER.add_(row)
+        return row * 2
+
+
+OUTER = wg.zeros(3)
+ADDING = Outer()
+
+
+def added_by_a_function(row):
+    return ADDING.add(row)
+
+
+CALLS = [lambda row: added_by_a_function(row), lambda row: ADDING.add(row)]
+
+
+@pytest.mark.parametrize("call", CALLS, ids=["function", "method"])
+def test_a_batch_that_a_called_function_writes_outside_is_refused_and_taken_back(call):
+    with pytest.raises(RuntimeError, match="from outside"):
+        func.vmap(call)(wg.ones(2, 3))
+    assert OUTER.tolist() == [0, 0, 0]

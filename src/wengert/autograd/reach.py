@@ -23,6 +23,7 @@ import numpy as np
 from wengert.base.dtypes import is_differentiable
 from wengert.interp.levels import Lifted
 from wengert.tape.base import LEAF, NodeBase, TensorBase, version_of
+from wengert.tape.sites import OURS
 
 _NUMBERS = (float, complex, Fraction, Decimal)
 _OPAQUE = (int, str, bytes, type, types.ModuleType, np.dtype, NodeBase)
@@ -141,10 +142,27 @@ def held_outside(functions: Any, arguments: Any, tensors: dict[int, Any]) -> lis
                 base = value if value.ext is None or value.ext.base is None else value.ext.base
                 if id(base) in tensors and id(base) not in found:
                     found.append(id(base))
-            elif isinstance(value, types.FunctionType) and value not in met:
-                met.add(value)
-                waiting.append(outside(value, object, is_open))
+            elif isinstance(value, types.FunctionType):
+                if value not in met:
+                    met.add(value)
+                    waiting.append(outside(value, object, is_open) | _functions(value))
+            elif type(value) not in met:
+                # its methods may be what wrote
+                met.add(type(value))
+                defined = vars(type(value)).items()
+                waiting.append({k: f for k, f in defined if isinstance(f, types.FunctionType)})
     return found
+
+
+def _functions(function: types.FunctionType) -> dict[str, Any]:
+    """The functions of its module that `function` names, but for those of ours."""
+    scope = function.__globals__
+    named = {name: scope[name] for name in _names(function.__code__) if name in scope}
+    return {
+        name: value
+        for name, value in named.items()
+        if isinstance(value, types.FunctionType) and not OURS[value.__code__.co_filename]
+    }
 
 
 class State:

@@ -28,7 +28,7 @@ _MODIFIED = (
 )
 
 
-def is_spent(error: RuntimeError) -> bool:
+def is_spent(error: Exception) -> bool:
     """Whether an error says that what a graph had saved is gone, or is not what it was."""
     return str(error).startswith((_TWICE, _MODIFIED))
 

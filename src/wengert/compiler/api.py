@@ -17,7 +17,6 @@ from wengert.base.dtypes import default_float
 from wengert.base.sections import fill_sections
 from wengert.compiler.control import COMPILED, CONFIG, STANCES
 from wengert.compiler.ir.decisions import Reason, crowded
-from wengert.compiler.objects.libraries import EXACT
 from wengert.compiler.runtime.entry import Entry, Options
 from wengert.compiler.runtime.explanation import Explanation
 from wengert.compiler.runtime.quick import MISS, quick_call
@@ -284,8 +283,8 @@ class Compiled:
     def _changed(self, captured: Captured, args: Any, kwargs: Any) -> bool:
         """Open the places that a call has changed; False if that is nothing new."""
         search = Search(captured.before, self._open)
-        names = self._environment(args, kwargs, False, search).names()
-        found = set() if names & EXACT else search.paths - self._open - self._shut
+        exact = self._environment(args, kwargs, False, search).is_exact
+        found = set() if exact else search.paths - self._open - self._shut
         if found:
             self._reopen(self._open | found)
         return bool(found)

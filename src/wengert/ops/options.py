@@ -114,7 +114,7 @@ def shape_of(function: str, given: tuple[Any, ...], size: Any = None) -> tuple[i
             f'{function}() missing 1 required positional arguments: "size"; a tensor without '
             f"dimensions is {function}(())"
         )
-    if len(given) == 1 and type(given[0]) is not int:
+    if len(given) == 1 and given[0].__class__ is not int:
         given = _sequence(function, given[0])
     for length in given:
         if type(length) is not int or length < 0:

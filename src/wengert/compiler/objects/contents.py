@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.objects.libraries import is_pure, is_trusted
+from wengert.compiler.objects.libraries import is_pure, is_trusted, of_library_name
 from wengert.compiler.objects.reading import (
     Part,
     Reading,
@@ -256,11 +256,13 @@ def read_function(thing: Any) -> Reading:
 
 
 def _stands_in_library(function: Any) -> bool:
-    """Whether a function was made when its module was, and holds nothing of a user's."""
-    space = function.__globals__
-    return (
-        space.get(function.__name__) is function
-        or getattr(sys.modules.get(function.__module__), function.__name__, None) is function
+    """Whether a function was made when its module was, and holds nothing of a user's.
+
+    What a decorator of a library makes bears the name and module of a user's function.
+    """
+    name, module = function.__name__, function.__module__
+    return function.__globals__.get(name) is function or (
+        of_library_name(module) and getattr(sys.modules.get(module), name, None) is function
     )
 
 

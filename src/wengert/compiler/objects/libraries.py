@@ -35,7 +35,7 @@ _PURE = frozenset(
         *("_collections", "_collections_abc", "contextlib", "copyreg", "ctypes", "_ctypes"),
         *("dataclasses", "decimal", "_decimal", "enum", "fractions", "functools", "_functools"),
         *("heapq", "_heapq", "itertools", "keyword", "math", "numbers", "operator", "_operator"),
-        *("re", "_sre", "statistics", "_statistics", "string", "_string", "struct", "_struct"),
+        *("re", "_sre", "_statistics", "string", "_string", "struct", "_struct"),
         *("types", "typing", "typing_extensions", "weakref", "_weakref", "_weakrefset"),
         *("contextvars", "_contextvars", "__future__", "reprlib", "_thread._local"),
     }

@@ -22,10 +22,10 @@ _READS = frozenset({"numpy", "item", "__float__", "__array__"})
 _BUILD = frozenset({"BUILD_TUPLE", "BUILD_LIST", "BUILD_MAP", "BUILD_CONST_KEY_MAP"})
 
 
-def is_returned(code: CodeType) -> bool:
+def is_returned(code: CodeType, until: CodeType | None) -> bool:
     """Whether the call that the function of `code` is in the middle of gives a result of its own.
 
-    Only where the function itself calls, not one that it called.
+    Only where the function itself calls, not one that it called; it was called by `until`.
     """
     frame: Any = sys._getframe(1)
     asked = ""
@@ -35,15 +35,11 @@ def is_returned(code: CodeType) -> bool:
         asked not in _READS
         or frame is None
         or frame.f_code is not code
-        or not _is_called_by_us(frame)
+        or frame.f_back is None
+        or frame.f_back.f_code is not until
     ):
         return False
     return _is_handed_back(instructions_of(code)[0], place_of(frame))
-
-
-def _is_called_by_us(frame: Any) -> bool:
-    above = frame.f_back
-    return above is not None and OURS[above.f_code.co_filename]
 
 
 def _is_handed_back(steps: list[Any], k: int) -> bool:

@@ -14,6 +14,7 @@ from wengert.base.dtypes import is_differentiable
 from wengert.base.errors import is_spent
 from wengert.compiler.ir.decisions import Draw, Guard
 from wengert.compiler.ir.programs import Value
+from wengert.compiler.objects.purity import does_more
 from wengert.compiler.tracing.blocks import Missing
 from wengert.compiler.tracing.effects import Log, mended
 from wengert.compiler.tracing.environment import Environment
@@ -106,6 +107,7 @@ def capture(
         log = Log(trace, environment.opened)
         trace.surroundings = environment.surroundings()
         trace.path = Path(environment.numbers)
+        trace.is_exact = environment.is_exact
         trace.turns = Turns(
             environment.skips and not environment.opened and all(t.edge is None for t in tensors)
         )
@@ -137,6 +139,7 @@ def capture(
             if log.values:
                 result = (result, log.values)
             own, rebuild = flatten(result)
+            trace.keep(own)
             check_containers(trace, result)
             leaves, count = own, len(own)
             effects, origins = effects_of(trace, tensors, inputs, grads, versions)
@@ -316,6 +319,10 @@ def _differentiated(
     if any(tensors[i].ext is not None and tensors[i].ext.hooks for i in places):
         trace.give_up("an argument has hooks on its gradient")
         return None, outputs
+    more = does_more(trace.behind([leaves[i].edge for i in outputs]))
+    if more is not None:
+        trace.give_up(f"{more} may do more than compute")
+        return None, outputs
     start = len(trace.items)
     cotangents = []
     for i in outputs:
@@ -337,14 +344,14 @@ def _differentiated(
         # a whole pass goes to the leaves that the function has made, too
         if inside:
             pull(inside)
-    except RuntimeError:
+    except Exception:
         trace.give_up("the way back to a tensor that it makes has been walked or written to")
         return None, outputs
     del trace.items[start:]
     try:
         with undecided() as noted:
             reached = environment.pulled(places, pull)
-    except RuntimeError as error:
+    except Exception as error:
         del trace.items[start:]
         if not is_spent(error):
             trace.give_up("its backward pass raises where gradients are asked for by name")

@@ -266,10 +266,6 @@ class Environment(Reach):
             self.compared[i] = self._contents[i]
         return None
 
-    def names(self) -> set[str]:
-        """The names of attributes and variables that are used."""
-        return self._attributes
-
     @property
     def opened(self) -> list[Opened]:
         """The open places, those of numbers in the order of `arrays`."""
@@ -585,8 +581,7 @@ class Environment(Reach):
             if isinstance(grad, SparseValue):
                 raise Unknown("a gradient is sparse")
             self._line(f"if t{i}.ext is None or t{i}.ext.grad is None: return None")
-            if id(grad) not in self._names:
-                self._tensor(grad, f"t{i}.ext.grad")
+            self._tensor(grad, f"t{i}.ext.grad")
         self._plainly(count)
 
     def _plainly(self, first: int) -> None:

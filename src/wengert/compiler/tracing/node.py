@@ -96,7 +96,7 @@ class Backward:
         cotangents: Sequence[Value],
         gradients: Sequence[Value | None],
         sources: Sequence[int],
-        why: RuntimeError | None = None,
+        why: Exception | None = None,
         hidden: Mapping[Value, tuple[Value, bool]] = MappingProxyType({}),
         masks: bool = False,
         hides: bool = False,

@@ -13,7 +13,13 @@ import numpy as np
 
 from wengert.base.dtypes import dtype
 from wengert.compiler.objects.guards import Conditions
-from wengert.compiler.objects.libraries import is_constant, is_library_module, is_pure, is_trusted
+from wengert.compiler.objects.libraries import (
+    EXACT,
+    is_constant,
+    is_library_module,
+    is_pure,
+    is_trusted,
+)
 from wengert.compiler.objects.names import Names, line_of_name, names_of
 from wengert.compiler.objects.walker import Unknown, read
 from wengert.compiler.tracing.effects import Place
@@ -47,6 +53,13 @@ class Reach(Conditions):
         self._visited: set[int] = set()
         self._openings: Any = None
         self._place: Place | None = None
+        self._builtins: set[str] = set()
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether something may tell a number from what stands for it."""
+        names = (self._attributes - {"type"}) | self._builtins
+        return not names.isdisjoint(EXACT)
 
     def _value(self, value: Any, path: str, fresh: bool = False) -> None:
         """The conditions on an object (see `wengert.compiler.tracing.environment`)."""
@@ -107,6 +120,7 @@ class Reach(Conditions):
 
     def _built_in(self, key: str, value: Any) -> None:
         """Raise unless a built-in function is one that only computes."""
+        self._builtins.add(key)
         if not is_pure("builtins", key):
             raise Unknown(f"it calls {key}()")
         if getattr(value, "__module__", "builtins") != "builtins":

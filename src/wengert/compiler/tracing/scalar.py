@@ -106,12 +106,12 @@ class Scalar:
         return self
 
     @property
-    def imag(self) -> float:
+    def imag(self) -> Any:
         """Nothing."""
-        return 0.0
+        return type(self.number)(0)
 
     def _with(self, name: str, other: Any, swapped: bool) -> Any:
-        if name == "pow" or name.startswith("bitwise"):
+        if name.startswith("bitwise"):
             return self._exactly(name, other, swapped)
         if type(other) is bool:
             other = int(other)
@@ -152,14 +152,20 @@ class Scalar:
             return divisor != 0
         return bool(self.trace.decide("bool", divisor))
 
+    def __pow__(self, other: Any, *modulo: Any) -> Any:
+        return pow(self.exact(), _exact(other), *map(_exact, modulo))
+
+    def __rpow__(self, other: Any, *modulo: Any) -> Any:
+        return pow(other, self.exact(), *map(_exact, modulo))
+
+    def __invert__(self) -> Any:
+        return ~self.exact()
+
     def __divmod__(self, other: Any) -> Any:
         return divmod(self.exact(), _exact(other))
 
     def __rdivmod__(self, other: Any) -> Any:
         return divmod(other, self.exact())
-
-    def __invert__(self) -> int:
-        return int(~self.exact())
 
     def __trunc__(self) -> int:
         return int(self.exact())
@@ -210,6 +216,8 @@ for _name in ("lshift", "rshift"):
     setattr(Scalar, f"__{_name}__", _arithmetic(f"bitwise {_name}", False))
     setattr(Scalar, f"__r{_name}__", _arithmetic(f"bitwise {_name}", True))
 for _prim, _name in _OF_TWO:
+    if _name == "pow":
+        continue
     if _prim.predicate:
         setattr(Scalar, f"__{_name}__", _comparison(_prim.name))
     else:

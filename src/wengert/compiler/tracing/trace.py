@@ -89,6 +89,7 @@ class Trace:
         Whether a backward pass went back beyond a decision, to what was recorded before it.
     counts: Whether what it leaves behind says which tensors count writes together.
     turns, path: The turns of its loops, and how it has come to the last decision.
+    is_exact: Whether the function may tell a number from what stands for it.
     said: What it prints.
     parted: Where it does what PyTorch parts programs at, if it does.
     """
@@ -128,6 +129,7 @@ class Trace:
         self.where: tuple[str, int] | None = None
         self.walked_back = self.counts = False
         self.turns, self.path = Turns(), Path()
+        self.is_exact = False
         self._mark: int | None = None
         self._is_known = True
         self._beyond = False
@@ -380,6 +382,8 @@ class Trace:
         kind = np.dtype(np.float64 if symbol.dtype.kind == "f" else np.int64)
         if symbol.dtype != kind:
             symbol = S.to_copy(symbol, dtype=kind)
+        if self.is_exact:
+            return self.decide("item", symbol)
         # a number stays what it is, whatever becomes of the memory
         return Scalar(self, Sym(np.array(symbol.array), self, symbol.value))
 
@@ -473,11 +477,25 @@ class Trace:
             self.decide("count", mask)
 
     def handed_back(self, symbol: Sym, made: Any) -> bool:
-        """Whether what is read off a value is a result of the function, and nothing else."""
-        if not self.active or self._code is None or not is_returned(self._code):
+        """Whether what is read off a value may be a result of the function, and nothing else.
+
+        ``math.sqrt(x)`` asks like ``float(x)``; `keep` sees in the end which it was.
+        """
+        if not self.active or self._code is None or not is_returned(self._code, self._until):
             return False
         self.returned[id(made)] = made, symbol
         return True
+
+    def keep(self, leaves: Iterable[Any]) -> None:
+        """Decide on what was read off values, but is not among the results."""
+        found = set(map(id, leaves))
+        for key in [key for key in self.returned if key not in found]:
+            made, symbol = self.returned.pop(key)
+            if type(made) is float:
+                self.forget_states()
+                self.decide("item", symbol)
+            else:
+                self.escape(symbol, "conversion to an array of NumPy")
 
     def escape(self, symbol: Sym, how: str) -> Any:
         """Hand out the real array of a value, which ends the trace."""
