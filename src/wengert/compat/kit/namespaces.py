@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 
-
 def rows_of(text: str) -> Iterator[tuple[str, list[str]]]:
     """The modules of rows, each with its names."""
     home, names = "", []
