@@ -5,7 +5,6 @@ Operands meet in JAX's dtypes. ``precision=`` and ``out_sharding=`` are taken an
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,15 +17,14 @@ from wengert.compat.jax.numpy.calling import (
     call,
     check_arrays,
     checked_dtype,
-    documented,
     no_out,
     of_row,
     operands,
     sizes_of,
     static,
+    table,
 )
 from wengert.compat.jax.numpy.choosing import where
-from wengert.compat.kit.namespaces import functions_of
 from wengert.compat.kit.rows import of_rows
 
 
@@ -323,11 +321,6 @@ _ROWS = of_rows(
         | The sums of products along an axis; the elements of `x1` are conjugated.
     """,
 )
-PRODUCTS: dict[str, Callable[..., Any]] = {
-    **functions_of(globals()),
-    **{name: globals()[name] for name in _ROWS},
-}
-for _name, _function in PRODUCTS.items():
-    documented(_function, _name)
+PRODUCTS = table(globals(), rows=_ROWS)
 
 fill_sections(globals())

@@ -19,14 +19,13 @@ from wengert.compat.jax.numpy.calling import (
     call,
     check_arrays,
     checked_dtype,
-    documented,
     no_out,
     of_row,
     operands,
     plain,
+    table,
     value_of,
 )
-from wengert.compat.kit.namespaces import functions_of
 from wengert.compat.kit.rows import of_rows
 from wengert.ops import reduce as reductions
 from wengert.tape.base import TensorBase
@@ -329,22 +328,22 @@ _ROWS = of_rows(
         | The sums along diagonals.
     """,
 )
-REDUCTIONS: dict[str, Callable[..., Any]] = {
-    **functions_of(globals()),
-    **{name: globals()[name] for name in _ROWS},
-    **{name: _sum(name) for name in ("sum", "prod")},
-    **{name: _nan_sum(name) for name in ("nansum", "nanprod")},
-    **{name: _extreme(name) for name in ("max", "min", "amax", "amin", "nanmax", "nanmin")},
-    **{name: _spread(name) for name in ("var", "std")},
-    **{name: _place(name) for name in ("argmax", "argmin", "nanargmax", "nanargmin")},
-    **{name: _scan(name) for name in ("cumsum", "cumprod", "nancumsum", "nancumprod")},
-    "cumulative_sum": _scan_with_start("cumulative_sum", 0),
-    "cumulative_prod": _scan_with_start("cumulative_prod", 1),
-    **{name: _quantile(name) for name in ("quantile", "percentile")},
-    **{name: _quantile(name) for name in ("nanquantile", "nanpercentile")},
-    **{name: _median(name) for name in ("median", "nanmedian")},
-    **{name: _result_of_sizes(name) for name in ("ndim", "shape", "size")},
-    "isrealobj": lambda x: not iscomplexobj(x),
-}
-for _name, _function in REDUCTIONS.items():
-    documented(_function, _name)
+REDUCTIONS = table(
+    globals(),
+    rows=_ROWS,
+    made={
+        **{name: _sum(name) for name in ("sum", "prod")},
+        **{name: _nan_sum(name) for name in ("nansum", "nanprod")},
+        **{name: _extreme(name) for name in ("max", "min", "amax", "amin", "nanmax", "nanmin")},
+        **{name: _spread(name) for name in ("var", "std")},
+        **{name: _place(name) for name in ("argmax", "argmin", "nanargmax", "nanargmin")},
+        **{name: _scan(name) for name in ("cumsum", "cumprod", "nancumsum", "nancumprod")},
+        "cumulative_sum": _scan_with_start("cumulative_sum", 0),
+        "cumulative_prod": _scan_with_start("cumulative_prod", 1),
+        **{name: _quantile(name) for name in ("quantile", "percentile")},
+        **{name: _quantile(name) for name in ("nanquantile", "nanpercentile")},
+        **{name: _median(name) for name in ("median", "nanmedian")},
+        **{name: _result_of_sizes(name) for name in ("ndim", "shape", "size")},
+        "isrealobj": lambda x: not iscomplexobj(x),
+    },
+)

@@ -18,7 +18,6 @@ from wengert.compat.jax.numpy.calling import (
     call,
     check_arrays,
     checked_dtype,
-    documented,
     no_out,
     of_row,
     operands,
@@ -26,9 +25,9 @@ from wengert.compat.jax.numpy.calling import (
     shape_of,
     sizes_of,
     static,
+    table,
     value_of,
 )
-from wengert.compat.kit.namespaces import functions_of
 from wengert.compat.kit.rows import of_rows
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
@@ -329,16 +328,17 @@ _ROWS = of_rows(
     vsplit | . | ary, indices_or_sections | own-weak | The parts of an array along the first axis.
     """,
 )
-SHAPES: dict[str, Callable[..., Any]] = {
-    **functions_of(globals(), "atleast"),
-    **{name: globals()[name] for name in _ROWS},
-    **{name: _split(name) for name in ("split", "array_split")},
-    **{f"atleast_{n}d": atleast(n) for n in (1, 2, 3)},
-    "dstack": _stacked("dstack", 3, lambda ndim: 2),
-    "hstack": _stacked("hstack", 1, lambda ndim: 0 if ndim == 1 else 1),
-    "vstack": _stacked("vstack", 2, lambda ndim: 0),
-}
-for _name, _function in SHAPES.items():
-    documented(_function, _name)
+SHAPES = table(
+    globals(),
+    "atleast",
+    rows=_ROWS,
+    made={
+        **{name: _split(name) for name in ("split", "array_split")},
+        **{f"atleast_{n}d": atleast(n) for n in (1, 2, 3)},
+        "dstack": _stacked("dstack", 3, lambda ndim: 2),
+        "hstack": _stacked("hstack", 1, lambda ndim: 0 if ndim == 1 else 1),
+        "vstack": _stacked("vstack", 2, lambda ndim: 0),
+    },
+)
 
 fill_sections(globals())
