@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -308,11 +308,9 @@ def documented(function, name: str, text: str = "") -> Any:
     return function
 
 
-def table(
-    namespace: dict[str, Any], but: str = "", rows: Iterable[str] = (), made: Any = None
-) -> dict[str, Any]:
-    """The functions that a module defines, those of rows, and others, by name, all documented."""
-    found = functions_of(namespace, but) | {name: namespace[name] for name in rows} | (made or {})
+def table(namespace: dict[str, Any], but: str = "", made: Any = None) -> dict[str, Any]:
+    """The functions that a module defines, and others, by name, all documented."""
+    found = functions_of(namespace, but) | (made or {})
     for name, function in found.items():
         documented(function, name)
     return found

@@ -303,34 +303,33 @@ def iscomplexobj(x) -> bool:
     return canonical_dtype(np.result_type(x) if dtype is None else dtype).kind == "c"
 
 
-_ROWS = of_rows(
+of_rows(
     globals(),
     of_row,
     """
-    all | . | a, axis=None, out=None, keepdims=False, *, where=None | own
+    all | a, axis=None, out=None, keepdims=False, *, where=None | own
         | Whether all elements are true.
-    any | . | a, axis=None, out=None, keepdims=False, *, where=None | own
+    any | a, axis=None, out=None, keepdims=False, *, where=None | own
         | Whether any element is true.
-    average | . | a, axis=None, weights=None, returned=False, keepdims=False | inexact weights
+    average | a, axis=None, weights=None, returned=False, keepdims=False | inexact weights
         | The weighted means.
-    corrcoef | . | x, y=None, rowvar=True, dtype=None | inexact y | Coefficients of correlation.
-    cov | .
+    corrcoef | x, y=None, rowvar=True, dtype=None | inexact y | Coefficients of correlation.
+    cov
         | m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, dtype=None
         | inexact y | Covariances of variables.
-    nanmean | . | a, axis=None, dtype=None, out=None, keepdims=False, where=None | inexact
+    nanmean | a, axis=None, dtype=None, out=None, keepdims=False, where=None | inexact
         | The means of what is not NaN.
-    nanstd | . | a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, mean=None
+    nanstd | a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, mean=None
         | inexact mean | The standard deviations of what is not NaN.
-    nanvar | . | a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, mean=None
+    nanvar | a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, mean=None
         | inexact mean | The variances of what is not NaN.
-    ptp | . | a, axis=None, out=None, keepdims=False | own | The greatest less the least.
-    trace | . | a, offset=0, axis1=0, axis2=1, dtype=None, out=None | own
+    ptp | a, axis=None, out=None, keepdims=False | own | The greatest less the least.
+    trace | a, offset=0, axis1=0, axis2=1, dtype=None, out=None | own
         | The sums along diagonals.
     """,
 )
 REDUCTIONS = table(
     globals(),
-    rows=_ROWS,
     made={
         **{name: _sum(name) for name in ("sum", "prod")},
         **{name: _nan_sum(name) for name in ("nansum", "nanprod")},
