@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 from wengert.autograd.closures import levels_named, names_recorded
 from wengert.autograd.function import Function
 from wengert.base.containers import flatten
+from wengert.base.dtypes import is_differentiable
 from wengert.base.sections import fill_sections
 from wengert.func.reverse import vjp
 from wengert.interp.levels import levels_of
@@ -16,6 +19,44 @@ from wengert.ops.like import zeros_like
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.levels import brought
 from wengert.tape.modes import enable_grad, full_mode, is_recording
+from wengert.tape.node import edge_of
+
+
+_LINEAR: ContextVar[tuple[Any, ...]] = ContextVar("linear", default=())
+"""The tangents, as edges, by which rules are transposed at this moment."""
+
+
+@contextlib.contextmanager
+def _transposed_by(tangents: Sequence[Any]) -> Iterator[None]:
+    token = _LINEAR.set((*_LINEAR.get(), *map(edge_of, tangents)))
+    try:
+        yield
+    finally:
+        _LINEAR.reset(token)
+
+
+def _is_linear(tensors: Sequence[Any]) -> bool:
+    """Whether one of these came of a tangent by which a rule is transposed.
+
+    NOTE [functions of tangents]
+    A rule of a linear function may give it the tangent: ``f(x), f(t)``. While it is transposed, the
+    function is not differentiated by `t` once more, which would ask the rule again: what it
+    computes is linear, and is transposed itself.
+    """
+    wanted = _LINEAR.get()
+    if not wanted:
+        return False
+    stack = [edge for edge in map(edge_of, tensors) if edge is not None]
+    seen: set[int] = set()
+    while stack:
+        edge = stack.pop()
+        if any(edge is one for one in wanted):
+            return True
+        node = edge[0] if isinstance(edge, tuple) else edge
+        if id(node) not in seen and not isinstance(node, TensorBase):
+            seen.add(id(node))
+            stack += [one for one in node.edges if one is not None]
+    return False
 
 
 def _detached(tensor: Any) -> Any:
@@ -225,7 +266,8 @@ class _Forward(_Reverse):
         call, owner, tensors = ctx.call, ctx.owner, ctx.saved_tensors
 
         def pushed(*tangents: Any) -> Any:
-            return owner.pushed(call, tensors, tangents)
+            with _transposed_by(tangents):
+                return owner.pushed(call, tensors, tangents)
 
         _, pull = vjp(pushed, *map(zeros_like, tensors))
         return (None, None, *pull(tuple(cotangents)))
@@ -236,7 +278,9 @@ class _Forward(_Reverse):
         directions = [
             zeros_like(x) if t is None else t for x, t in zip(tensors, tangents[2:], strict=True)
         ]
-        return ctx.owner.pushed(ctx.call, tensors, directions)
+        made = ctx.owner.pushed(ctx.call, tensors, directions)
+        # an output that has no derivative may get a tangent of zeros, which is none here
+        return tuple([t if is_differentiable(t.payload.dtype) else None for t in made])
 
 
 class custom_vjp:
@@ -382,6 +426,8 @@ class custom_jvp:
                 f"No JVP defined for custom_jvp function {self.name} using defjvp."
             )
         call = _Call(args, self.fixed)
+        if _is_linear(call.tensors):
+            return self.func(*args)
         made = _Forward.apply(self, call, *_beside(self.rules(), call))
         return call.given(made)
 

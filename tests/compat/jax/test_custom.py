@@ -219,7 +219,7 @@ def test_reverse_rules_that_do_not_fit_are_refused():
         grad(with_rule(lambda kept, g: (g, g), fwd=lambda x, y: x))(1.0, 2.0)
     with pytest.raises(AttributeError, match="No VJP defined for custom_vjp function"):
         custom_vjp(lambda x: x)(1.0)
-    with pytest.raises(TypeError, match="keyword-only"):
+    with pytest.raises(TypeError, match="could not be resolved to positions: x"):
         with_rule(lambda kept, g: (g, g)).__class__(lambda *, x: x)._positional((), {"x": 1.0})
 
 
@@ -388,3 +388,43 @@ def test_rules_that_close_over_values_of_a_transform_follow_it(kind):
     for slope in slopes:
         assert [float(part) for part in jax.jvp(slope, (3.0,), (1.0,))] == [3.0, 1.0]
         assert grad(slope)(3.0) == 1.0
+
+
+def test_a_rule_may_give_the_function_its_tangent():
+    div = jax.custom_jvp(lambda x, y: x / y)
+    div.defjvp(lambda primals, tangents: (div(*primals), div(tangents[0], primals[1])))
+    assert jax.vjp(lambda x: div(x, 2.0), 1.0)[1](1.0)[0] == 0.5
+    negative = jax.custom_jvp(lambda x: -x)
+    negative.defjvp(lambda primals, tangents: (negative(*primals), negative(*tangents)))
+    assert jax.grad(jax.grad(lambda x: negative(x) * x))(3.0) == -2.0
+
+
+def test_outputs_of_rules_are_checked_against_the_function():
+    f = jax.custom_jvp(lambda x: x)
+    f.defjvp(lambda primals, tangents: ((primals[0], primals[0]), (tangents[0], tangents[0])))
+    with pytest.raises(TypeError, match=r"structure:\n    \(float32\[\], float32\[\]\)\nwhile"):
+        jax.jvp(f, (1.0,), (1.0,))
+    f.defjvp(lambda primals, tangents: (jnp.zeros(3), tangents[0]))
+    with pytest.raises(TypeError, match=r"shapes/dtypes of:\n    float32\[3\]\nwhile"):
+        jax.jvp(f, (1.0,), (1.0,))
+
+
+def test_whole_outputs_have_tangents_without_bytes():
+    f = jax.custom_jvp(lambda x, y: (x, y))
+    zero = jax.custom_derivatives.zero_from_primal
+    f.defjvp(lambda primals, _: (tuple(primals), (2.0, zero(primals[1]))))
+    _, (slope, none) = jax.jvp(f, (2.0, 3), (1.0, np.zeros((), jax.float0)))
+    assert slope == 2.0
+    assert none.dtype == jax.float0
+
+
+def test_arguments_that_have_no_position_are_refused():
+    @jax.custom_jvp
+    def f(x, y, *, z=None):
+        return x * y
+
+    f.defjvp(lambda primals, tangents: None)
+    with pytest.raises(TypeError, match=r"custom_jvp-decorated.*\n.*missing a required argument"):
+        f(0.5)
+    with pytest.raises(TypeError, match=r"\nThe following keyword arguments could .*: z"):
+        f(0.5, 0.1, z=1.0)

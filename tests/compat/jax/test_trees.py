@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import functools
 import pickle
 
 import numpy as np
@@ -269,3 +270,33 @@ def test_trees_are_transposed_by_keyword():
             outer_treedef=outer, inner_treedef=inner, pytree_to_transpose=[(1, 2), (3, 4)]
         )
         assert turned == ([1, 3], [2, 4])
+
+
+@pytest.mark.parametrize(
+    ("tree", "other", "message"),
+    [
+        ([1, 2], [7], r"List arity mismatch: 1 != 2; list: \[7\]\."),
+        ({"a": 1}, {"b": 7}, r"Dict key mismatch; expected keys: \['a'\]; dict: \{'b': 7\}\."),
+        (([1],), ((7,),), r"Expected list, got \(7,\)\."),
+        (None, [2], r"Expected None, got \[2\]\."),
+    ],
+)
+def test_structures_say_how_trees_differ(tree, other, message):
+    with pytest.raises(ValueError, match=message):
+        jax.tree.structure(tree).flatten_up_to(other)
+
+
+def test_structures_are_walked():
+    leaves, structure = jax.tree.flatten({"b": 2, "a": (1, 3)})
+    assert structure.walk(lambda parts, data: (parts, data), None, leaves) == (
+        (((1, 3), None), 2),
+        ["a", "b"],
+    )
+
+
+def test_partials_of_partials_keep_their_arguments_apart():
+    inner = functools.partial(max, 2)
+    outer = jax.tree_util.Partial(inner, 3)
+    assert outer.args == (3,)
+    assert outer.func == inner
+    assert outer() == 3

@@ -85,6 +85,18 @@ def custom_vjp_primal_tree_values(tree) -> Any:
     return tree_map(lambda leaf: leaf.value, tree, is_leaf=is_primal)
 
 
+class _Type(str):
+    """The shape and dtype of an array as text, without quotes within containers."""
+
+    __slots__ = ()
+
+    def __new__(cls, x) -> Any:
+        return super().__new__(cls, x if isinstance(x, str) else short(x))
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 class _Rule:
     """What both kinds of rules have in common: how the arguments of a call are told apart."""
 
@@ -108,19 +120,28 @@ class _Rule:
             fixed += [names.index(name) for name in nondiff_argnames]
         self.nondiff_argnums = tuple(sorted(set(fixed)))
 
+    _kind: str
+
     def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """All arguments by position, those that were left out with their defaults."""
         if self._signature is None:
             if kwargs:
                 raise TypeError(f"{self.__name__} takes its arguments by position")
             return args
-        bound = self._signature.bind(*args, **kwargs)
+        what = (
+            f"The input arguments to the {self._kind}-decorated function {self.__name__} could not "
+            "be resolved to positional-only arguments. Binding failed with the error:\n"
+        )
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{what}{error}") from None
         bound.apply_defaults()
-        if bound.kwargs:
+        named = {key: value for key, value in bound.kwargs.items() if key in kwargs}
+        if named:
             raise TypeError(
-                f"The input arguments to the custom_jvp/custom_vjp-decorated function "
-                f"{self.__name__} could not be resolved to positional-only arguments: "
-                f"{sorted(bound.kwargs)} are keyword-only."
+                f"{what}The following keyword arguments could not be resolved to positions: "
+                f"{', '.join(named)}"
             )
         return tuple(bound.args)
 
@@ -169,6 +190,7 @@ class custom_jvp(_Rule):
     Array(10., dtype=float32, weak_type=True)
     """
 
+    _kind = "custom_jvp"
     jvp: Callable[..., Any] | None = None
     symbolic = False
 
@@ -229,8 +251,8 @@ class custom_jvp(_Rule):
                 directions = structure.unflatten(
                     [SymbolicZero(x.aval) if zero else t for t, x, zero in pairs]
                 )
-            made = jvp(*fixed, values, directions)
-            output, slope = self._pair(made)
+            output, slope = self._pair(jvp(*fixed, values, directions))
+            self._check_output(output, taken[0])
             return self._slopes(output, slope)
 
         inner = func.custom_jvp(compute)
@@ -245,6 +267,28 @@ class custom_jvp(_Rule):
                 f"got {made!r}."
             )
         return made
+
+    def _check_output(self, output, results: Results) -> None:
+        """Refuse the output of a rule that is not like the function's."""
+        leaves, structure = tree_flatten(output)
+        given, wanted = (list(map(_Type, map(argument, x))) for x in (leaves, results.leaves))
+        if structure != results.structure:
+            found, known = structure.unflatten(given), results.structure.unflatten(wanted)
+            had, end = "container/pytree structure", "."
+            kind, of = f"of the same {had}", had
+        elif given != wanted:
+            found, known = (_Type(", ".join(types)) for types in (given, wanted))
+            kind, of, end = "with leaves of the same shape/dtype", "shapes/dtypes of", ""
+        else:
+            return
+        raise TypeError(
+            f"Custom JVP rule {name_of(self.jvp)} for function {self.__name__} must produce a pair "
+            "(list or tuple of length two) where the first element represents the primal output "
+            "(equal in value to the output of the custom_jvp-decorated function "
+            f"{self.__name__}, and in particular {kind}), but instead the JVP rule output's first "
+            f"element had {of}:\n    {found!r}\nwhile the custom_jvp-decorated function "
+            f"{self.__name__} had output {of}:\n    {known!r}{end}"
+        )
 
     def _slopes(self, output, slope) -> Any:
         """The outputs and tangents of a rule, as flat lists of tensors."""
@@ -299,6 +343,7 @@ class custom_vjp(_Rule):
     Array(1., dtype=float32, weak_type=True)
     """
 
+    _kind = "custom_vjp"
     fwd: Callable[..., Any] | None = None
     bwd: Callable[..., Any] | None = None
     symbolic = False

@@ -333,30 +333,21 @@ def reduce_window(
     return result
 
 
+_SCANS: dict[str, Callable[..., Any]] = {
+    "cumlogsumexp": _logarithms,
+    "cummax": _greatest,
+    "cummin": _least,
+    "cumprod": _same_dtype(jnp.cumprod),
+    "cumsum": _same_dtype(jnp.cumsum),
+}
+_OVER = "and=all max=max min=min or=any prod=prod sum=sum"
 REDUCTIONS: dict[str, Callable[..., Any]] = {
     **functions_of(globals()),
-    **{
-        name: _scan(name, function)
-        for name, function in {
-            "cumlogsumexp": _logarithms,
-            "cummax": _greatest,
-            "cummin": _least,
-            "cumprod": _same_dtype(jnp.cumprod),
-            "cumsum": _same_dtype(jnp.cumsum),
-        }.items()
-    },
-    "argmax": _extreme("argmax"),
-    "argmin": _extreme("argmin"),
+    **{name: _scan(name, function) for name, function in _SCANS.items()},
+    **{name: _extreme(name) for name in ("argmax", "argmin")},
     **{
         f"reduce_{name}": _reduction(f"reduce_{name}", numpys)
-        for name, numpys in {
-            "and": "all",
-            "max": "max",
-            "min": "min",
-            "or": "any",
-            "prod": "prod",
-            "sum": "sum",
-        }.items()
+        for name, numpys in (pair.split("=") for pair in _OVER.split())
     },
 }
 

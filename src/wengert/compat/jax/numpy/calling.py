@@ -21,6 +21,7 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, made, of_kind, promote, promote_inexact
 from wengert.compat.jax.dtypes import canonical_dtype, requested_dtype
+from wengert.compat.kit.namespaces import functions_of
 from wengert.numpy.arrays import numpys_error
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.operands import cast
@@ -305,6 +306,14 @@ def documented(function, name: str, text: str = "") -> Any:
         first = f"`numpy.{name}` on arrays of JAX."
         function.__doc__ = f"{first} {text}\n\nSee `numpy.{name}`." if text else first
     return function
+
+
+def table(namespace: dict[str, Any], but: str = "", made: Any = None) -> dict[str, Any]:
+    """The functions that a module defines, and others, by name, all documented."""
+    found = functions_of(namespace, but) | (made or {})
+    for name, function in found.items():
+        documented(function, name)
+    return found
 
 
 fill_sections(globals())

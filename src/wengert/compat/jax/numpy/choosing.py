@@ -7,7 +7,6 @@ the rest is cut off, what is missing is filled up. Within a `vmap` it is require
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from wengert.compat.jax.numpy.calling import (
     as_operands,
     call,
     check_arrays,
-    documented,
     finished,
     no_out,
     operands,
@@ -28,9 +26,9 @@ from wengert.compat.jax.numpy.calling import (
     plain,
     refuse_writing,
     sizes_of,
+    table,
     value_of,
 )
-from wengert.compat.kit.namespaces import functions_of
 from wengert.ops import select as choice
 from wengert.tape.record import T
 
@@ -379,8 +377,6 @@ def choose(a, choices, out=None, mode: str = "raise") -> Any:
     return call("broadcast_to", result, np.broadcast_shapes(tuple(x.shape), tuple(result.shape)))
 
 
-CHOICES: dict[str, Callable[..., Any]] = functions_of(globals(), "sized")
-for _name, _function in CHOICES.items():
-    documented(_function, _name)
+CHOICES = table(globals(), "sized")
 
 fill_sections(globals())

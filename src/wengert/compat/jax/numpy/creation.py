@@ -23,16 +23,15 @@ from wengert.compat.jax.numpy.calling import (
     call,
     check_arrays,
     checked_dtype,
-    documented,
     finished,
     operands,
     plain,
     shape_of,
     sizes_of,
     static,
+    table,
     value_of,
 )
-from wengert.compat.kit.namespaces import functions_of
 from wengert.ops import expand, shape
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
@@ -325,16 +324,16 @@ def from_dlpack(x, /, *, device=None, copy: bool | None = None) -> Any:
     return converted(np.from_dlpack(x))
 
 
-CREATORS: dict[str, Callable[..., Any]] = {
-    **functions_of(globals()),
-    "empty": _filled("empty", 0),
-    "empty_like": _filled_like("empty_like", 0),
-    "ones": _filled("ones", 1),
-    "ones_like": _filled_like("ones_like", 1),
-    "zeros": _filled("zeros", 0),
-    "zeros_like": _filled_like("zeros_like", 0),
-}
-for _name, _function in CREATORS.items():
-    documented(_function, _name)
+CREATORS = table(
+    globals(),
+    made={
+        "empty": _filled("empty", 0),
+        "empty_like": _filled_like("empty_like", 0),
+        "ones": _filled("ones", 1),
+        "ones_like": _filled_like("ones_like", 1),
+        "zeros": _filled("zeros", 0),
+        "zeros_like": _filled_like("zeros_like", 0),
+    },
+)
 
 fill_sections(globals())

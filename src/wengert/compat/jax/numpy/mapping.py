@@ -11,9 +11,8 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, of_kind
-from wengert.compat.jax.numpy.calling import call, documented, finished, operands, plain
+from wengert.compat.jax.numpy.calling import call, finished, operands, plain, table
 from wengert.compat.jax.numpy.ufunc_class import ufunc
-from wengert.compat.kit.namespaces import functions_of
 from wengert.func import vmap
 from wengert.tape.base import TensorBase
 
@@ -168,8 +167,6 @@ def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity=Non
     )
 
 
-MAPPINGS: dict[str, Callable[..., Any]] = functions_of(globals())
-for _name, _function in MAPPINGS.items():
-    documented(_function, _name)
+MAPPINGS = table(globals())
 
 fill_sections(globals())

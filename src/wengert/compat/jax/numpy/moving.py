@@ -13,16 +13,15 @@ from wengert.compat.jax.array import asarray, made, promote
 from wengert.compat.jax.array import asarray as converted
 from wengert.compat.jax.numpy.calling import (
     call,
-    documented,
     finished,
     operands,
     plain,
     shape_of,
     static,
+    table,
     value_of,
 )
 from wengert.compat.jax.numpy.shapes import ravel
-from wengert.compat.kit.namespaces import functions_of
 from wengert.ops import shape as shapes
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
@@ -131,23 +130,14 @@ def pad(array, pad_width, mode="constant", **kwargs) -> Any:
         ``"median"``, ``"empty"``.
     """
     (x,) = operands("pad", array)
-    known = {
-        "constant": ["constant_values"],
-        "edge": [],
-        "linear_ramp": ["end_values"],
-        "maximum": ["stat_length"],
-        "mean": ["stat_length"],
-        "median": ["stat_length"],
-        "minimum": ["stat_length"],
-        "reflect": ["reflect_type"],
-        "symmetric": ["reflect_type"],
-        "wrap": [],
-        "empty": [],
-    }
+    known = {"constant": "constant_values", "linear_ramp": "end_values"}
+    known |= dict.fromkeys(("edge", "wrap", "empty"), "")
+    known |= dict.fromkeys(("reflect", "symmetric"), "reflect_type")
+    known |= dict.fromkeys(_STATISTICS, "stat_length")
     if not callable(mode):
         if mode not in known:
             raise NotImplementedError(f"Unimplemented padding mode '{mode}' for np.pad.")
-        unknown = set(kwargs) - set(known[mode])
+        unknown = set(kwargs) - {known[mode]}
         if unknown:
             raise ValueError(f"unsupported keyword arguments for mode '{mode}': {unknown}")
     if isinstance(pad_width, dict):
@@ -322,19 +312,22 @@ class _Joined:
         return call("concatenate", [call("atleast_1d", part) for part in given])
 
 
-PLACES: dict[str, Callable[..., Any]] = {
-    **functions_of(globals()),
-    "diag_indices": _places("diag_indices"),
-    "mask_indices": _places("mask_indices"),
-    "tril_indices": _places("tril_indices"),
-    "tril_indices_from": _places_from("tril_indices"),
-    "triu_indices": _places("triu_indices"),
-    "triu_indices_from": _places_from("triu_indices"),
-    **{name: _window(name) for name in ("bartlett", "blackman", "hamming", "hanning", "kaiser")},
-}
-for _name, _function in PLACES.items():
-    documented(_function, _name)
-PLACES |= {name: _Grid(name) for name in ("mgrid", "ogrid")}  # type: ignore[misc]
-PLACES |= {name: _Joined(name) for name in ("r_", "c_")}  # type: ignore[misc]
+_WINDOWS = "bartlett blackman hamming hanning kaiser"
+PLACES = table(
+    globals(),
+    made={
+        "diag_indices": _places("diag_indices"),
+        "mask_indices": _places("mask_indices"),
+        "tril_indices": _places("tril_indices"),
+        "tril_indices_from": _places_from("tril_indices"),
+        "triu_indices": _places("triu_indices"),
+        "triu_indices_from": _places_from("triu_indices"),
+        **{
+            name: _window(name) for name in ("bartlett", "blackman", "hamming", "hanning", "kaiser")
+        },
+    },
+)
+PLACES |= {name: _Grid(name) for name in ("mgrid", "ogrid")}
+PLACES |= {name: _Joined(name) for name in ("r_", "c_")}
 
 fill_sections(globals())

@@ -15,14 +15,13 @@ from wengert.compat.jax.dtypes import default_dtype
 from wengert.compat.jax.numpy.calling import (
     as_operands,
     call,
-    documented,
     finished,
     operands,
     sizes_of,
+    table,
     value_of,
 )
 from wengert.compat.jax.numpy.choosing import sized, take, take_along_axis, where
-from wengert.compat.kit.namespaces import functions_of
 from wengert.tape.base import TensorBase, new_tensor
 
 
@@ -384,14 +383,14 @@ def array_equiv(a1, a2) -> Any:
     return call("all", x == y)
 
 
-ORDERS: dict[str, Callable[..., Any]] = {
-    **functions_of(globals()),
-    "argpartition": _parted("argpartition"),
-    "histogram2d": _of_several("histogram2d"),
-    "histogramdd": _of_several("histogramdd"),
-    "partition": _parted("partition"),
-    "setdiff1d": _set("setdiff1d"),
-    "setxor1d": _set("setxor1d"),
-}
-for _name, _function in ORDERS.items():
-    documented(_function, _name)
+ORDERS = table(
+    globals(),
+    made={
+        "argpartition": _parted("argpartition"),
+        "histogram2d": _of_several("histogram2d"),
+        "histogramdd": _of_several("histogramdd"),
+        "partition": _parted("partition"),
+        "setdiff1d": _set("setdiff1d"),
+        "setxor1d": _set("setxor1d"),
+    },
+)

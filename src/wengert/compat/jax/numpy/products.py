@@ -5,7 +5,6 @@ Operands meet in JAX's dtypes. ``precision=`` and ``out_sharding=`` are taken an
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,15 +17,14 @@ from wengert.compat.jax.numpy.calling import (
     call,
     check_arrays,
     checked_dtype,
-    documented,
     no_out,
     of_row,
     operands,
     sizes_of,
     static,
+    table,
 )
 from wengert.compat.jax.numpy.choosing import where
-from wengert.compat.kit.namespaces import functions_of
 from wengert.compat.kit.rows import of_rows
 
 
@@ -293,41 +291,36 @@ def vander(x, N: int | None = None, increasing: bool = False) -> Any:
     return x[:, None] ** asarray(powers.copy(), x.payload.dtype)
 
 
-_ROWS = of_rows(
+of_rows(
     globals(),
     of_row,
     """
-    convolve | . | a, v, mode="full", *, precision=None, preferred_element_type=None | inexact
+    convolve | a, v, mode="full", *, precision=None, preferred_element_type=None | inexact
         | The convolution of vectors.
-    correlate | . | a, v, mode="valid", *, precision=None, preferred_element_type=None | inexact
+    correlate | a, v, mode="valid", *, precision=None, preferred_element_type=None | inexact
         | The correlation of vectors.
-    diff | . | a, n=1, axis=-1, prepend=None, append=None | same prepend append
+    diff | a, n=1, axis=-1, prepend=None, append=None | same prepend append
         | Differences of elements that follow each other.
-    ediff1d | . | ary, to_end=None, to_begin=None | own to_end to_begin
+    ediff1d | ary, to_end=None, to_begin=None | own to_end to_begin
         | Differences of all elements in turn, with values put before and behind.
-    inner | . | a, b, *, precision=None, preferred_element_type=None | same-weak
+    inner | a, b, *, precision=None, preferred_element_type=None | same-weak
         | The sum of products over the last axes.
-    kron | . | a, b | same | The Kronecker product.
-    outer | . | a, b, out=None | same-weak | The products of all pairs of elements.
-    poly | . | seq_of_zeros | inexact
+    kron | a, b | same | The Kronecker product.
+    outer | a, b, out=None | same-weak | The products of all pairs of elements.
+    poly | seq_of_zeros | inexact
         | The polynomial that has given zeros; of a matrix, its characteristic polynomial.
-    polyadd | . | a1, a2 | same | The sum of polynomials.
-    polysub | . | a1, a2 | same | The difference of polynomials.
-    polyval | . | p, x, *, unroll=16 | same
+    polyadd | a1, a2 | same | The sum of polynomials.
+    polysub | a1, a2 | same | The difference of polynomials.
+    polyval | p, x, *, unroll=16 | same
         | The values of a polynomial; the coefficient of the highest power is first.
-    trapezoid | . | y, x=None, dx=1.0, axis=-1 | inexact x
+    trapezoid | y, x=None, dx=1.0, axis=-1 | inexact x
         | The integral of values between which lines are drawn.
-    vdot | . | a, b, *, precision=None, preferred_element_type=None | same-weak
+    vdot | a, b, *, precision=None, preferred_element_type=None | same-weak
         | The sum of the products of all elements; those of `a` are conjugated.
-    vecdot | . | x1, x2, /, *, axis=-1, precision=None, preferred_element_type=None | same
+    vecdot | x1, x2, /, *, axis=-1, precision=None, preferred_element_type=None | same
         | The sums of products along an axis; the elements of `x1` are conjugated.
     """,
 )
-PRODUCTS: dict[str, Callable[..., Any]] = {
-    **functions_of(globals()),
-    **{name: globals()[name] for name in _ROWS},
-}
-for _name, _function in PRODUCTS.items():
-    documented(_function, _name)
+PRODUCTS = table(globals())
 
 fill_sections(globals())

@@ -19,14 +19,13 @@ from wengert.compat.jax.numpy.calling import (
     call,
     check_arrays,
     checked_dtype,
-    documented,
     no_out,
     of_row,
     operands,
     plain,
+    table,
     value_of,
 )
-from wengert.compat.kit.namespaces import functions_of
 from wengert.compat.kit.rows import of_rows
 from wengert.ops import reduce as reductions
 from wengert.tape.base import TensorBase
@@ -304,47 +303,46 @@ def iscomplexobj(x) -> bool:
     return canonical_dtype(np.result_type(x) if dtype is None else dtype).kind == "c"
 
 
-_ROWS = of_rows(
+of_rows(
     globals(),
     of_row,
     """
-    all | . | a, axis=None, out=None, keepdims=False, *, where=None | own
+    all | a, axis=None, out=None, keepdims=False, *, where=None | own
         | Whether all elements are true.
-    any | . | a, axis=None, out=None, keepdims=False, *, where=None | own
+    any | a, axis=None, out=None, keepdims=False, *, where=None | own
         | Whether any element is true.
-    average | . | a, axis=None, weights=None, returned=False, keepdims=False | inexact weights
+    average | a, axis=None, weights=None, returned=False, keepdims=False | inexact weights
         | The weighted means.
-    corrcoef | . | x, y=None, rowvar=True, dtype=None | inexact y | Coefficients of correlation.
-    cov | .
+    corrcoef | x, y=None, rowvar=True, dtype=None | inexact y | Coefficients of correlation.
+    cov
         | m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, dtype=None
         | inexact y | Covariances of variables.
-    nanmean | . | a, axis=None, dtype=None, out=None, keepdims=False, where=None | inexact
+    nanmean | a, axis=None, dtype=None, out=None, keepdims=False, where=None | inexact
         | The means of what is not NaN.
-    nanstd | . | a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, mean=None
+    nanstd | a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, mean=None
         | inexact mean | The standard deviations of what is not NaN.
-    nanvar | . | a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, mean=None
+    nanvar | a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, mean=None
         | inexact mean | The variances of what is not NaN.
-    ptp | . | a, axis=None, out=None, keepdims=False | own | The greatest less the least.
-    trace | . | a, offset=0, axis1=0, axis2=1, dtype=None, out=None | own
+    ptp | a, axis=None, out=None, keepdims=False | own | The greatest less the least.
+    trace | a, offset=0, axis1=0, axis2=1, dtype=None, out=None | own
         | The sums along diagonals.
     """,
 )
-REDUCTIONS: dict[str, Callable[..., Any]] = {
-    **functions_of(globals()),
-    **{name: globals()[name] for name in _ROWS},
-    **{name: _sum(name) for name in ("sum", "prod")},
-    **{name: _nan_sum(name) for name in ("nansum", "nanprod")},
-    **{name: _extreme(name) for name in ("max", "min", "amax", "amin", "nanmax", "nanmin")},
-    **{name: _spread(name) for name in ("var", "std")},
-    **{name: _place(name) for name in ("argmax", "argmin", "nanargmax", "nanargmin")},
-    **{name: _scan(name) for name in ("cumsum", "cumprod", "nancumsum", "nancumprod")},
-    "cumulative_sum": _scan_with_start("cumulative_sum", 0),
-    "cumulative_prod": _scan_with_start("cumulative_prod", 1),
-    **{name: _quantile(name) for name in ("quantile", "percentile")},
-    **{name: _quantile(name) for name in ("nanquantile", "nanpercentile")},
-    **{name: _median(name) for name in ("median", "nanmedian")},
-    **{name: _result_of_sizes(name) for name in ("ndim", "shape", "size")},
-    "isrealobj": lambda x: not iscomplexobj(x),
-}
-for _name, _function in REDUCTIONS.items():
-    documented(_function, _name)
+REDUCTIONS = table(
+    globals(),
+    made={
+        **{name: _sum(name) for name in ("sum", "prod")},
+        **{name: _nan_sum(name) for name in ("nansum", "nanprod")},
+        **{name: _extreme(name) for name in ("max", "min", "amax", "amin", "nanmax", "nanmin")},
+        **{name: _spread(name) for name in ("var", "std")},
+        **{name: _place(name) for name in ("argmax", "argmin", "nanargmax", "nanargmin")},
+        **{name: _scan(name) for name in ("cumsum", "cumprod", "nancumsum", "nancumprod")},
+        "cumulative_sum": _scan_with_start("cumulative_sum", 0),
+        "cumulative_prod": _scan_with_start("cumulative_prod", 1),
+        **{name: _quantile(name) for name in ("quantile", "percentile")},
+        **{name: _quantile(name) for name in ("nanquantile", "nanpercentile")},
+        **{name: _median(name) for name in ("median", "nanmedian")},
+        **{name: _result_of_sizes(name) for name in ("ndim", "shape", "size")},
+        "isrealobj": lambda x: not iscomplexobj(x),
+    },
+)

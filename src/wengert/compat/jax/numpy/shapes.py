@@ -18,7 +18,6 @@ from wengert.compat.jax.numpy.calling import (
     call,
     check_arrays,
     checked_dtype,
-    documented,
     no_out,
     of_row,
     operands,
@@ -26,9 +25,9 @@ from wengert.compat.jax.numpy.calling import (
     shape_of,
     sizes_of,
     static,
+    table,
     value_of,
 )
-from wengert.compat.kit.namespaces import functions_of
 from wengert.compat.kit.rows import of_rows
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
@@ -306,39 +305,39 @@ def unstack(x, /, *, axis: int = 0) -> tuple[Any, ...]:
     return tuple(made(list(T.unbind(x, dim=axis)), x.weak_type))
 
 
-_ROWS = of_rows(
+of_rows(
     globals(),
     of_row,
     """
-    diag | . | v, k=0 | own-weak | The diagonal of a matrix, or the matrix of a diagonal.
-    diagflat | . | v, k=0 | own-weak | The matrix whose diagonal has all elements.
-    diagonal | . | a, offset=0, axis1=0, axis2=1 | own-weak | The diagonals over two axes.
-    dsplit | . | ary, indices_or_sections | own-weak | The parts of an array along the third axis.
-    flip | . | m, axis=None | own-weak | The elements backwards along axes.
-    fliplr | . | m | own-weak | The elements backwards along the second axis.
-    flipud | . | m | own-weak | The elements backwards along the first axis.
-    hsplit | . | ary, indices_or_sections | own-weak | The parts of an array along the second axis.
-    matrix_transpose | . | x, / | own-weak | The array with its last two axes swapped.
-    moveaxis | . | a, source, destination | own-weak | The array with axes at other places.
-    permute_dims | . | a, /, axes | own-weak | The array with its axes in another order.
-    rollaxis | . | a, axis, start=0 | own-weak | The array with an axis before another one.
-    rot90 | . | m, k=1, axes=(0, 1) | own-weak | The array turned by a right angle.
-    swapaxes | . | a, axis1, axis2 | own-weak | The array with two axes swapped.
-    tril | . | m, k=0 | own-weak | The elements at and below a diagonal, 0 elsewhere.
-    triu | . | m, k=0 | own-weak | The elements at and above a diagonal, 0 elsewhere.
-    vsplit | . | ary, indices_or_sections | own-weak | The parts of an array along the first axis.
+    diag | v, k=0 | own-weak | The diagonal of a matrix, or the matrix of a diagonal.
+    diagflat | v, k=0 | own-weak | The matrix whose diagonal has all elements.
+    diagonal | a, offset=0, axis1=0, axis2=1 | own-weak | The diagonals over two axes.
+    dsplit | ary, indices_or_sections | own-weak | The parts of an array along the third axis.
+    flip | m, axis=None | own-weak | The elements backwards along axes.
+    fliplr | m | own-weak | The elements backwards along the second axis.
+    flipud | m | own-weak | The elements backwards along the first axis.
+    hsplit | ary, indices_or_sections | own-weak | The parts of an array along the second axis.
+    matrix_transpose | x, / | own-weak | The array with its last two axes swapped.
+    moveaxis | a, source, destination | own-weak | The array with axes at other places.
+    permute_dims | a, /, axes | own-weak | The array with its axes in another order.
+    rollaxis | a, axis, start=0 | own-weak | The array with an axis before another one.
+    rot90 | m, k=1, axes=(0, 1) | own-weak | The array turned by a right angle.
+    swapaxes | a, axis1, axis2 | own-weak | The array with two axes swapped.
+    tril | m, k=0 | own-weak | The elements at and below a diagonal, 0 elsewhere.
+    triu | m, k=0 | own-weak | The elements at and above a diagonal, 0 elsewhere.
+    vsplit | ary, indices_or_sections | own-weak | The parts of an array along the first axis.
     """,
 )
-SHAPES: dict[str, Callable[..., Any]] = {
-    **functions_of(globals(), "atleast"),
-    **{name: globals()[name] for name in _ROWS},
-    **{name: _split(name) for name in ("split", "array_split")},
-    **{f"atleast_{n}d": atleast(n) for n in (1, 2, 3)},
-    "dstack": _stacked("dstack", 3, lambda ndim: 2),
-    "hstack": _stacked("hstack", 1, lambda ndim: 0 if ndim == 1 else 1),
-    "vstack": _stacked("vstack", 2, lambda ndim: 0),
-}
-for _name, _function in SHAPES.items():
-    documented(_function, _name)
+SHAPES = table(
+    globals(),
+    "atleast",
+    made={
+        **{name: _split(name) for name in ("split", "array_split")},
+        **{f"atleast_{n}d": atleast(n) for n in (1, 2, 3)},
+        "dstack": _stacked("dstack", 3, lambda ndim: 2),
+        "hstack": _stacked("hstack", 1, lambda ndim: 0 if ndim == 1 else 1),
+        "vstack": _stacked("vstack", 2, lambda ndim: 0),
+    },
+)
 
 fill_sections(globals())

@@ -333,18 +333,18 @@ def iscomplex(x) -> Any:
     return imag(x) != 0
 
 
-_ROWS = of_rows(
+of_rows(
     globals(),
     of_row,
     """
-    angle | . | z, deg=False | inexact | The angles of complex numbers.
-    frexp | . | x, / | inexact | Fractions in [1/2, 1), and powers of 2.
-    heaviside | . | x1, x2, / | inexact | 0 below 0, 1 above, `x2` at 0.
-    i0 | . | x | inexact-weak | The modified Bessel function of order 0.
-    modf | . | x, /, out=None | inexact | The fractional and the whole parts.
-    nan_to_num | . | x, copy=True, nan=0.0, posinf=None, neginf=None | own-weak
+    angle | z, deg=False | inexact | The angles of complex numbers.
+    frexp | x, / | inexact | Fractions in [1/2, 1), and powers of 2.
+    heaviside | x1, x2, / | inexact | 0 below 0, 1 above, `x2` at 0.
+    i0 | x | inexact-weak | The modified Bessel function of order 0.
+    modf | x, /, out=None | inexact | The fractional and the whole parts.
+    nan_to_num | x, copy=True, nan=0.0, posinf=None, neginf=None | own-weak
         | NaN and infinities replaced by numbers.
-    sinc | . | x, / | inexact-weak | ``sin(pi * x) / (pi * x)``, and 1 at 0.
+    sinc | x, / | inexact-weak | ``sin(pi * x) / (pi * x)``, and 1 at 0.
     """,
 )
 
@@ -373,7 +373,6 @@ _WITH_METHODS: dict[str, tuple[str, Any]] = {
     "subtract": ("iufc", None),
 }
 UFUNCS: dict[str, Callable[..., Any]] = {
-    **{name: globals()[name] for name in _ROWS},
     **functions_of(globals(), "negative divmod_ logical_not round_"),
     **{name: _of_one(name, True) for name in _FRACTIONS.split()},
     **{name: _of_one(name, False, False) for name in _PREDICATES.split()},

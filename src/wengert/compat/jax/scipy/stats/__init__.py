@@ -16,12 +16,8 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.scipy.stats import several as _several
-from wengert.compat.jax.scipy.stats import single as _single
 
-_DISTRIBUTIONS = {
-    **_single.DISTRIBUTIONS,
-    **_several.DISTRIBUTIONS,
-}
+_DISTRIBUTIONS = _several.DISTRIBUTIONS
 
 
 def _module(name: str, functions: dict[str, Any]) -> ModuleType:

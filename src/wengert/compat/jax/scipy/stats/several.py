@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import namedtuple
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from wengert.compat.jax.array import Array
 from wengert.compat.jax.numpy.calling import as_operands, operands
 from wengert.compat.jax.scipy import special as sp
 from wengert.compat.jax.scipy.linalg import solve_triangular
+from wengert.scipy.densities import Functions, functions
 
 __all__ = ["DISTRIBUTIONS", "mode", "rankdata", "sem"]
 
@@ -140,7 +142,15 @@ def rankdata(
     return jnp.moveaxis(found.astype(float), -1, axis)
 
 
+_NAMES = (
+    "norm beta cauchy chi2 expon gamma gennorm gumbel_l gumbel_r laplace logistic pareto t "
+    "truncnorm uniform vonmises wrapcauchy bernoulli betabinom binom geom nbinom poisson"
+)
+"""Those of one number are of a table: NOTE [densities]."""
+_F = Functions(jnp, sp, partial(as_operands, inexact=True))
+
 DISTRIBUTIONS: dict[str, dict[str, Callable[..., Any]]] = {
+    **{name: functions(name, _F) for name in _NAMES.split()},
     "dirichlet": {"logpdf": _dirichlet_logpdf, "pdf": _dirichlet_pdf},
     "multinomial": {"logpmf": _multinomial_logpmf, "pmf": _multinomial_pmf},
     "multivariate_normal": {"logpdf": _normal_logpdf, "pdf": _normal_pdf},
