@@ -524,6 +524,7 @@ def return_types_stub() -> str:
     """The named tuples that functions return."""
     space = wg.return_types
     lines = ["class Results(tuple[Any, ...]):", "    __match_args__: tuple[_str, ...]"]
+    lines += ["    def __init_subclass__(cls, fields: _str = '') -> None: ..."]
     for name in public(space):
         fields = getattr(space, name).__match_args__
         if fields:

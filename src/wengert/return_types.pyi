@@ -9,6 +9,7 @@ from wengert.types import Tensor
 
 class Results(tuple[Any, ...]):
     __match_args__: tuple[_str, ...]
+    def __init_subclass__(cls, fields: _str = '') -> None: ...
 class aminmax(tuple[Tensor, Tensor]):
     __match_args__ = ('min', 'max')
     @property

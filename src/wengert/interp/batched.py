@@ -335,10 +335,6 @@ def _stacked(call: Call, rows: Any) -> Any:
     )
 
 
-def _is_batched(value: Any, number: int) -> bool:
-    return isinstance(value, Batched) and value.owner.number == number
-
-
 def _owner(values: Iterable[Any]) -> Level | None:
     """The highest level of a batch among values and tuples of them."""
     found: Level | None = None

@@ -140,10 +140,6 @@ def _fill_tensor(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return call.F.expand(value, shape=whole.shape) if source.batched else call(whole, value)
 
 
-def _join(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    return dims(call, slots, params)
-
-
 # -- elements named by indices --------------------------------------------------------------------
 
 

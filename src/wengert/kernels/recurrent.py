@@ -32,14 +32,6 @@ def steps(sizes: Sizes, reverse: bool) -> Iterator[tuple[int, int]]:
         yield starts[t], sizes[t]
 
 
-def _sigmoid(a: Any) -> None:
-    """The sigmoid, in place. Where the power overflows the result is 0, which is right."""
-    np.negative(a, out=a)
-    np.exp(a, out=a)
-    np.add(a, 1, out=a)
-    np.reciprocal(a, out=a)
-
-
 def _carried(state: Any, first: Any, size: int) -> Any:
     """The states that a step of `size` rows goes on from: the last ones, or the first ones."""
     count = len(state)

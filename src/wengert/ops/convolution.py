@@ -87,29 +87,11 @@ def _convolve(
     if any(ends):
         # the last dimension first
         x = constant_pad_nd(x, [n for end in reversed(ends) for n in (0, end)])
+    sizes = {"stride": steps, "padding": pads, "dilation": gaps, "output_padding": more}
     if b is None:
-        result = T.convolution_without_bias(
-            x,
-            w,
-            stride=steps,
-            padding=pads,
-            dilation=gaps,
-            transposed=transposed,
-            output_padding=more,
-            groups=groups,
-        )
+        result = T.convolution_without_bias(x, w, transposed=transposed, groups=groups, **sizes)
     else:
-        result = T.convolution(
-            x,
-            w,
-            b,
-            stride=steps,
-            padding=pads,
-            dilation=gaps,
-            transposed=transposed,
-            output_padding=more,
-            groups=groups,
-        )
+        result = T.convolution(x, w, b, transposed=transposed, groups=groups, **sizes)
     return T.squeeze_dim(result, dim=0) if unbatched else result
 
 

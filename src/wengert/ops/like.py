@@ -139,6 +139,12 @@ def _kind_of(input: Any, dtype: Any) -> np.dtype[Any]:
     return kind
 
 
+def _like(input: Any, dtype: Any, device: Any, requires_grad: bool) -> dict[str, Any]:
+    """The options of a tensor that is like `input` where nothing else is asked for."""
+    place = beside(device, input)
+    return {"dtype": _kind_of(input, dtype), "device": place, "requires_grad": requires_grad}
+
+
 @export("Tensor")
 def new_zeros(
     input: Any,
@@ -157,13 +163,7 @@ def new_zeros(
     >>> wg.ones(1, dtype=wg.float64).new_zeros(2)
     tensor([0., 0.], dtype=torch.float64)
     """
-    return zeros(
-        *shape,
-        size=size,
-        dtype=_kind_of(input, dtype),
-        device=beside(device, input),
-        requires_grad=requires_grad,
-    )
+    return zeros(*shape, size=size, **_like(input, dtype, device, requires_grad))
 
 
 @export("Tensor")
@@ -184,13 +184,7 @@ def new_ones(
     >>> wg.ones(1, dtype=wg.int64).new_ones((2,))
     tensor([1, 1])
     """
-    return ones(
-        *shape,
-        size=size,
-        dtype=_kind_of(input, dtype),
-        device=beside(device, input),
-        requires_grad=requires_grad,
-    )
+    return ones(*shape, size=size, **_like(input, dtype, device, requires_grad))
 
 
 @export("Tensor")
@@ -211,13 +205,7 @@ def new_empty(
     >>> wg.ones(1).new_empty(2, 3).shape
     torch.Size([2, 3])
     """
-    return empty(
-        *shape,
-        size=size,
-        dtype=_kind_of(input, dtype),
-        device=beside(device, input),
-        requires_grad=requires_grad,
-    )
+    return empty(*shape, size=size, **_like(input, dtype, device, requires_grad))
 
 
 @export("Tensor")
@@ -266,13 +254,7 @@ def new_full(
     >>> wg.ones(1).new_full((2,), 3)
     tensor([3., 3.])
     """
-    return full(
-        size,
-        fill_value,
-        dtype=_kind_of(input, dtype),
-        device=beside(device, input),
-        requires_grad=requires_grad,
-    )
+    return full(size, fill_value, **_like(input, dtype, device, requires_grad))
 
 
 @export("Tensor")

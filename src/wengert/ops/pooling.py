@@ -75,6 +75,12 @@ _EXAMPLES = (("1, 4", "2"), ("1, 1, 4", "(1, 2)"), ("1, 1, 1, 4", "(1, 1, 2)"))
 def _max_pool(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
     name = f"max_pool{d}d"
 
+    def checked(input: Any, *given: Any) -> tuple[Any, dict[str, Any]]:
+        x = operand(input, name)
+        kernel, steps, pads, gaps = window(name, x.payload.shape, *given)
+        sizes = {"kernel_size": kernel, "stride": steps, "padding": pads, "dilation": gaps}
+        return x, {**sizes, "ceil_mode": bool(given[-1])}
+
     def with_indices(
         input: Any,
         kernel_size: Any,
@@ -84,19 +90,9 @@ def _max_pool(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         ceil_mode: bool = False,
         return_indices: bool = False,
     ) -> tuple[Any, Any]:
-        x = operand(input, name)
-        kernel, steps, pads, gaps = window(
-            name, x.payload.shape, kernel_size, stride, padding, dilation, ceil_mode
-        )
-        params = {
-            "kernel_size": kernel,
-            "stride": steps,
-            "padding": pads,
-            "dilation": gaps,
-            "ceil_mode": bool(ceil_mode),
-        }
+        x, params = checked(input, kernel_size, stride, padding, dilation, ceil_mode)
         indices = T.max_pool_indices(x, **params)
-        if max(gaps) > min(x.payload.shape[-d:]):
+        if max(params["dilation"]) > min(x.payload.shape[-d:]):
             # windows with such gaps may have no element, and then minus infinity as the largest
             return getattr(T, name)(x, **params), indices
         return getattr(T, f"{name}_with_indices")(x, indices, dims=d), indices
@@ -112,18 +108,8 @@ def _max_pool(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
     ) -> Any:
         if return_indices:
             return with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
-        x = operand(input, name)
-        kernel, steps, pads, gaps = window(
-            name, x.payload.shape, kernel_size, stride, padding, dilation, ceil_mode
-        )
-        return getattr(T, name)(
-            x,
-            kernel_size=kernel,
-            stride=steps,
-            padding=pads,
-            dilation=gaps,
-            ceil_mode=bool(ceil_mode),
-        )
+        x, params = checked(input, kernel_size, stride, padding, dilation, ceil_mode)
+        return getattr(T, name)(x, **params)
 
     shape, kernel = _EXAMPLES[d - 1]
     words = {"d": str(d), "dims": _DIMS[d - 1], "shape": shape, "kernel": kernel}
@@ -244,16 +230,8 @@ def _avg_pool(d: int) -> Callable[..., Any]:
         count_include_pad: bool = True,
         divisor_override: int | None = None,
     ) -> Any:
-        return _mean(
-            d,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-        )
+        given = kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        return _mean(d, input, *given)
 
     return function
 

@@ -86,15 +86,8 @@ def hann_window(
     >>> wg.hann_window(4)
     tensor([0.0000, 0.5000, 1.0000, 0.5000])
     """
-    return _window(
-        "hann_window",
-        lambda x: np.sin(np.pi * x) ** 2,
-        window_length,
-        periodic,
-        dtype,
-        device,
-        requires_grad,
-    )
+    given = window_length, periodic, dtype, device, requires_grad
+    return _window("hann_window", lambda x: np.sin(np.pi * x) ** 2, *given)
 
 
 @export("wengert")
@@ -119,15 +112,8 @@ def hamming_window(
     >>> wg.hamming_window(4)
     tensor([0.0800, 0.5400, 1.0000, 0.5400])
     """
-    return _window(
-        "hamming_window",
-        lambda x: alpha - beta * np.cos(2 * np.pi * x),
-        window_length,
-        periodic,
-        dtype,
-        device,
-        requires_grad,
-    )
+    given = window_length, periodic, dtype, device, requires_grad
+    return _window("hamming_window", lambda x: alpha - beta * np.cos(2 * np.pi * x), *given)
 
 
 @export("wengert")
@@ -150,14 +136,11 @@ def blackman_window(
     >>> wg.blackman_window(4)[1:]
     tensor([0.3400, 1.0000, 0.3400])
     """
+    given = window_length, periodic, dtype, device, requires_grad
     return _window(
         "blackman_window",
         lambda x: 0.42 - 0.5 * np.cos(2 * np.pi * x) + 0.08 * np.cos(4 * np.pi * x),
-        window_length,
-        periodic,
-        dtype,
-        device,
-        requires_grad,
+        *given,
     )
 
 
@@ -179,15 +162,8 @@ def bartlett_window(
     >>> wg.bartlett_window(4)
     tensor([0.0000, 0.5000, 1.0000, 0.5000])
     """
-    return _window(
-        "bartlett_window",
-        lambda x: 1 - np.abs(2 * x - 1),
-        window_length,
-        periodic,
-        dtype,
-        device,
-        requires_grad,
-    )
+    given = window_length, periodic, dtype, device, requires_grad
+    return _window("bartlett_window", lambda x: 1 - np.abs(2 * x - 1), *given)
 
 
 @export("wengert")
@@ -211,15 +187,12 @@ def kaiser_window(
     >>> wg.kaiser_window(4, beta=2.0)
     tensor([0.4387, 0.8348, 1.0000, 0.8348])
     """
+    given = window_length, periodic, dtype, device, requires_grad
+    # the argument of the root is not negative, but for rounding errors
     return _window(
         "kaiser_window",
-        # the argument of the root is not negative, but for rounding errors
         lambda x: np.i0(beta * np.sqrt(np.maximum(1 - (2 * x - 1) ** 2, 0))) / np.i0(beta),
-        window_length,
-        periodic,
-        dtype,
-        device,
-        requires_grad,
+        *given,
     )
 
 

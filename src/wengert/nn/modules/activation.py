@@ -7,19 +7,11 @@ from __future__ import annotations
 from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
+from wengert.nn.classes import classes_in
 from wengert.nn.modules.module import Module
 from wengert.types import Tensor
 
-__all__ = [
-    "Hardshrink",
-    "LogSigmoid",
-    "Sigmoid",
-    "Softplus",
-    "Softshrink",
-    "Softsign",
-    "Tanh",
-    "Tanhshrink",
-]
+__all__ = classes_in(__name__)
 
 __getattr__ = elsewhere(__name__)  # PyTorch has more here
 

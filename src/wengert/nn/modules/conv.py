@@ -13,19 +13,13 @@ from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn import init
+from wengert.nn.classes import classes_in
 from wengert.nn.modules.making import Sizes, new_parameter, repeated
 from wengert.nn.modules.module import Module
 from wengert.nn.parameter import Parameter
 from wengert.types import Device, Tensor
 
-__all__ = [
-    "Conv1d",
-    "Conv2d",
-    "Conv3d",
-    "ConvTranspose1d",
-    "ConvTranspose2d",
-    "ConvTranspose3d",
-]
+__all__ = classes_in(__name__)
 
 __getattr__ = elsewhere(__name__)  # PyTorch has more here
 

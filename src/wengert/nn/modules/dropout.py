@@ -6,17 +6,11 @@ from __future__ import annotations
 
 from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
+from wengert.nn.classes import classes_in
 from wengert.nn.modules.module import Module
 from wengert.types import Tensor
 
-__all__ = [
-    "AlphaDropout",
-    "Dropout",
-    "Dropout1d",
-    "Dropout2d",
-    "Dropout3d",
-    "FeatureAlphaDropout",
-]
+__all__ = classes_in(__name__)
 
 
 class _DropoutNd(Module):

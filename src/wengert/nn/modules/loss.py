@@ -14,24 +14,12 @@ from typing import Any
 from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
+from wengert.nn.classes import classes_in
 from wengert.nn.modules.module import Module
 from wengert.ops.losses import reduction_of
 from wengert.types import Tensor
 
-__all__ = [
-    "BCELoss",
-    "BCEWithLogitsLoss",
-    "CTCLoss",
-    "CrossEntropyLoss",
-    "GaussianNLLLoss",
-    "HuberLoss",
-    "KLDivLoss",
-    "L1Loss",
-    "MSELoss",
-    "NLLLoss",
-    "PoissonNLLLoss",
-    "SmoothL1Loss",
-]
+__all__ = classes_in(__name__)
 
 __getattr__ = elsewhere(__name__)  # PyTorch has more here
 

@@ -8,27 +8,12 @@ from typing import ClassVar
 
 from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
+from wengert.nn.classes import classes_in
 from wengert.nn.modules.making import Sizes, repeated
 from wengert.nn.modules.module import Module
 from wengert.types import Tensor
 
-__all__ = [
-    "CircularPad1d",
-    "CircularPad2d",
-    "CircularPad3d",
-    "ConstantPad1d",
-    "ConstantPad2d",
-    "ConstantPad3d",
-    "ReflectionPad1d",
-    "ReflectionPad2d",
-    "ReflectionPad3d",
-    "ReplicationPad1d",
-    "ReplicationPad2d",
-    "ReplicationPad3d",
-    "ZeroPad1d",
-    "ZeroPad2d",
-    "ZeroPad3d",
-]
+__all__ = classes_in(__name__)
 
 
 class _Pad(Module):

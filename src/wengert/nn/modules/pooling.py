@@ -9,24 +9,12 @@ from typing import Any, ClassVar
 from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
+from wengert.nn.classes import classes_in
 from wengert.nn.modules.making import Sizes, repeated
 from wengert.nn.modules.module import Module
 from wengert.types import Tensor
 
-__all__ = [
-    "AvgPool1d",
-    "AvgPool2d",
-    "AvgPool3d",
-    "LPPool1d",
-    "LPPool2d",
-    "LPPool3d",
-    "MaxPool1d",
-    "MaxPool2d",
-    "MaxPool3d",
-    "MaxUnpool1d",
-    "MaxUnpool2d",
-    "MaxUnpool3d",
-]
+__all__ = classes_in(__name__)
 
 __getattr__ = elsewhere(__name__)  # PyTorch has more here
 
