@@ -107,6 +107,14 @@ class Stream:
             # RandomState seeds by the twister's original rule; the newer classes hash the seed
             self._legacy.seed(seed & _WORD)
 
+    def state(self) -> Any:
+        """The state of the twister, for `restore`."""
+        return self._bits.state
+
+    def restore(self, state: Any) -> None:
+        """Go on from a state again."""
+        self._bits.state = state
+
     def source(self) -> tuple[int, int]:
         """The addresses of the C function that draws a number of 32 bits, and of what it takes."""
         interface = self._bits.ctypes
