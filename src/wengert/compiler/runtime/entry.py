@@ -12,7 +12,7 @@ import numpy as np
 from wengert.base.containers import flatten
 from wengert.base.threads import get_num_threads
 from wengert.compiler.ir.decisions import Draw, Guard, Reason
-from wengert.compiler.ir.programs import Program, Value
+from wengert.compiler.ir.programs import Program
 from wengert.compiler.ir.verifier import checked, is_on, verify, verify_trace
 from wengert.compiler.passes import roll, simplify
 from wengert.compiler.runtime.cost import gain
@@ -23,7 +23,7 @@ from wengert.compiler.tracing.collector import seldom
 from wengert.compiler.tracing.environment import Environment, Matcher
 from wengert.compiler.tracing.exit import Exit
 from wengert.compiler.tracing.graph import Graph, Visit
-from wengert.compiler.tracing.memory import Shared, is_turned, layout_of
+from wengert.compiler.tracing.memory import is_turned, layout_of
 from wengert.compiler.tracing.node import Between, Variants, attach, partials
 from wengert.compiler.tracing.prints import silent
 from wengert.compiler.tracing.reports import are_known
@@ -243,7 +243,6 @@ class Entry:
         self.strides: dict[int, Any] = {}
         self.left: Reason | None = None
         self.streams: frozenset[str] = frozenset()
-        self._windows: list[Shared] = []
 
     @property
     def match(self) -> Matcher:
@@ -279,20 +278,13 @@ class Entry:
 
     def lay_out(self, captured: Captured) -> None:
         """Let the traces hold only for inputs that share memory as those of a trace do."""
-        if self.layout is not None:
-            return
-        self.layout = captured.layout
-        self._windows = [shared for shared in captured.trace.shared if shared.base is None]
-        self.tree.inputs += tuple(captured.trace.wholes)
-
-    def wholes(self, memory: Sequence[Any]) -> list[Any]:
-        """The memory that several inputs show parts of, where none shows all of it."""
-        return [shared.window(memory) for shared in self._windows]
+        if self.layout is None:
+            self.layout = captured.layout
 
     def add(self, captured: Captured) -> bool:
         """Add a trace; False if it contradicts those that are there."""
         assert captured.exit is not None
-        inputs, items, exit = self._inputs(captured), captured.trace.items, captured.exit
+        inputs, items, exit = captured.inputs, captured.trace.items, captured.exit
         self.streams |= exit.streams
         if is_on():
             verify_trace(captured.inputs, items, exit)
@@ -318,13 +310,6 @@ class Entry:
             conditions = len(self.environment.lines())
             found = gain(captured, self.options.backend.call_cost, conditions)
             self.gain = max(found, self.gain or 0.0)
-
-    def _inputs(self, captured: Captured) -> Sequence[Value]:
-        """The inputs of a trace, as the others have them."""
-        if self.layout is not None:
-            return captured.inputs
-        # it writes nothing, and each input is read from its own memory
-        return captured.inputs[: len(captured.inputs) - len(captured.trace.wholes)]
 
     def note_foreign(self, captured: Captured) -> bool:
         """Compare the arrays of unknown origin with those of earlier runs; False if they differ."""
@@ -356,12 +341,7 @@ class Entry:
             else self._in_order(array, memory)
             for array in memory
         ]
-        if self._windows:
-            given += self.wholes(memory)
         tree = self.tree
-        if len(given) != len(tree.inputs):
-            # another thread has added a trace that writes
-            raise Missing
         if tree.by_states:
             return self._gone_through(tree, given, tensors, arrays, (args, kwargs))
         exit, known = tree.run(given)
@@ -456,7 +436,7 @@ class Entry:
         tensors, arrays = captured.environment.met, captured.environment.arrays
         # as it was before the function wrote to it
         known: Any = {**trace.arrays, **trace.before}
-        places = self._inputs(captured)
+        places = captured.inputs
         inputs = [contiguous(known[value]) for value in places]
         if added and self.by_blocks:
             return self._gone_through(

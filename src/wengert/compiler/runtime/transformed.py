@@ -400,8 +400,6 @@ class TransformedEntry(Entry):
             for part in contents_of(whole(tensor))
         ]
         given += [contiguous(array) for array in arrays]
-        if self._windows:
-            given += self.wholes(self.memory(tensors, arrays)[0])
         exit, known = self.tree.run(given)
         return self.finished(exit, known, tensors, arrays, (args, kwargs))
 

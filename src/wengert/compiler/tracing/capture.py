@@ -112,7 +112,7 @@ def capture(
             environment.skips and not environment.opened and all(t.edge is None for t in tensors)
         )
         values = [symbol.value for symbol in inputs]
-        captured = Captured(environment, trace, [*values, *trace.wholes])
+        captured = Captured(environment, trace, values)
         captured.before, captured.log = trace.surroundings, log
         memory = [symbol.array for symbol in inputs]
         cells = [tensor.vc for tensor in tensors]

@@ -5,9 +5,10 @@ Tensors and arrays are views of memory: an address, sizes and strides. What a pr
 computes depends on which of its inputs share memory, so that is a condition of its traces: the
 `layout_of` a call, found by sorting address ranges. Inputs whose ranges meet belong together.
 While a function is traced each reads from its own array, until one of them is written to: from then
-on all are windows of one storage (`Block`), and a write through one is seen by the others. A
-program that writes nothing has no such condition, whatever its inputs share; but one that counts
-writes, if some of its inputs count them together.
+on all are windows of the one that shows all of the memory, and a write through one is seen by the
+others; where none shows all, the call runs as it is. A program that writes nothing has no such
+condition, whatever its inputs share; but one that counts writes, if some of its inputs count them
+together.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from wengert.prims.table import TABLE
 
@@ -154,35 +154,22 @@ class Shared:
     Attributes
     ----------
     places: Which inputs.
-    base: The one that shows all of the memory, or None: then `window` does.
+    base: The one that shows all of the memory, or None.
     chains
         For each of the places the steps from the whole to it, as (primitive, parameters); None if
-        these cannot be said: elements of different kinds, or in between each other's.
+        these cannot be said: none shows all, or elements of different kinds, or in between others.
     """
 
     def __init__(self, arrays: Sequence[Any], start: int, places: Sequence[int]) -> None:
         self.places = tuple(places)
-        members = [arrays[i] for i in places]
-        size = members[0].itemsize
-        end = max(span(array)[1] for array in members)
+        size = max(span(arrays[i])[1] for i in places) - start
+        whole = [i for i in places if arrays[i].nbytes == size and arrays[i].flags.c_contiguous]
+        self.base = whole[0] if whole else None
         self.chains: list[Chain] | None = None
-        self.base: int | None = None
-        self._lowest = min(places, key=lambda i: span(arrays[i])[0])
-        self._size = (end - start) // size
-        for place in places:
-            array = arrays[place]
-            if array.nbytes == end - start and array.flags.c_contiguous:
-                self.base = place
-                break
-        if all(_fits(array, members[0].dtype, start) for array in members):
-            shape = (self._size,) if self.base is None else arrays[self.base].shape
-            self.chains = [_steps(array, start, shape, self._size) for array in members]
-
-    def window(self, arrays: Sequence[Any]) -> Any:
-        """All of the memory, as one row."""
-        array = arrays[self._lowest]
-        corner = array[tuple([slice(0, 1) if s >= 0 else slice(-1, None) for s in array.strides])]
-        return as_strided(corner, (self._size,), (array.itemsize,))
+        if self.base is not None:
+            base = arrays[self.base]
+            if all(_fits(arrays[i], base.dtype, start) for i in places):
+                self.chains = [_steps(arrays[i], start, base.shape, base.size) for i in places]
 
 
 def shared_of(arrays: Sequence[Any]) -> list[Shared]:

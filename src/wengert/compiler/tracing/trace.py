@@ -21,6 +21,7 @@ import numpy as np
 from wengert.compiler.ir.decisions import Draw, Guard, Reason, outcome_of
 from wengert.compiler.ir.facets import SIZE
 from wengert.compiler.ir.programs import Number, Step, Value
+from wengert.compiler.objects.bytecode import user_frame
 from wengert.compiler.objects.flows import is_printed, is_printed_number
 from wengert.compiler.objects.returns import is_returned
 from wengert.compiler.objects.walker import VALUES, slots_of
@@ -51,7 +52,6 @@ from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 from wengert.tape.base import LEAF, TensorBase, node_of
 from wengert.tape.node import Node, next_sequence
-from wengert.tape.sites import OURS
 from wengert.tensor.printing import history_of
 
 __all__ = ["Trace"]
@@ -79,8 +79,7 @@ class Trace:
         Where operations took arrays that each run gives: the identity of the array, the code that
         called the operation, and the place in it.
     looked: Those of which the function saw how their elements lie in memory.
-    shared, wholes
-        What memory several of these share, and the values of that which none shows all of.
+    shared: What memory several of these share.
     start: A sequence number between the nodes that were there before, and those that are recorded.
     known: The symbols of the arrays that each run gives, by identity.
     before: What was in such an array before it was written to.
@@ -114,7 +113,6 @@ class Trace:
         self.taken: list[tuple[int, CodeType, int]] = []
         self.looked: set[Storage] = set()
         self.shared: list[Shared] = []
-        self.wholes: list[Value] = []
         self._code = code
         self._until = until
         self.start = next_sequence()
@@ -235,9 +233,7 @@ class Trace:
         """Note where the user's program gave an array of NumPy to an operation of ours."""
         if self.surroundings.is_written(array):
             self.give_up("it writes to an array of NumPy")
-        frame: Any = sys._getframe(2)
-        while frame is not None and OURS[frame.f_code.co_filename]:
-            frame = frame.f_back
+        frame = user_frame(sys._getframe(2))
         if frame is not None:
             self.taken.append((id(array), frame.f_code, frame.f_lasti))
 
@@ -262,13 +258,7 @@ class Trace:
         symbols = [self.input(array) for array in arrays]
         self.shared = shared_of(arrays)
         for shared in self.shared:
-            if shared.base is not None:
-                base = symbols[shared.base].value
-            else:
-                array = shared.window(arrays)
-                base = Value(array.dtype, array.shape)
-                self.arrays[base] = array
-                self.wholes.append(base)
+            base = symbols[shared.places[0] if shared.base is None else shared.base].value
             whole = Storage(base, base)
             for k, place in enumerate(shared.places):
                 storage = symbols[place].storage
@@ -299,12 +289,8 @@ class Trace:
 
     def here(self) -> tuple[str, int] | None:
         """The line of the user's program that is running."""
-        frame: Any = sys._getframe(1)
-        while frame is not None:
-            if not OURS[frame.f_code.co_filename]:
-                return frame.f_code.co_filename, frame.f_lineno
-            frame = frame.f_back
-        return None
+        frame = user_frame(sys._getframe(1))
+        return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
     def stay(self) -> tuple[str, int] | None:
         """Let all steps up to the next change of `where` have this line; gives what it was."""

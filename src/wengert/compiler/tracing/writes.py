@@ -38,7 +38,8 @@ def write(trace: Any, target: Sym, result: Any) -> None:
         storage.writes += 1
     elif storage.window is None:
         trace.give_up(
-            "a write to memory that another input shows as elements of another kind", True
+            "a write to memory that others show as elements of another kind, or none shows whole",
+            True,
         )
     else:
         whole.value = _placed(trace, whole.value, (*storage.window, *target.chain), value)
