@@ -12,7 +12,7 @@ import importlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-__all__ = ["defined", "gathered", "lazy", "offered", "rows_of"]
+__all__ = ["defined", "functions_of", "gathered", "lazy", "offered", "rows_of"]
 
 
 def rows_of(text: str) -> Iterator[tuple[str, list[str]]]:
@@ -48,6 +48,11 @@ def offered(namespace: dict[str, Any], root: str, more: str = "") -> list[str]:
     homes = {name: getattr(value, "__module__", "") for name, value in namespace.items()}
     found = {name for name, home in homes.items() if str(home).startswith(root) and name[0] != "_"}
     return sorted(found | {*more.split()})
+
+
+def functions_of(namespace: dict[str, Any], but: str = "") -> dict[str, Any]:
+    """The functions and classes that `defined` lists, by name, without those that are named."""
+    return {name: namespace[name] for name in defined(namespace) if name not in but.split()}
 
 
 def gathered(namespace: dict[str, Any], root: str, text: str) -> list[str]:
