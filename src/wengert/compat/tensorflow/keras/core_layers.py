@@ -32,7 +32,43 @@ def _check_last(data_format) -> None:
 
 
 @settings
-class _Conv(Layer):
+class _Weighted(Layer):
+    """What the layers have in common whose result is a product with a kernel, and a bias."""
+
+    activation: Any = None
+    use_bias: bool = True
+    kernel_initializer: Any = "glorot_uniform"
+    bias_initializer: Any = "zeros"
+    kernel_regularizer: Any = None
+    bias_regularizer: Any = None
+    activity_regularizer: Any = None
+    kernel_constraint: Any = None
+    bias_constraint: Any = None
+
+    def _shapes(self, channels: int) -> tuple[tuple[int, ...], int]:
+        """The shape of the kernel, and the number of biases."""
+        raise NotImplementedError
+
+    def _product(self, inputs) -> Any:
+        raise NotImplementedError
+
+    def build(self, input_shape) -> None:
+        shape, count = self._shapes(input_shape[-1])
+        self.kernel = self._weight("kernel", shape)
+        self.bias = self._weight("bias", (count,)) if self.use_bias else None
+        self.built = True
+
+    def call(self, inputs) -> Any:
+        if not inputs.dtype.is_floating:
+            inputs = operations.cast(inputs, self.kernel.dtype)
+        result = self._product(inputs)
+        if self.bias is not None:
+            result = operations.add(result, self.bias)
+        return self.activation(result)
+
+
+@settings
+class _Conv(_Weighted):
     """What the layers of convolutions have in common."""
 
     dimensions = 2
@@ -44,15 +80,7 @@ class _Conv(Layer):
     data_format: Any = None
     dilation_rate: Any = 1
     groups: int = 1
-    activation: Any = None
-    use_bias: bool = True
-    kernel_initializer: Any = "glorot_uniform"
-    bias_initializer: Any = "zeros"
-    kernel_regularizer: Any = None
-    bias_regularizer: Any = None
-    activity_regularizer: Any = None
-    kernel_constraint: Any = None
-    bias_constraint: Any = None
+    ahead = True
 
     def _prepare(self) -> None:
         _check_last(self.data_format)
@@ -63,26 +91,13 @@ class _Conv(Layer):
         self.padding = _padding(self.padding)
         self.dilation_rate = _several(self.dilation_rate, d)
 
-    def _kernel_shape(self, channels: int) -> tuple[int, ...]:
-        return (*self.kernel_size, channels // self.groups, self.filters)
+    def _shapes(self, channels: int) -> tuple[tuple[int, ...], int]:
+        return (*self.kernel_size, channels // self.groups, self.filters), self.filters
 
-    def build(self, input_shape) -> None:
-        self.kernel = self._weight("kernel", self._kernel_shape(input_shape[-1]))
-        self.bias = self._weight("bias", (self.filters,)) if self.use_bias else None
-        self.built = True
-
-    def _convolved(self, inputs) -> Any:
+    def _product(self, inputs) -> Any:
         return nn.convolution(
             inputs, self.kernel, self.strides, self.padding, None, self.dilation_rate
         )
-
-    def call(self, inputs) -> Any:
-        if not inputs.dtype.is_floating:
-            inputs = operations.cast(inputs, self.kernel.dtype)
-        result = self._convolved(inputs)
-        if self.bias is not None:
-            result = operations.add(result, self.bias)
-        return self.activation(result)
 
 
 class Conv2D(_Conv):
@@ -136,10 +151,10 @@ class Conv2DTranspose(_Conv):
         given = {"filters": filters, "kernel_size": kernel_size, "strides": strides}
         super().__init__(**given, padding=padding, **kwargs)
 
-    def _kernel_shape(self, channels: int) -> tuple[int, ...]:
-        return (*self.kernel_size, self.filters, channels)
+    def _shapes(self, channels: int) -> tuple[tuple[int, ...], int]:
+        return (*self.kernel_size, self.filters, channels), self.filters
 
-    def _convolved(self, inputs) -> Any:
+    def _product(self, inputs) -> Any:
         batch, height, width, _ = tuple(inputs.shape)
         sizes = []
         for size, k, s in zip((height, width), self.kernel_size, self.strides, strict=True):
@@ -407,7 +422,7 @@ class Normalization(Layer):
 
 
 @settings
-class Dense(Layer):
+class Dense(_Weighted):
     """``activation(inputs @ kernel + bias)``, over the last dimension.
 
     Parameters
@@ -432,15 +447,7 @@ class Dense(Layer):
     """
 
     units: Any
-    activation: Any = None
-    use_bias: bool = True
-    kernel_initializer: Any = "glorot_uniform"
-    bias_initializer: Any = "zeros"
-    kernel_regularizer: Any = None
-    bias_regularizer: Any = None
-    activity_regularizer: Any = None
-    kernel_constraint: Any = None
-    bias_constraint: Any = None
+    ahead = True
 
     def _prepare(self) -> None:
         if not isinstance(self.units, int | np.integer) or self.units <= 0:
@@ -450,24 +457,17 @@ class Dense(Layer):
             )
         self.units = int(self.units)
 
-    def build(self, input_shape) -> None:
-        self.kernel = self._weight("kernel", (input_shape[-1], self.units))
-        self.bias = self._weight("bias", (self.units,)) if self.use_bias else None
-        self.built = True
+    def _shapes(self, channels: int) -> tuple[tuple[int, ...], int]:
+        return (channels, self.units), self.units
 
-    def call(self, inputs) -> Any:
+    def _product(self, inputs) -> Any:
         if inputs.shape[-1] != self.kernel.shape[0]:
             raise ValueError(
                 f'Input 0 of layer "{self.name}" is incompatible with the layer: expected axis '
                 f"-1 of input shape to have value {self.kernel.shape[0]}, but received input with "
                 f"shape {tuple(inputs.shape)}"
             )
-        if not inputs.dtype.is_floating:
-            inputs = operations.cast(inputs, self.kernel.dtype)
-        result = operations.tensordot(inputs, self.kernel, 1)
-        if self.bias is not None:
-            result = operations.add(result, self.bias)
-        return self.activation(result)
+        return operations.tensordot(inputs, self.kernel, 1)
 
 
 @settings
