@@ -9,6 +9,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.rows import shaped
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.conversion import convert_to_tensor, stop_gradient
 from wengert.compat.tensorflow.errors import invalid
@@ -259,42 +260,30 @@ def _folded(fn: Callable[[Any, Any], Any], rows: list[Any], initializer) -> Any:
     return nest.map_structure(convert_to_tensor, state)
 
 
-def foldl(
-    fn: Callable[[Any, Any], Any],
-    elems,
-    initializer=None,
-    parallel_iterations: int = 10,
-    back_prop: bool = True,
-    swap_memory: bool = False,
-    name=None,
-) -> Any:
-    """The last result of calling ``fn(before, element)`` along the first dimension.
+def _fold(path: str, order: int, words: str, example: str) -> Any:
+    def fold(
+        fn: Callable[[Any, Any], Any],
+        elems,
+        initializer=None,
+        parallel_iterations: int = 10,
+        back_prop: bool = True,
+        swap_memory: bool = False,
+        name=None,
+    ) -> Any:
+        """The last result of calling ``fn(before, element)`` along the first dimension{words}.
 
-    Examples
-    --------
-    >>> tf.foldl(lambda a, x: a - x, tf.constant([1.0, 2.0, 3.0]))
-    <tf.Tensor: shape=(), dtype=float32, numpy=-4.0>
-    """
-    return _kept(_folded(fn, _rows(elems)[0], initializer), back_prop)
+        Examples
+        --------
+        >>> tf.{path}(lambda a, x: a - x, tf.constant([1.0, 2.0, 3.0]))
+        <tf.Tensor: shape=(), dtype=float32, numpy={example}>
+        """
+        return _kept(_folded(fn, _rows(elems)[0][::order], initializer), back_prop)
+
+    return shaped(fold, path, words=words, example=example)
 
 
-def foldr(
-    fn: Callable[[Any, Any], Any],
-    elems,
-    initializer=None,
-    parallel_iterations: int = 10,
-    back_prop: bool = True,
-    swap_memory: bool = False,
-    name=None,
-) -> Any:
-    """As `foldl`, from the last element to the first.
-
-    Examples
-    --------
-    >>> tf.foldr(lambda a, x: a - x, tf.constant([1.0, 2.0, 3.0]))
-    <tf.Tensor: shape=(), dtype=float32, numpy=0.0>
-    """
-    return _kept(_folded(fn, _rows(elems)[0][::-1], initializer), back_prop)
+foldl = _fold("foldl", 1, "", "-4.0")
+foldr = _fold("foldr", -1, ", from the last element to the first", "0.0")
 
 
 def vectorized_map(

@@ -20,8 +20,8 @@ __all__ = _gathered(
         subtract truediv xdivy xlog1py xlogy zeta
     functions.binary: equal greater greater_equal less less_equal logical_and logical_or
         logical_xor not_equal
-    functions.counting: bincount confusion_matrix
-    functions.crossentropy: lbeta
+    functions.ordering: bincount confusion_matrix
+    functions.activations: lbeta
     functions.normalisation: l2_normalize
     functions.ordering: argmax argmin in_top_k invert_permutation is_non_decreasing
         is_strictly_increasing top_k

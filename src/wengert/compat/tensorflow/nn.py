@@ -17,7 +17,7 @@ __all__ = _gathered(
     functions.activations: crelu elu gelu leaky_relu log_softmax relu relu6 selu silu softmax swish
     functions.convolutions: atrous_conv2d conv1d conv1d_transpose conv2d conv2d_transpose conv3d
         conv3d_transpose convolution depthwise_conv2d separable_conv2d
-    functions.crossentropy: compute_average_loss l2_loss log_poisson_loss
+    functions.activations: compute_average_loss l2_loss log_poisson_loss
         sigmoid_cross_entropy_with_logits softmax_cross_entropy_with_logits
         sparse_softmax_cross_entropy_with_logits weighted_cross_entropy_with_logits
     functions.normalisation: batch_normalization bias_add depth_to_space dropout embedding_lookup

@@ -15,7 +15,7 @@ __all__ = _gathered(
     functions.creation: bitcast cast complex saturate_cast
     functions.binary: equal greater greater_equal less less_equal logical_and logical_or
         not_equal
-    functions.counting: histogram_fixed_width
+    functions.ordering: histogram_fixed_width
     functions.creation: eye fill identity_n linspace one_hot ones ones_like range rank
         sequence_mask shape shape_n size zeros zeros_like
     functions.matrices: eig eigvals

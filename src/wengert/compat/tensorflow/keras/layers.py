@@ -25,9 +25,9 @@ _GATHERED = gathered(
     globals(),
     "wengert.compat.tensorflow",
     """
-        keras.cells: GRUCell LSTMCell SimpleRNNCell StackedRNNCells
+        keras.recurrent: GRUCell LSTMCell SimpleRNNCell StackedRNNCells
         keras.core_layers: Activation Dense ELU Identity Lambda LeakyReLU ReLU Softmax
-        keras.image_layers: AveragePooling1D AveragePooling2D AveragePooling3D AvgPool1D AvgPool2D
+        keras.core_layers: AveragePooling1D AveragePooling2D AveragePooling3D AvgPool1D AvgPool2D
             AvgPool3D Conv1D Conv2D Conv2DTranspose Conv3D GlobalAveragePooling1D
             GlobalAveragePooling2D GlobalAveragePooling3D GlobalAvgPool1D GlobalAvgPool2D
             GlobalAvgPool3D GlobalMaxPool1D GlobalMaxPool2D GlobalMaxPool3D GlobalMaxPooling1D

@@ -7,7 +7,7 @@ written once, as annotated lines of the class in the order of the arguments, and
 rest become attributes, and names of activations, initializers, regularizers and constraints what
 they stand for. `_prepare` then checks them, or brings them into another form. Keywords in `ignored`
 have no effect. A class whose arguments stand among those of the class above says behind which, in
-`places`.
+`places`; `ahead` says that they all come first.
 """
 
 from __future__ import annotations
@@ -46,8 +46,9 @@ def settings(kind) -> Any:
     ]
     places = vars(kind).get("places", {})
     shown = [one for one in passed.values() if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
-    ordered = shown[1:] if places else []
-    for parameter in own:
+    ahead = vars(kind).get("ahead", False)
+    ordered = [*own, *shown[1:]] if ahead else shown[1:] if places else []
+    for parameter in own if not ahead else ():
         before = [one.name for one in ordered]
         place = places.get(parameter.name)
         ordered.insert(len(before) if place is None else before.index(place) + 1, parameter)
