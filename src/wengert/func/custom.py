@@ -21,7 +21,6 @@ from wengert.tape.levels import brought
 from wengert.tape.modes import enable_grad, full_mode, is_recording
 from wengert.tape.node import edge_of
 
-
 _LINEAR: ContextVar[tuple[Any, ...]] = ContextVar("linear", default=())
 """The tangents, as edges, by which rules are transposed at this moment."""
 

@@ -120,7 +120,7 @@ class _Rule:
             fixed += [names.index(name) for name in nondiff_argnames]
         self.nondiff_argnums = tuple(sorted(set(fixed)))
 
-    _kind: str
+    _kind = "custom_gradient"
 
     def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """All arguments by position, those that were left out with their defaults."""
