@@ -17,8 +17,6 @@ from wengert.tape.sites import warn
 from wengert.tape.watch import CURRENT
 from wengert.types import Tensor
 
-__all__ = ["Variable", "backward", "grad"]
-
 Sources: TypeAlias = Tensor | GradientEdge | Iterable[Tensor] | Iterable[GradientEdge]
 """What is differentiated, and by what."""
 

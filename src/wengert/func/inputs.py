@@ -28,18 +28,6 @@ from wengert.tape.modes import MODE, changed, current_mode
 from wengert.tape.record import T
 from wengert.tape.sites import OURS
 
-__all__ = [
-    "Entered",
-    "Transformed",
-    "as_tensor",
-    "chosen",
-    "fresh",
-    "replaced",
-    "shown",
-    "tensors_of",
-    "with_aux",
-]
-
 # a function under a transform may call any operation
 REQUIRES = (batching_rules, forward, levels, level_writes, tangents, whole)
 # a graph may be walked when its levels have ended, and other ones are under way

@@ -22,8 +22,6 @@ from wengert.tape.base import LEAF, TensorBase
 from wengert.tape.levels import leads_outside
 from wengert.tape.modes import enable_grad, is_recording
 
-__all__ = ["grad", "grad_and_value", "pullback", "value_and_grad", "vjp"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")

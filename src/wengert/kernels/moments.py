@@ -10,8 +10,6 @@ import numpy as np
 from wengert.kernels.reduce import Dims, divided, extent, widened
 from wengert.kernels.sums import dots, sums
 
-__all__ = ["logsumexp", "std", "std_mean", "var", "var_mean", "vector_norm"]
-
 # NumPy's annotations of `reduce` have no form for a `keepdims` that is not a literal
 _largest: Any = np.maximum.reduce
 _smallest: Any = np.minimum.reduce

@@ -14,28 +14,6 @@ from wengert.kernels.select import choose, clamp
 from wengert.kernels.special import erfc
 from wengert.kernels.sums import sums
 
-__all__ = [
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-    "elu",
-    "gelu",
-    "gelu_slope",
-    "hardsigmoid",
-    "hardtanh",
-    "huber_loss",
-    "leaky_relu",
-    "log_sigmoid",
-    "log_softmax",
-    "mish",
-    "mse_loss",
-    "nll_loss",
-    "nll_loss_backward",
-    "silu",
-    "smooth_l1_loss",
-    "softmax",
-    "softplus",
-]
-
 Dims = tuple[int, ...]
 
 # NumPy's annotations of `reduce` have no form for a `keepdims` that is not a literal

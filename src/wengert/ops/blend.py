@@ -14,8 +14,6 @@ from wengert.ops.written import Form, copied, form
 from wengert.prims import blend as _records
 from wengert.tape.operands import is_number
 
-__all__ = ["addcdiv", "addcmul", "lerp"]
-
 REQUIRES = (_records,)
 
 

@@ -26,8 +26,6 @@ from wengert.tape.operands import cast
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
-__all__ = ["std", "std_mean", "var", "var_mean", "vector_norm"]
-
 REQUIRES = (_records,)
 
 

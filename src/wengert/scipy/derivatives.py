@@ -14,20 +14,6 @@ from wengert.tape.base import LEAF, new_tensor
 from wengert.tape.detachments import recent, told
 from wengert.tape.node import Unrecorded
 
-__all__ = [
-    "by_columns",
-    "by_rows",
-    "flat",
-    "gradients",
-    "is_finite",
-    "is_recorded",
-    "no_path",
-    "recorded_gradients",
-    "second_product",
-    "square",
-    "unit",
-]
-
 _ONE = np.float64(1)
 
 

@@ -27,8 +27,6 @@ from wengert.tape.record import T
 from wengert.tape.versions import InferenceCell
 from wengert.tape.write_checks import check_shape
 
-__all__ = ["add_gradients", "add_retained", "counted", "is_whole", "owned", "private"]
-
 # may be taken again: a finalizer, which may run anywhere, may run a backward pass
 _accumulating = RLock()
 

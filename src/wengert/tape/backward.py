@@ -39,8 +39,6 @@ from wengert.tape.ordering import REORDERED, in_order
 from wengert.tape.sites import warn_once
 from wengert.tape.watch import CURRENT, Lent, Watch
 
-__all__ = ["is_plain", "plain_walk", "run_backward", "run_grad"]
-
 _UNITS = {np.float32: np.float32(1), np.float64: np.float64(1)}
 _ONES = {np.dtype(kind): one for kind, one in _UNITS.items()}
 

@@ -5,17 +5,6 @@ from __future__ import annotations
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 
-__all__ = [
-    "applies_directly",
-    "freed_numbers",
-    "is_common",
-    "joins",
-    "number_form",
-    "parts",
-    "saved_slots",
-    "saves_tensors",
-]
-
 
 def parts(prim: Primitive) -> bool:
     """Whether `prim` gives any number of views, all with a gradient."""

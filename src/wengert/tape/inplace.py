@@ -46,22 +46,6 @@ from wengert.tape.write_checks import (
     other_operands,
 )
 
-__all__ = [
-    "CopySlices",
-    "base_requires_grad",
-    "bump",
-    "count",
-    "holds",
-    "is_plain",
-    "is_recorded",
-    "node_of_write",
-    "set_history",
-    "write",
-    "write_result",
-    "write_through_view",
-    "written",
-]
-
 
 def write(
     prim: Primitive, tensor: Any, others: tuple[Any, ...], params: dict[str, Any], name: str

@@ -50,18 +50,6 @@ from wengert.tape.modes import (
 from wengert.tape.node import Node, edge_of, ends_at, is_leaf_edge, next_sequence, target_of
 from wengert.tape.record import T
 
-__all__ = [
-    "Move",
-    "brought",
-    "check_levels",
-    "leads_outside",
-    "move",
-    "raised",
-    "settled",
-    "within",
-]
-
-
 _SHARED = (
     "a gradient inside of vmap or forward mode is asked for by a tensor that does not belong to "
     "the transform, and that a custom rule closes over, or that is an argument of a Function with "

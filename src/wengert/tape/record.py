@@ -34,8 +34,6 @@ from wengert.tape.sites import mark
 from wengert.tape.specialise import level_class, node_class, recorder
 from wengert.tape.views import attach_view
 
-__all__ = ["T", "record", "run"]
-
 
 def record(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     """Compute `prim` on any arguments and record it: the general path of every operation.

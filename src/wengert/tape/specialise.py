@@ -41,8 +41,6 @@ from wengert.tape.sites import LEADS
 from wengert.tape.steps import Steps
 from wengert.tape.views import attach_view, attach_views
 
-__all__ = ["level_class", "node_class", "node_factory", "operator", "recorder"]
-
 _FREED_CELL = (-1, None)
 _CLASSES: dict[str, type[Node]] = {}
 _LIFTED: dict[str, type[Node]] = {}

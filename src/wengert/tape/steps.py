@@ -19,8 +19,6 @@ from wengert.prims.record import Primitive, described
 from wengert.tape.forms import freed_numbers, parts, saves_tensors
 from wengert.tape.rules import is_diagonal
 
-__all__ = ["Steps"]
-
 
 def _within(lines: Iterator[str] | list[str]) -> list[str]:
     return [f"    {line}" for line in lines]
