@@ -23,6 +23,7 @@ FUNCTIONS = {
     "rows": (lambda t, x: t.index_select(x, 0, t.tensor([1])), lambda t, d: d[1:]),
     "select": (lambda t, x: x.select(1, 2), lambda t, d: d[:, 2]),
     "permute": (lambda t, x: x.permute(1, 0), lambda t, d: d.t()),
+    "transposed": (lambda t, x: t.stack([x, x]).mT, lambda t, d: t.stack([d, d]).mT),
     "zeros": (lambda t, x: t.zeros_like(x), lambda t, d: d * 0),
     "mask": (lambda t, x: x.sparse_mask(x.coalesce()), lambda t, d: d),
 }

@@ -550,6 +550,7 @@ class _Methods:
     norm = _norm
     t = _t
     T = property(_t)
+    mT = property(lambda self: transposed(self, -2, -1))
     transpose = transposed
     unsqueeze = _unsqueezed
     index_select = _selected
