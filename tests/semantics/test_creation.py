@@ -77,3 +77,9 @@ def test_deterministic_debug_mode(t):
         t.set_deterministic_debug_mode(0)
     with pytest.raises(RuntimeError, match="invalid value of debug_mode"):
         t.set_deterministic_debug_mode(3)
+
+
+def test_batches_are_normalised_with_a_positive_eps(t):
+    with pytest.raises(ValueError, match="batch_norm eps must be positive during training"):
+        t.nn.BatchNorm1d(3, eps=0.0)(t.ones(2, 3))
+    assert t.nn.BatchNorm1d(3, eps=0.0).eval()(t.ones(2, 3)).equal(t.ones(2, 3))

@@ -40,6 +40,7 @@ _SHOWN: dict[str, dict[str, str]] = {
             "is_autocast_cache_enabled"
         ),
         "autograd.anomaly_mode": "set_anomaly_enabled=set_detect_anomaly",
+        "sparse.operations": "dsmm=mm",
     },
     "cpu.amp": {"amp": "GradScaler autocast"},
     "amp.autocast_mode": {"amp": "autocast custom_bwd custom_fwd is_autocast_available"},

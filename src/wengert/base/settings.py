@@ -82,7 +82,13 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
 
 def get_deterministic_debug_mode() -> int:
-    """What `set_deterministic_debug_mode` or `use_deterministic_algorithms` was last told."""
+    """What `set_deterministic_debug_mode` or `use_deterministic_algorithms` was last told.
+
+    Examples
+    --------
+    >>> wg.get_deterministic_debug_mode()
+    0
+    """
     return _Settings.deterministic + (_Settings.deterministic and not _Settings.warn_only)
 
 

@@ -355,6 +355,8 @@ def batch_norm(
     name = "batch_norm"
     x = operand(input, name)
     shape = x.payload.shape
+    if training and eps <= 0:
+        raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     if training and shape and math.prod(shape[2:]) * shape[0] == 1:
         raise ValueError(
             "Expected more than 1 value per channel when training, got input size "

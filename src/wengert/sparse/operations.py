@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
+import sys
 from collections.abc import Callable
 from numbers import Number
 from typing import Any
@@ -361,6 +363,32 @@ def transposed(self: SparseTensor, dim0: int, dim1: int) -> SparseTensor:
     return SparseTensor(index, self._values_, shape, self._coalesced and first == second)
 
 
+def _permuted(self: SparseTensor, *dims: Any) -> SparseTensor:
+    """The tensor with its sparse dimensions in another order."""
+    self = self.to_sparse_coo()
+    given = dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims
+    order = [normal_dim(dim, self.ndim) for dim in given]
+    count = self.sparse_dim()
+    if sorted(order) != list(range(self.ndim)) or order[count:] != list(range(count, self.ndim)):
+        raise RuntimeError("permute(): each dimension once, dense ones where they are")
+    index = coordinates(array_of(self._indices_)[order[:count]])
+    shape = [self.shape[dim] for dim in order]
+    return SparseTensor(index, self._values_, shape, self._coalesced and order == sorted(order))
+
+
+def _power(self: Any, exponent: Any) -> Any:
+    """The elements to a positive power, which leaves zeros what they are."""
+    if not isinstance(exponent, Number) or not exponent > 0:  # type: ignore[operator]
+        raise RuntimeError("pow(): a sparse tensor to a positive number alone: use to_dense()")
+    held = self.coalesce() if isinstance(self, SparseTensor) else self
+    return held._with(held._values_**exponent)
+
+
+def _nothing_like(self: Any) -> Any:
+    """A tensor of the shape and dtype without elements."""
+    return _emptied(self.clone().detach())
+
+
 def _t(self: SparseTensor) -> SparseTensor:
     if self.ndim > 2:
         raise RuntimeError(
@@ -509,9 +537,31 @@ class _Methods:
     norm = _norm
     t = _t
     T = property(_t)
+    mT = property(lambda self: transposed(self, -2, -1))
     transpose = transposed
     unsqueeze = _unsqueezed
     index_select = _selected
+    permute = _permuted
+    __pow__ = pow = _power
+    zeros_like = _nothing_like
+
+    def square(self) -> Any:
+        """The squares of all elements."""
+        return self * self
+
+    def select(self: Any, dim: int, index: int) -> Any:
+        """The part at one place of a sparse dimension."""
+        place = normal_dim(dim, self.ndim)
+        others = [other for other in range(self.ndim) if other != place]
+        return _permuted(self, place, *others)[index]
+
+    def sparse_mask(self: Any, mask: Any) -> Any:
+        """The elements where `mask` has any, 0 where there are none."""
+        return self.to_dense().sparse_mask(mask)
+
+    def new_zeros(self: Any, *size: Any, **options: Any) -> Any:
+        """A sparse tensor of zeros, of this one's dtype."""
+        return self._values_.new_zeros(*size, **options).to_sparse()
 
     def __sub__(self, other: Any) -> Any:
         return _added(self, other, -1)
@@ -560,8 +610,37 @@ class _Methods:
         return _added(self, other if alpha == 1 else other * alpha, -1)
 
 
+_FUNCTIONS = (
+    "abs add addmm asin atan cat ceil div erf expm1 floor index_select log1p matmul mm mul mv neg "
+    "norm permute pow relu sgn sign sin sinh sqrt square stack sub sum t tan tanh transpose trunc "
+    "unsqueeze zeros_like"
+)
+"""What the package has under these names takes sparse tensors, too."""
+_OF_SEVERAL: dict[str, Callable[..., Any]] = {"addmm": addmm, "cat": cat, "stack": stack}
+
+
+def _either(name: str, dense: Callable[..., Any]) -> Callable[..., Any]:
+    """`dense`, which leaves sparse tensors to their own methods and functions."""
+
+    @functools.wraps(dense)
+    def either(*args: Any, **kwargs: Any) -> Any:
+        first = args[0] if args else None
+        if isinstance(first, SparseBase) and name not in _OF_SEVERAL:
+            return getattr(first, name)(*args[1:], **kwargs)
+        if name in _OF_SEVERAL:
+            values = first if isinstance(first, list | tuple) else args
+            if any(isinstance(value, SparseBase) for value in values):
+                return _OF_SEVERAL[name](*args, **kwargs)
+        return dense(*args, **kwargs)
+
+    return either
+
+
 def install() -> None:
-    """Give the classes these methods."""
+    """Give the classes these methods, and the package's functions of their names."""
+    package: Any = sys.modules["wengert"]
+    for name in _FUNCTIONS.split():
+        setattr(package, name, _either(name, getattr(package, name)))
     for kind in (SparseTensor, SparseRows):
         for name, method in vars(_Methods).items():
             if name not in ("__module__", "__doc__", "__dict__", "__weakref__", "__qualname__"):

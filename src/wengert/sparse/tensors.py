@@ -25,6 +25,7 @@ from wengert.ops.cast import to
 from wengert.ops.create import zeros
 from wengert.ops.gather import index_add
 from wengert.ops.index import getitem, index_put
+from wengert.ops.typed import TYPED, typed
 from wengert.sparse.printed import shown
 from wengert.tape.base import SparseValue, new_tensor
 from wengert.tape.modes import untraced
@@ -149,6 +150,17 @@ class SparseBase(SparseValue):
         """The number of dimensions."""
         return self.ndim
 
+    ndimension = dim
+
+    def is_same_size(self, other: Any) -> bool:
+        """Whether `other` has the same shape."""
+        return bool(self.shape == other.shape)
+
+    def type(self) -> str:
+        """The name of the constructor that gives such tensors."""
+        name = next(name for name in TYPED if typed(name).dtype == self.dtype)
+        return f"torch.sparse.{name}"
+
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the size of one dimension."""
         return self.shape if dim is None else self.shape[normal_dim(dim, self.ndim)]
@@ -156,6 +168,8 @@ class SparseBase(SparseValue):
     def numel(self) -> int:
         """The number of elements, stored or not."""
         return self.shape.numel()
+
+    nelement = numel
 
     def is_floating_point(self) -> bool:
         """Whether the dtype is a real floating type."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator, MutableMapping
-from typing import Any
+from typing import Any, Self
 
 from wengert.base.names import shows
 
@@ -23,10 +23,13 @@ class WeakIdRef(weakref.ref[Any]):
     """
 
     __slots__ = ("_id",)
+    _id: int
 
-    def __init__(self, key: Any, callback: Any = None) -> None:
-        super().__init__(key, callback)  # type: ignore[call-arg]
-        self._id = id(key)
+    def __new__(cls, key: Any, callback: Any = None) -> Self:
+        """A reference to `key`; `callback` is called with it when `key` is gone."""
+        made = super().__new__(cls, key, callback)
+        made._id = id(key)
+        return made
 
     def __hash__(self) -> int:
         return self._id

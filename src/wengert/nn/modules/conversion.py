@@ -128,7 +128,7 @@ class Conversion:
                 )
 
         def converted(tensor: Any) -> Any:
-            wanted = dtype if is_differentiable(tensor.payload.dtype) else None
+            wanted = dtype if is_differentiable(tensor.dtype.numpy) else None
             if memory_format is not None and tensor.dim() in (4, 5):
                 return tensor.to(device, dtype=wanted, memory_format=memory_format)
             return tensor.to(device, dtype=wanted)
