@@ -180,3 +180,12 @@ def test_code_of_a_backward_pass_runs_where_somebody_asks_for_one(function, comp
     compiled = wg.compile(plain, backend="numpy", options={"measure": False, "quiet": True})
     assert told(compiled) == told(plain)
     assert (compiled.reason is None) is compiles
+
+
+def test_a_trace_keeps_no_memory_of_tensors_that_it_was_made_with():
+    held = wg.ones(3)
+    compiled = wg.compile(lambda x: x * held.sum(), backend="numpy", options={"measure": False})
+    compiled(wg.ones(3))
+    # which refuses where others hold the memory
+    assert held.resize_(5).shape == (5,)
+    assert compiled(wg.ones(3)).shape == (3,)

@@ -37,6 +37,32 @@ def test_arithmetic_of_two_numbers_gives_a_tensor():
         wg.pow(2, 3)
 
 
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (lambda u: wg.where(u > 9, -1, u), [1, 255]),
+        (lambda u: wg.where(u > 9, u, -1), [255, 200]),
+        (lambda u: u.clamp(min=-1), [255, 255]),
+        (lambda u: u.clamp(-3, -1), [253, 253]),
+        (lambda u: wg.clamp_max(u, -56), [1, 200]),
+        (lambda u: u.scatter(0, wg.tensor([1]), -1), [1, 255]),
+        (lambda u: wg.searchsorted(u, wg.tensor(-1, dtype=wg.uint8)), 2),
+        (lambda u: wg.searchsorted(u, -1), 2),
+    ],
+)
+def test_negative_numbers_beside_bytes_are_wrapped_round(call, expected):
+    assert call(wg.tensor([1, 200], dtype=wg.uint8)).tolist() == expected
+
+
+def test_factors_of_a_sum_are_of_its_dtype():
+    true = wg.tensor([True, False])
+    made = wg.add(true, true, alpha=-1)
+    assert made.dtype is wg.bool and made.tolist() == [True, False]
+    assert wg.add(true, 3, alpha=2).tolist() == [7, 6]
+    assert wg.add(wg.tensor([1]), 2.5, alpha=2.5).item() == 7.25
+    assert wg.sub(2, 2, alpha=2).item() == -2
+
+
 @pytest.mark.parametrize("name", ["diag", "tril", "triu"])
 def test_triangles_and_diagonals_go_to_out(name):
     x = wg.arange(4.0).reshape(2, 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import importlib.util
@@ -327,8 +328,9 @@ class Compiled:
     def _traced_alone(
         self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], missing: Missing | None
     ) -> Any:
-        with seldom():
+        with seldom(), contextlib.ExitStack() as ends:
             environment = self._opened(args, kwargs)
+            ends.callback(environment.close)
             entry = self._entry(key, args, kwargs)
             options = self._options
             if entry is None and options.kinds > options.limit and self._waits(key, args, kwargs):
@@ -341,6 +343,7 @@ class Compiled:
             before = environment.apart
             started = perf_counter()
             captured = self._captured(environment, entry, args, kwargs, missing)
+            ends.callback(captured.let_go)
             if captured.exit is None:
                 self._skips = self._skips and not captured.trace.turns.skipped
                 self._passed += captured.trace.broken is None
@@ -368,7 +371,6 @@ class Compiled:
                     self._stop(Reason("it changes objects other than tensors", None))
                 return captured.result
             result = self._kept(key, entry, captured, (args, kwargs))
-            environment.close()
             self.seconds += perf_counter() - started
             return result
 

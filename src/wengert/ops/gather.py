@@ -277,7 +277,8 @@ def scatter(
     if is_number(source):
         _check_bounds(where.payload, x.payload.shape[axis] if x.payload.ndim else 1, axis)
         if reduce is None:
-            result = T.scatter_value(x, where, dim=axis, value=source)
+            value = held(source, x.payload.dtype)
+            result = T.scatter_value(x, where, dim=axis, value=value)
             return result if out is None else into(out, result, "scatter")
         number = held(source, x.payload.dtype)
         source = new_tensor(np.full(where.payload.shape, number, x.payload.dtype))

@@ -167,15 +167,15 @@ def fitting_alpha(input: Any, other: Any, alpha: Any) -> Any:
         raise RuntimeError(
             "For non-complex input tensors, argument alpha must not be a complex number."
         )
-    if any(map(is_float, arrays)):
+    numbers = [value for value in (input, other) if is_number(value)]
+    if any(isinstance(value, float | complex) for value in numbers) or any(map(is_float, arrays)):
         return alpha
     if isinstance(alpha, float):
         raise RuntimeError(
             "For integral input tensors, argument alpha must not be a floating point number."
         )
     payloads = [value.payload if isinstance(value, TensorBase) else value for value in arrays]
-    dtype = promote(payloads, [])
-    return held(alpha, dtype) if dtype.kind in "iu" else alpha
+    return held(alpha, promote(payloads, numbers))
 
 
 def is_complex(value: Any) -> bool:

@@ -18,7 +18,7 @@ from wengert.ops.out import into
 from wengert.prims import search as _records
 from wengert.tape.base import new_tensor
 from wengert.tape.detachments import note
-from wengert.tape.operands import cast, is_number
+from wengert.tape.operands import cast, held, is_number
 from wengert.tape.record import T
 
 REQUIRES = (_records,)
@@ -89,7 +89,7 @@ def _values(value: Any, rows: Any, op: str, arg: str) -> Any:
     """What to search for: a tensor, or a number in the dtype that it has beside the sequence."""
     if is_number(value):
         kind = promote([rows.payload], [value])
-        return new_tensor(np.asarray(value, kind))
+        return new_tensor(np.asarray(held(value, kind), kind))
     return operand(value, op, arg, 2)
 
 

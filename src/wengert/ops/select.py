@@ -80,7 +80,8 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
 def _beside(number: Any, value: Any) -> Any:
     """A number as a tensor of the dtype that it has together with another value."""
     arrays, numbers = ([], [value]) if is_number(value) else ([operand(value, "where").payload], [])
-    return new_tensor(promote(arrays, [number, *numbers]).type(number))
+    kind = promote(arrays, [number, *numbers])
+    return new_tensor(kind.type(held(number, kind)))
 
 
 @export("wengert", "Tensor")
@@ -177,6 +178,7 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> A
             bounds = [bound for bound in (min, max) if bound is not None]
         if category(x.payload.dtype) <= INTEGER:
             x = cast(x, promote([x.payload], bounds))
+            min, max = (b if b is None else held(b, x.payload.dtype) for b in (min, max))
         result = T.clamp(x, min=min, max=max)
     elif all(isinstance(bound, TensorBase | np.ndarray) for bound in bounds):
         if max is None:
@@ -243,6 +245,7 @@ def clamp_min(input: Any, min: Any, *, out: Any = None) -> Any:
     min = real_number(min, x, "clamp_min", "min")
     if category(x.payload.dtype) <= INTEGER:
         x = cast(x, promote([x.payload], [min]))
+        min = held(min, x.payload.dtype)
     result = T.clamp_min(x, min=min)
     return result if out is None else into(out, result, "clamp_min")
 
@@ -271,6 +274,7 @@ def clamp_max(input: Any, max: Any, *, out: Any = None) -> Any:
     max = real_number(max, x, "clamp_max", "max")
     if category(x.payload.dtype) <= INTEGER:
         x = cast(x, promote([x.payload], [max]))
+        max = held(max, x.payload.dtype)
     result = T.clamp_max(x, max=max)
     return result if out is None else into(out, result, "clamp_max")
 

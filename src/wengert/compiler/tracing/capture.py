@@ -73,6 +73,14 @@ class Captured:
         self.left = False
         self.log: Any = None
 
+    def let_go(self) -> None:
+        """Hold nothing of a user's any more: cycles live until they are collected."""
+        trace = self.trace
+        for held in (trace.arrays, trace.before, trace.known):
+            held.clear()
+        trace.given = []
+        self.before, self.result = Surroundings(), None
+
     def settled(self, whole: Any) -> Any:
         """The result, if it came with what was written, which is put where it belongs."""
         result, values = whole
