@@ -15,7 +15,6 @@ import math
 from wengert.compiler.backends.affine import ZERO, Counter, Place
 from wengert.compiler.backends.kinds import kind_of, with_values
 from wengert.compiler.backends.nodes import Apply, Literal, Load, Node
-from wengert.compiler.backends.order import ordered_steps
 from wengert.compiler.backends.pull import aligned
 from wengert.compiler.backends.pulls import PULLS
 from wengert.compiler.codegen.code import is_native
@@ -59,7 +58,7 @@ class Elementwise:
 
     Attributes
     ----------
-    steps: The steps in the order in which they are placed.
+    steps: The steps.
     stored: The values that lie in memory.
     aliases: Values that are others' memory in another shape.
     varies: Whether there are sizes that are not the same in all programs like this one.
@@ -76,7 +75,7 @@ class Elementwise:
         self._depths: dict[Value, int] = {}
         self._nodes: dict[tuple[Value, Place], Node] = {}
         self.steps = [
-            step if isinstance(step, Loop) else with_values(step) for step in ordered_steps(program)
+            step if isinstance(step, Loop) else with_values(step) for step in program.steps
         ]
         self.varies = any(
             open_ended(n)
