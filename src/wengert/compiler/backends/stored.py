@@ -15,6 +15,7 @@ import math
 from wengert.compiler.backends.affine import ZERO, Counter, Place
 from wengert.compiler.backends.kinds import kind_of, with_values
 from wengert.compiler.backends.nodes import Apply, Literal, Load, Node
+from wengert.compiler.backends.order import ordered_steps
 from wengert.compiler.backends.pull import aligned
 from wengert.compiler.backends.pulls import PULLS
 from wengert.compiler.codegen.code import is_native
@@ -58,7 +59,7 @@ class Elementwise:
 
     Attributes
     ----------
-    steps: The steps.
+    steps: The steps in the order in which they are placed.
     stored: The values that lie in memory.
     aliases: Values that are others' memory in another shape.
     varies: Whether there are sizes that are not the same in all programs like this one.
@@ -75,7 +76,7 @@ class Elementwise:
         self._depths: dict[Value, int] = {}
         self._nodes: dict[tuple[Value, Place], Node] = {}
         self.steps = [
-            step if isinstance(step, Loop) else with_values(step) for step in program.steps
+            step if isinstance(step, Loop) else with_values(step) for step in ordered_steps(program)
         ]
         self.varies = any(
             open_ended(n)
