@@ -31,8 +31,6 @@ from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inference import made_in_inference
 from wengert.tape.record import T
 
-__all__ = ["bernoulli", "multinomial", "randint", "randint_like", "randperm"]
-
 _MOST_CATEGORIES = 2**24
 """Consecutive integers up to here are exact in float32."""
 

@@ -27,8 +27,6 @@ from wengert.tape.base import TensorBase
 from wengert.tape.detachments import note
 from wengert.tape.sites import warn
 
-__all__ = ["check_array", "narrow", "to_array"]
-
 _PLAIN = frozenset({bool, int, float, complex})
 _INT64 = np.dtype(np.int64)
 _BOOL = np.dtype(bool)

@@ -34,21 +34,6 @@ from wengert.tape.operands import cast, is_number
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
-__all__ = [
-    "COPY_CONSTRUCT",
-    "as_tensor",
-    "asarray",
-    "copied",
-    "empty",
-    "filled",
-    "from_numpy",
-    "full",
-    "ones",
-    "scalar_tensor",
-    "tensor",
-    "zeros",
-]
-
 _HALF_MAX = 65504.0
 """The largest number that every floating type holds: below it a cast cannot overflow."""
 

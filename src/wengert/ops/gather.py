@@ -21,18 +21,6 @@ from wengert.tape.record import T
 from wengert.tape.saved import unpack
 from wengert.tape.sparse import give_sparse
 
-__all__ = [
-    "along",
-    "gather",
-    "index_add",
-    "index_select",
-    "scatter",
-    "scatter_add",
-    "source_of",
-    "take",
-    "take_along_dim",
-]
-
 REQUIRES = (_records,)
 
 

@@ -26,15 +26,6 @@ from wengert.tape.operands import cast
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
-__all__ = [
-    "check_bytes",
-    "fitting_value",
-    "getitem",
-    "index_put",
-    "named_places",
-    "split_index",
-]
-
 Step = tuple[str, dict[str, Any]]
 _FULL = slice(None)
 _BYTES = "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."

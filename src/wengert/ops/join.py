@@ -11,18 +11,6 @@ from wengert.ops.coerce import integer, operands
 from wengert.ops.out import into
 from wengert.tape.record import T
 
-__all__ = [
-    "cat",
-    "column_stack",
-    "concat",
-    "concatenate",
-    "dstack",
-    "hstack",
-    "row_stack",
-    "stack",
-    "vstack",
-]
-
 
 @export("wengert")
 def cat(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> Any:

@@ -19,8 +19,6 @@ from wengert.tape.sites import warn
 from wengert.tape.views import refresh_views
 from wengert.tape.write_checks import check_writable
 
-__all__ = ["asked", "created", "into", "into_several"]
-
 _SERIES = ("arange", "linspace", "logspace", "range")
 """Functions that fill whatever has as many elements as they make, in its own shape."""
 

@@ -21,18 +21,6 @@ from wengert.tape.base import TensorBase
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
-__all__ = [
-    "arange",
-    "complex",
-    "eye",
-    "linspace",
-    "logspace",
-    "polar",
-    "range",
-    "tril_indices",
-    "triu_indices",
-]
-
 REQUIRES = (_records,)
 
 

@@ -25,19 +25,6 @@ from wengert.tape.sites import mark
 from wengert.tape.views import link
 from wengert.tape.write_checks import memory_of
 
-__all__ = [
-    "as_strided",
-    "empty_strided",
-    "in_shape",
-    "is_viewable",
-    "is_within",
-    "unfold",
-    "view_as_complex",
-    "view_as_real",
-    "view_dtype",
-    "window_of",
-]
-
 Shape = tuple[int, ...]
 
 

@@ -33,30 +33,6 @@ from wengert.tape.record import T
 from wengert.tape.views import window
 from wengert.tape.write_checks import check_cast, check_writable
 
-__all__ = [
-    "abs_",
-    "add_",
-    "clamp_",
-    "clamp_max_",
-    "clamp_min_",
-    "copy_",
-    "div_",
-    "fill_",
-    "fill_diagonal_",
-    "in_place",
-    "index_put_",
-    "masked_fill_",
-    "last_named",
-    "operator_in_place",
-    "put_last",
-    "random_in_place",
-    "setitem",
-    "square_",
-    "sub_",
-    "where",
-    "zero_",
-]
-
 
 def in_place(name: str) -> Callable[..., Any]:
     """The method that writes the result of the element-wise operation `name` into its tensor."""

@@ -22,8 +22,6 @@ from wengert.tape.modes import untraced
 from wengert.tape.write_checks import memory_of
 from wengert.tensor.storage import StorageMethods
 
-__all__ = ["TensorMetadata"]
-
 
 class TensorMetadata(StorageMethods):
     """Questions that a tensor's payload answers."""
