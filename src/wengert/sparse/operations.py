@@ -610,13 +610,7 @@ class _Methods:
         return _added(self, other if alpha == 1 else other * alpha, -1)
 
 
-_FUNCTIONS = (
-    "abs add addmm asin atan cat ceil div erf expm1 floor index_select log1p matmul mm mul mv neg "
-    "norm permute pow relu sgn sign sin sinh sqrt square stack sub sum t tan tanh transpose trunc "
-    "unsqueeze zeros_like"
-)
-"""What the package has under these names takes sparse tensors, too."""
-_OF_SEVERAL: dict[str, Callable[..., Any]] = {"addmm": addmm, "cat": cat, "stack": stack}
+_OF_SEVERAL = {function.__name__: function for function in (addmm, cat, stack)}
 
 
 def _either(name: str, dense: Callable[..., Any]) -> Callable[..., Any]:
@@ -639,8 +633,11 @@ def _either(name: str, dense: Callable[..., Any]) -> Callable[..., Any]:
 def install() -> None:
     """Give the classes these methods, and the package's functions of their names."""
     package: Any = sys.modules["wengert"]
-    for name in _FUNCTIONS.split():
-        setattr(package, name, _either(name, getattr(package, name)))
+    single = {prim.name for prim in TABLE.values() if prim.family == "elementwise"}
+    for name in sorted({*single, *vars(_Methods), *_OF_SEVERAL}):
+        dense = getattr(package, name, None) if name[0] != "_" and name[-1] != "_" else None
+        if callable(dense):
+            setattr(package, name, _either(name, dense))
     for kind in (SparseTensor, SparseRows):
         for name, method in vars(_Methods).items():
             if name not in ("__module__", "__doc__", "__dict__", "__weakref__", "__qualname__"):
